@@ -13,8 +13,8 @@ from api.requests import ApiQuery, ApiRequest
 from profiles.query import QueryContext
 
 # gzip level: higher levels save a few percent of the size for twice the time.
-_COMPRESSION = 5
-_WORTH_IT = 1000  # bytes; shorter bodies are not compressed
+COMPRESSION = 5
+WORTH_COMPRESSING = 1000  # bytes; shorter bodies are not compressed
 # A range that ended this long ago rarely changes: few profiles are uploaded later than that.
 CLOSED_AFTER = timedelta(hours=2)
 CLOSED_SECONDS = 300
@@ -38,8 +38,8 @@ def body_of(query: ApiQuery, may_compress: bool, context: QueryContext) -> Body:
     result = query.run(context)
     data, left_out = (result, 0) if isinstance(result, bytes) else (result.data, result.left_out)
     tag = f'W/"{hashlib.blake2b(data, digest_size=16).hexdigest()}"'
-    if may_compress and not query.form.packed and len(data) >= _WORTH_IT:
-        return Body(gzip.compress(data, _COMPRESSION, mtime=0), True, tag, left_out)
+    if may_compress and not query.form.packed and len(data) >= WORTH_COMPRESSING:
+        return Body(gzip.compress(data, COMPRESSION, mtime=0), True, tag, left_out)
     return Body(data, False, tag, left_out)
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from api.resources import compare, deployments, history, profiles, services, top, tree
+from api.resources import compare, deployments, history, profiles, series, services, top, tree
 from api.resources.capture import CaptureView
 from api.view import ApiQueryView
 
@@ -11,6 +11,7 @@ _RESOURCES = {
     "top": top.query,
     "compare": compare.query,
     "history": history.query,
+    "series": series.query,
     "services": services.query,
     "profiles": profiles.query,
     "deployments": deployments.query,

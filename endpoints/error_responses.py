@@ -71,6 +71,7 @@ _RULES: dict[type[Exception], Rule] = {
         404, "NOT_FOUND", _SELDOM, "The project or deployment of this profile was deleted."
     ),
     Http404: Rule(404, "NOT_FOUND", _SELDOM, "Not found: no such URL."),
+    errors.UnknownProcedure: Rule(404, "UNIMPLEMENTED", _SELDOM),
     errors.WrongMethod: Rule(405, "UNIMPLEMENTED", _SELDOM),
     errors.NotAcceptable: Rule(406, "INVALID_ARGUMENT", _SELDOM),
     BadParameter: Rule(400, "INVALID_ARGUMENT", _SELDOM),

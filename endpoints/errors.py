@@ -53,9 +53,16 @@ class UnknownPath(Exception):
     def __init__(self, path: str) -> None:
         super().__init__(
             f"No such path: {path[:200]!r}. This server speaks Cloud Profiler's API v2 (/v2/),"
-            " Pyroscope's (/ingest, /push.v1.PusherService/Push), OpenTelemetry profiles"
-            " (/v1development/profiles) and its own query API (/api/v1/)."
+            " Pyroscope's (/ingest, /push.v1.PusherService/Push, /querier.v1.QuerierService/),"
+            " OpenTelemetry profiles (/v1development/profiles) and its own query API (/api/v1/)."
         )
+
+
+class UnknownProcedure(Exception):
+    """Procedure of a Connect service that is not implemented here."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name[:200]} is not supported.")
 
 
 class WrongMethod(Exception):

@@ -21,6 +21,7 @@ _DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?s", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _PADDING = {0: b"", 2: b"==", 3: b"="}
+_STANDARD_ALPHABET = bytes.maketrans(b"-_", b"+/")
 
 
 def get(message: Mapping[str, Any], name: str) -> Any:
@@ -107,8 +108,9 @@ def octets(message: Message, name: str, path: str) -> bytes:
 def _decode(encoded: bytes) -> bytes:
     if encoded[-1:] != b"=" and len(encoded) % 4:
         encoded += _PADDING.get(len(encoded) % 4, b"=")  # length 4n + 1 stays invalid
-    altchars = b"-_" if b"-" in encoded or b"_" in encoded else None
-    return pybase64.b64decode(encoded, altchars, validate=True)
+    if b"-" in encoded or b"_" in encoded:
+        encoded = encoded.translate(_STANDARD_ALPHABET)
+    return pybase64.b64decode(encoded, validate=True)
 
 
 def _quoted(value: object) -> str:

@@ -29,13 +29,19 @@ _LIMIT = "This address"
 
 
 class LeanHandler(ASGIHandler):
-    """ASGI application that serves the URLs of one URLconf."""
+    """ASGI application that serves the URLs of one URLconf.
+
+    `respond_to_error` makes the responses to errors outside of the views.
+    """
 
     _get_response_async: Callable[[HttpRequest], Coroutine[Any, Any, HttpResponse]]
 
-    def __init__(self, urlconf: str) -> None:
+    def __init__(
+        self, urlconf: str, respond_to_error: Callable[[Exception], HttpResponse] = reject
+    ) -> None:
         super().__init__()
         self._urlconf = urlconf
+        self._respond_to_error = respond_to_error
 
     def load_middleware(self, is_async: bool = False) -> None:
         self._view_middleware: list[object] = []
@@ -64,7 +70,7 @@ class LeanHandler(ASGIHandler):
         except Disconnected:
             raise
         except Exception as error:
-            return reject(error)
+            return self._respond_to_error(error)
 
 
 def _request(scope: Scope, body: bytes) -> ASGIRequest:

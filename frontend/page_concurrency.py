@@ -40,7 +40,7 @@ def waited_too_long(scope: Scope, seconds: float) -> HttpResponse:
 
 def not_in_time(scope: Scope) -> HttpResponse:
     """Return 503 for a page whose queries did not finish before their deadline."""
-    sentence = _("The queries of this page took too long. Try a shorter timespan.")
+    sentence = _("The queries of this page took too long. Try a shorter time range.")
     return _busy(scope, HTTPStatus.SERVICE_UNAVAILABLE, sentence)
 
 

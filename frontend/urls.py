@@ -2,13 +2,18 @@
 
 from django.urls import path
 
-from frontend.pages.account import language
+from frontend.pages.account import editor, language
 from frontend.pages.agent_files import view as agent_files
 from frontend.pages.agent_files.archives import GO_MODULE
 from frontend.pages.agents import view as agents
+from frontend.pages.breakdown import view as breakdown
+from frontend.pages.calendar import view as calendar
+from frontend.pages.capture import view as capture
 from frontend.pages.compare import view as compare
-from frontend.pages.flame import capture, download, lines, more_functions, tree
+from frontend.pages.embed import page as embed
+from frontend.pages.flame import download, lines, more_functions, tree
 from frontend.pages.flame import view as flame
+from frontend.pages.flame.over_time import view as over_time
 from frontend.pages.help import concepts
 from frontend.pages.history import view as history
 from frontend.pages.home import new_project
@@ -31,6 +36,7 @@ urlpatterns = [
     path("p/<str:project_id>/services", services.services, name="services"),
     path("p/<str:project_id>/flame", flame.flame, name="flame"),
     path("p/<str:project_id>/flame/tree", tree.flame_tree, name="flame_tree"),
+    path("p/<str:project_id>/flame/over-time", over_time.flame_over_time, name="flame_over_time"),
     path("p/<str:project_id>/flame/lines", lines.flame_lines, name="flame_lines"),
     path(
         "p/<str:project_id>/flame/functions",
@@ -42,12 +48,18 @@ urlpatterns = [
         download.flame_download,
         name="flame_download",
     ),
-    path("p/<str:project_id>/capture", capture.flame_capture, name="flame_capture"),
+    path("p/<str:project_id>/capture", capture.capture, name="capture"),
+    path("p/<str:project_id>/capture/<str:capture_id>", capture.progress, name="capture_progress"),
+    path("p/<str:project_id>/embed", embed.embed, name="embed"),
+    path("p/<str:project_id>/embed/revoke", embed.revoke, name="revoke_embeds"),
+    path("p/<str:project_id>/calendar", calendar.calendar, name="calendar"),
     path("p/<str:project_id>/compare", compare.compare, name="compare"),
     path("p/<str:project_id>/compare/tree", compare.compare_tree, name="compare_tree"),
     path("p/<str:project_id>/compare/csv", compare.compare_csv, name="compare_csv"),
     path("p/<str:project_id>/history", history.history, name="history"),
     path("p/<str:project_id>/history/csv", history.history_csv, name="history_csv"),
+    path("p/<str:project_id>/breakdown", breakdown.breakdown, name="breakdown"),
+    path("p/<str:project_id>/breakdown/csv", breakdown.breakdown_csv, name="breakdown_csv"),
     path("p/<str:project_id>/profiles", profiles.profiles, name="profiles"),
     path("p/<str:project_id>/profiles/csv", profiles.profiles_csv, name="profiles_csv"),
     path("p/<str:project_id>/agents", agents.agents, name="agents"),
@@ -71,6 +83,7 @@ urlpatterns = [
     path(
         "p/<str:project_id>/settings/keys/<str:key_id>/revoke", api_keys.revoke, name="revoke_key"
     ),
+    path("account/editor", editor.editor, name="editor"),
     path("account/language", language.language, name="language"),
     path("help/concepts", concepts.concepts, name="concepts"),
     path("agents/python/", agent_files.index, name="agent_files"),

@@ -19,10 +19,13 @@ from asgiref.typing import (
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 django.setup(set_prefix=False)
 
+from api.pyroscope import urls as pyroscope_queries  # noqa: E402  needs Django to be set up
 from common.client_address import through_proxies  # noqa: E402
 from endpoints import plain_http, unknown_path  # noqa: E402
+from endpoints.connect_protocol import connect_rejection  # noqa: E402
 from endpoints.lean_handler import LeanHandler  # noqa: E402
 from frontend.page_handler import PageHandler  # noqa: E402  needs Django to be set up
+from frontend.pages.embed import urls as embeds  # noqa: E402
 from ingest.cloud_profiler import discovery, token_endpoint  # noqa: E402
 from ingest.cloud_profiler import endpoint as cloud_profiler  # noqa: E402
 from ingest.files import endpoint as files  # noqa: E402
@@ -58,7 +61,13 @@ ROUTES = (
     _route(files.is_import, files.endpoint, of_programs=True),
     _route(otlp.PATHS.__contains__, otlp.OtlpEndpoint(), of_programs=True),
     _route(pyroscope.PATHS.__contains__, pyroscope.endpoint, of_programs=True),
+    _route(
+        pyroscope_queries.takes,
+        LeanHandler(pyroscope_queries.__name__, connect_rejection),
+        of_programs=True,
+    ),
     _route(_below(API), LeanHandler(API_URLCONF), of_programs=True),
+    _route(_below(embeds.PREFIX), LeanHandler(embeds.__name__)),
     _route(_below(static_handler.PREFIX), static_handler.StaticHandler()),
 )
 PAGES = cast("ASGI3Application", PageHandler())

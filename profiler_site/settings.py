@@ -149,6 +149,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "frontend.control_characters.ControlCharacterMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "frontend.language.LanguageMiddleware",
     "django.middleware.common.CommonMiddleware",

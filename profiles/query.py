@@ -26,22 +26,35 @@ from profiles.queries.render import (
     compare_json,
     coverage_fields,
     focus_json,
+    functions_json,
     tree_json,
 )
 from profiles.queries.reports.deployments import run_deployment_counts
 from profiles.queries.reports.heat_map import run_heat_map
 from profiles.queries.reports.history import run_history
 from profiles.queries.reports.options import run_options
+from profiles.queries.reports.profile_times import (
+    NearestProfiles,
+    run_calendar,
+    run_first_profiles,
+    run_nearest,
+)
+from profiles.queries.reports.profile_values import run_profile_values
 from profiles.queries.reports.profiles import run_profiles
+from profiles.queries.reports.sample_labels import run_sample_labels
+from profiles.queries.reports.series import MAX_SIZE as MAX_SERIES
+from profiles.queries.reports.series import run_series
 from profiles.queries.reports.series_changes import SeriesChange, series_changes
-from profiles.queries.reports.services import run_last_profile, run_service_names, run_services
+from profiles.queries.reports.services import run_service_names, run_services
 from profiles.queries.reports.sparklines import run_sparklines
-from profiles.queries.reports.time_strip import run_strip
+from profiles.queries.reports.stored_metrics import run_stored_metrics, run_stored_times
+from profiles.queries.reports.time_strip import run_function_strip, run_strip, strip_step
 from profiles.queries.results import (
     CompareResult,
     FocusResult,
     FunctionChange,
     FunctionRow,
+    GroupSeries,
     HeatMapResult,
     HistoryLine,
     HistoryResult,
@@ -53,6 +66,8 @@ from profiles.queries.results import (
     OptionsResult,
     ProfileRow,
     ProfilesResult,
+    ProfileValuesResult,
+    SeriesResult,
     ServiceName,
     ServiceRow,
     ServicesResult,
@@ -67,6 +82,8 @@ from profiles.queries.results import (
 from profiles.queries.selection import (
     FilterOption,
     Group,
+    Grouping,
+    GroupKind,
     InvalidQuery,
     MetricNotFound,
     Order,
@@ -85,11 +102,19 @@ from profiles.queries.snapshots import (
     take_snapshot,
 )
 from profiles.queries.stored_results import SnapshotNotFound, SnapshotUnreadable
-from profiles.queries.tree import run_focus, run_lines, run_top, run_tree, run_tree_and_top
+from profiles.queries.tree import (
+    run_focus,
+    run_lines,
+    run_top,
+    run_top_below,
+    run_tree,
+    run_tree_and_top,
+)
 from profiles.storage.result_snapshots import SnapshotNotStored
 
 __all__ = [
     "DEFAULT_METRICS",
+    "MAX_SERIES",
     "RETRY_SECONDS",
     "VERSION",
     "BadFilterPattern",
@@ -103,6 +128,9 @@ __all__ = [
     "FunctionChange",
     "FunctionRow",
     "Group",
+    "GroupKind",
+    "GroupSeries",
+    "Grouping",
     "HeatMapResult",
     "HistoryLine",
     "HistoryResult",
@@ -115,15 +143,18 @@ __all__ = [
     "Metric",
     "MetricNotFound",
     "Missing",
+    "NearestProfiles",
     "NothingToStore",
     "OptionsResult",
     "Order",
     "ProfileOrder",
     "ProfileRow",
+    "ProfileValuesResult",
     "ProfilesResult",
     "QueryContext",
     "Selection",
     "SeriesChange",
+    "SeriesResult",
     "ServiceName",
     "ServiceRow",
     "ServicesResult",
@@ -152,28 +183,39 @@ __all__ = [
     "deployments_of",
     "encode_csv",
     "focus_json",
+    "functions_json",
     "matcher",
+    "run_calendar",
     "run_compare",
     "run_deployment_counts",
     "run_export",
+    "run_first_profiles",
     "run_focus",
+    "run_function_strip",
     "run_heat_map",
     "run_history",
-    "run_last_profile",
     "run_lines",
+    "run_nearest",
     "run_options",
+    "run_profile_values",
     "run_profiles",
     "run_query",
+    "run_sample_labels",
+    "run_series",
     "run_service_names",
     "run_services",
     "run_snapshot",
     "run_sparklines",
+    "run_stored_metrics",
+    "run_stored_times",
     "run_strip",
     "run_top",
+    "run_top_below",
     "run_tree",
     "run_tree_and_top",
     "series_changes",
     "snapshots_of",
+    "strip_step",
     "take_snapshot",
     "tree_json",
 ]

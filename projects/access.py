@@ -54,3 +54,8 @@ def may_save(member: Member) -> bool:
 def may_change_saved(member: Member, creator: int | None) -> bool:
     """Return True for the creator (User.pk) of something saved, and for owners and admins."""
     return may_save(member) and (may_change(member) or creator == member.user_id)
+
+
+def may_embed(member: Member) -> bool:
+    """Return True for all roles except viewers: an embedded image is public until it expires."""
+    return member.role != Role.VIEWER

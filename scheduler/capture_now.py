@@ -9,6 +9,8 @@ from django.utils.translation import gettext as _
 
 from projects.models import AuditEntry, Deployment, Project, User
 from projects.profile_types import NEVER_REQUESTED, ProfileType
+from projects.usage import quotas
+from scheduler import user_captures
 from scheduler.capture_requests import CaptureRequest, CaptureTarget, RequestOrigin, person_id
 from scheduler.long_poll import queue_of_process
 
@@ -45,8 +47,10 @@ def request_capture(
     """Add a capture request for the next free agent, and an entry to the audit log.
 
     If several deployments match, choose the one with the most parked agents. Raise
-    NoMatchingAgent, TooManyPending or QueueUnavailable.
+    NoMatchingAgent, TooManyPending, QuotaReached if the server would reject every profile, or
+    QueueUnavailable.
     """
+    quotas.require_room_blocking(project.pk)
     targets = _targets(project, service, zone, version)
     matching = [target for target in targets if type in target.types - NEVER_REQUESTED]
     if not matching:
@@ -62,6 +66,7 @@ def request_capture(
     AuditEntry.objects.create(
         project=project, actor=actor, actor_key=actor_key, action="capture.now", detail=detail
     )
+    user_captures.note_request(project, service, request)
     queue_of_process().add_requests([request])
     return PendingCapture(request, target.agents)
 

@@ -95,19 +95,24 @@ def s3_server() -> str:
     """Return the path of the S3 server, after building it if necessary."""
     folder = _TOOLS / S3_SERVER.rpartition("@")[2]
     if not (folder / "versitygw").exists():
-        go = shutil.which("go", path=f"{os.environ['PATH']}:/usr/local/go/bin")
-        if go is None:
-            raise ServiceMissing("go is missing, which builds the S3 server: https://go.dev/dl")
-        _build_s3_server(go, folder)
+        _build_s3_server(go(), folder)
     return str(folder / "versitygw")
 
 
-def _build_s3_server(go: str, folder: Path) -> None:
+def go() -> str:
+    """Return the path of Go, which is often installed in a folder of its own."""
+    found = shutil.which("go", path=f"{os.environ['PATH']}:/usr/local/go/bin")
+    if found is None:
+        raise ServiceMissing("go is missing: https://go.dev/dl")
+    return found
+
+
+def _build_s3_server(go_path: str, folder: Path) -> None:
     """Build in a temporary folder, so that interrupted builds leave no partial program."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as building:
         environment = os.environ | {"GOBIN": building, "CGO_ENABLED": "0"}
-        fetch([go, "install", S3_SERVER], environment)
+        fetch([go_path, "install", S3_SERVER], environment)
         folder.mkdir(exist_ok=True)
         Path(building, "versitygw").replace(folder / "versitygw")
 

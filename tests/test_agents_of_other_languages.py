@@ -1,20 +1,17 @@
 """Unit tests of the Go and the Node.js agent, by the tools of their languages."""
 
-import os
-import shutil
 import subprocess
 
 import pytest
 
+from tests import services
 from tests.paths import ROOT
 
 pytestmark = pytest.mark.server
 
 
 def test_the_go_agent() -> None:
-    go = shutil.which("go", path=f"{os.environ['PATH']}:/usr/local/go/bin")
-    assert go, "go is missing: https://go.dev/dl"
-    run([go, "test", "./..."], "go")
+    run([services.go(), "test", "./..."], "go")
 
 
 def test_the_nodejs_agent() -> None:

@@ -22,13 +22,13 @@ MAX_LINE = 200  # characters, except in tables and code
 API = (
     *("endpoints.credentials", "endpoints.params.selection", "endpoints.params.view"),
     "endpoints.params.lists",
-    *(f"api.resources.{name}" for name in ("deployments", "history", "profiles", "top")),
+    *(f"api.resources.{name}" for name in ("deployments", "history", "profiles", "series", "top")),
 )
 PAGES_OF_SITE = (
     *("frontend.queries.params", "frontend.queries.list_params"),
     *(
         f"frontend.pages.{name}.params"
-        for name in ("agents", "compare", "history", "profiles", "services")
+        for name in ("agents", "breakdown", "compare", "embed", "history", "profiles", "services")
     ),
 )
 
@@ -172,7 +172,7 @@ def test_every_command_and_option_is_in_the_reference(name: str) -> None:
 def test_every_endpoint_is_in_the_reference() -> None:
     documented = (DOCS / "reference" / "api.md").read_text()
     names = [str(pattern.pattern).rpartition("/")[2] for pattern in urlpatterns]
-    assert len(names) == 8
+    assert len(names) == 9
     for name in names:
         assert re.search(rf"^(GET|POST) /api/v1/projects/{{project}}/{name}$", documented, re.M)
 

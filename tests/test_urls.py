@@ -16,12 +16,16 @@ from django.utils import timezone
 from profiles.models import Blob, ResultSnapshot
 from projects.credentials import keys
 from projects.models import ApiKey, Member, Project, Role, SavedView, User
+from projects.profile_types import ProfileType
+from scheduler import user_captures
+from scheduler.models import UserCapture
 
 pytestmark = pytest.mark.django_db
 PROJECT = "acme-shop"
 KEY_ID = "abcdefghij"
 SNAPSHOT = "0123456789abcdef"
 SAVED = "4711"  # primary key of a saved view of alice
+CAPTURE = "rejected-abcdefghij"
 
 
 class For(Enum):
@@ -66,6 +70,8 @@ PAGES = [
     Page("agent_index", For.EVERYONE),
     Page("agent_index_project", For.EVERYONE, ("flamewatch-agent",)),
     Page("home", For.PEOPLE),
+    Page("editor", For.PEOPLE),
+    Page("editor", For.PEOPLE, data={"editor_url": ""}),
     Page("new_project", For.PEOPLE),
     Page("new_project", For.PEOPLE, data={"name": "Second Shop"}),
     Page("suggested_id", For.PEOPLE),
@@ -73,15 +79,22 @@ PAGES = [
     Page("services", For.VIEWERS, (PROJECT,)),
     Page("flame", For.VIEWERS, (PROJECT,)),
     Page("flame_tree", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
+    Page("flame_over_time", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU&function=a"),
     Page("flame_lines", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU&name=a"),
     Page("flame_functions", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("flame_download", For.VIEWERS, (PROJECT, "pprof"), query="?service=shop&type=CPU"),
-    Page("flame_capture", For.MEMBERS, (PROJECT,), data={"service": "shop", "type": "CPU"}),
+    Page("capture", For.MEMBERS, (PROJECT,), data={"service": "shop", "type": "CPU"}),
+    Page("capture_progress", For.VIEWERS, (PROJECT, CAPTURE)),
+    Page("embed", For.MEMBERS, (PROJECT,), query="?service=shop&type=CPU"),
+    Page("embed", For.MEMBERS, (PROJECT,), data={"days": "7"}, query="?service=shop&type=CPU"),
+    Page("revoke_embeds", For.OWNERS, (PROJECT,), data={}),
     Page("compare", For.VIEWERS, (PROJECT,)),
     Page("compare_tree", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("compare_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("history", For.VIEWERS, (PROJECT,)),
     Page("history_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
+    Page("breakdown", For.VIEWERS, (PROJECT,)),
+    Page("breakdown_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("profiles", For.VIEWERS, (PROJECT,)),
     Page("profiles_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("agents", For.VIEWERS, (PROJECT,)),
@@ -155,6 +168,12 @@ def snapshot(project: Project, alice: User) -> None:
         blob=Blob.objects.create(project=project, key="x", size=1),
         created_by=alice,
     )
+
+
+@pytest.fixture(autouse=True)
+def capture(project: Project) -> None:
+    row = user_captures.note_rejected(project, "shop", ProfileType.CPU, "No agent of shop.")
+    UserCapture.objects.filter(pk=row.pk).update(request=CAPTURE)
 
 
 @pytest.fixture

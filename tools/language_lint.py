@@ -33,6 +33,7 @@ _SKIPPED_FOLDERS = _CACHES | {
     "build",
     "dist",
     "data",
+    "fuzz-findings",
     "test-results",
     "__pycache__",
     "samples",

@@ -1,13 +1,12 @@
 """Agents under test: how to build and start each one's example program, and its properties."""
 
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests import services
 from tools.agent_archives import pack_java
 
 AGENTS = Path(__file__).resolve().parent.parent
@@ -28,10 +27,8 @@ class Language:
 
 
 def _go(folder: Path) -> list[str]:
-    go = shutil.which("go", path=f"{os.environ['PATH']}:/usr/local/go/bin")
-    assert go, "go is missing: https://go.dev/dl"
     program = folder / "example"
-    build = [go, "build", "-o", str(program), "./example"]
+    build = [services.go(), "build", "-o", str(program), "./example"]
     subprocess.run(build, cwd=AGENTS / "go", check=True, capture_output=True)
     return [str(program)]
 

@@ -87,9 +87,7 @@ def test_a_rejected_key_is_reported_once_without_the_key(run: Run, server: Serve
     fake.respond_with("POST", error_response(401, "The API key is revoked", "0.1s"))
     with run(url) as program:
         fake.wait_for("POST", 1)
-        deadline = time.monotonic() + 20
-        while "key rejected" not in program.log and time.monotonic() < deadline:
-            time.sleep(0.05)
+        program.wait_for_log("key rejected")
         assert program.process.poll() is None
         assert program.log.count("key rejected") == 1
         assert "The API key is revoked" in program.log
@@ -122,9 +120,7 @@ def test_a_broken_server_is_harmless(failure: object, run: Run, server: Served) 
     fake.respond_with("POST", failure)  # type: ignore[arg-type]
     with run(url) as program:
         fake.wait_for("POST", 1)
-        deadline = time.monotonic() + 20
-        while "not affected" not in program.log and time.monotonic() < deadline:
-            time.sleep(0.05)
+        program.wait_for_log("not affected")
         assert program.process.poll() is None
         assert program.log.count("not affected") == 1
 
@@ -134,18 +130,14 @@ def test_a_type_that_was_not_offered_is_not_captured(run: Run, server: Served) -
     fake.respond_with("POST", assigned("PEAK_HEAP", "0.050s"))
     with run(url) as program:
         fake.wait_for("POST", 1)
-        deadline = time.monotonic() + 20
-        while "not offered" not in program.log and time.monotonic() < deadline:
-            time.sleep(0.05)
+        program.wait_for_log("not offered")
         assert "not offered" in program.log
         assert fake.requests("PATCH") == []
 
 
 def test_a_missing_setting_is_one_line_and_the_program_runs(run: Run) -> None:
     with run("") as program:
-        deadline = time.monotonic() + 20
-        while "FLAMEWATCH_URL" not in program.log and time.monotonic() < deadline:
-            time.sleep(0.05)
+        program.wait_for_log("FLAMEWATCH_URL")
         assert program.process.poll() is None
         assert len(program.log.splitlines()) == 1
 

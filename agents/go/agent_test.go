@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"log/slog"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"testing"
@@ -197,6 +198,50 @@ func TestWallTimeIsThatOfAllGoroutinesButTheAgents(t *testing.T) {
 }
 
 //go:noinline
+//go:noinline
+func (a *Agent) allocateForTest() [][]byte {
+	var blocks [][]byte
+	for range 64 {
+		blocks = append(blocks, make([]byte, 64<<10))
+	}
+	return blocks
+}
+
+func TestMemoryOfTheAgentItselfIsLeftOut(t *testing.T) {
+	former := runtime.MemProfileRate
+	runtime.MemProfileRate = 1
+	defer func() { runtime.MemProfileRate = former }()
+	own := (&Agent{}).allocateForTest()
+	allocateBlocks(64, 64<<10)
+	runtime.GC()
+	runtime.GC()
+	var whole bytes.Buffer
+	if err := pprof.Lookup("heap").WriteTo(&whole, 0); err != nil {
+		t.Fatal(err)
+	}
+	dump, err := gunzip(whole.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := withoutOwn(dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for profile, expected := range map[string]bool{string(dump): true, string(kept): false} {
+		found, err := hasOwnSamples([]byte(profile))
+		if err != nil || found != expected {
+			t.Errorf("samples of the agent: %v, want %v (%v)", found, expected, err)
+		}
+	}
+	runtime.KeepAlive(own)
+}
+
+// hasOwnSamples reports whether a profile has samples of the agent's own goroutines.
+func hasOwnSamples(profile []byte) (bool, error) {
+	kept, err := withoutOwn(profile)
+	return len(kept) < len(profile), err
+}
+
 func waitHere(stop chan struct{}) { <-stop }
 
 func TestDeepStacksAreCutWithAMark(t *testing.T) {

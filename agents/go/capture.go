@@ -50,25 +50,33 @@ func captureCPU(wait func() time.Duration) ([]byte, time.Duration, error) {
 	}
 	lasted := wait()
 	pprof.StopCPUProfile()
-	return profile.Bytes(), lasted, nil
+	kept, err := uncompressed(profile.Bytes())
+	if err != nil {
+		return nil, 0, err
+	}
+	compressed, err := gzipped(kept)
+	return compressed, lasted, err
 }
 
 func captureSnapshot(name string) ([]byte, time.Duration, error) {
-	var profile bytes.Buffer
-	err := pprof.Lookup(name).WriteTo(&profile, 0)
-	return profile.Bytes(), 0, err
+	profile, err := dumped(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	compressed, err := gzipped(profile)
+	return compressed, 0, err
 }
 
 // captureDelta captures the growth of a cumulative profile. `values` are the names of its sample
 // types that grow; nil for all.
 func captureDelta(name string, values []string, wait func() time.Duration) ([]byte, time.Duration, error) {
-	before, err := uncompressed(name)
+	before, err := dumped(name)
 	if err != nil {
 		return nil, 0, err
 	}
 	start := time.Now()
 	lasted := wait()
-	after, err := uncompressed(name)
+	after, err := dumped(name)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -76,10 +84,19 @@ func captureDelta(name string, values []string, wait func() time.Duration) ([]by
 	return profile, lasted, err
 }
 
-func uncompressed(name string) ([]byte, error) {
+// dumped returns a profile of the runtime, uncompressed and without the agent's own goroutines.
+func dumped(name string) ([]byte, error) {
 	var profile bytes.Buffer
 	if err := pprof.Lookup(name).WriteTo(&profile, 0); err != nil {
 		return nil, err
 	}
-	return gunzip(profile.Bytes())
+	return uncompressed(profile.Bytes())
+}
+
+func uncompressed(profile []byte) ([]byte, error) {
+	whole, err := gunzip(profile)
+	if err != nil {
+		return nil, err
+	}
+	return withoutOwn(whole)
 }

@@ -1,16 +1,8 @@
 package flamewatch
 
-import (
-	"runtime"
-	"strings"
-)
+import "runtime"
 
-const (
-	// Goroutines whose stacks have these methods are the agent's own.
-	ownMethods = "flamewatch.dev/agent.(*Agent)."
-	stopMethod = ownMethods + "Stop"
-	cutStack   = "[stack deeper than 32 frames]"
-)
+const cutStack = "[stack deeper than 32 frames]"
 
 // symbols numbers the strings, functions and locations of a pprof profile.
 type symbols struct {
@@ -87,7 +79,7 @@ func (s *symbols) add(pc uintptr) uint64 {
 		if frame.Function != "" {
 			line := appendVarint(nil, 1, s.function(frame.Function, frame.File))
 			message = appendBytes(message, 4, appendVarint(line, 2, uint64(max(0, frame.Line))))
-			if strings.HasPrefix(frame.Function, ownMethods) && frame.Function != stopMethod {
+			if isOwn(frame.Function) {
 				s.ownLocation[id] = true
 			}
 		}

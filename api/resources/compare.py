@@ -1,10 +1,11 @@
 """`…/compare`: two selections compared by call tree node and by function.
 
-Differences are selected - baseline: parameters without a prefix select the one side, those with the
-prefix `b.` the other.
+Differences are selected - baseline: parameters without a prefix choose the selected side, those
+with the prefix `b.` the baseline.
 """
 
 from dataclasses import replace
+from operator import attrgetter
 
 from api.documents import dumps
 from api.formats import CSV, JSON
@@ -22,22 +23,27 @@ from profiles.query import (
 
 _SIDE = "b."
 _COLUMNS = FunctionChange._fields
+# Columns of CSV: values of the baseline before those of the selected side, as on the pages.
+_CSV_COLUMNS = (
+    *("name", "file", "b_self", "b_total", "a_self", "a_total"),
+    *("low", "high", "q", "real"),
+)
 
 
 def query(request: ApiRequest) -> ApiQuery:
     parameters = request.parameters
     form = request.form(JSON, CSV)
-    first = read_selection(parameters, request.project, request.now)
+    selected = read_selection(parameters, request.project, request.now)
     others = parameters.side(_SIDE)
-    second = read_other_side(others, first, request.now)
+    baseline = read_other_side(others, selected, request.now)
     others.done()
     view = replace(read_view(parameters), order=read_order(parameters))
 
     def run(context: QueryContext) -> bytes:
-        result = run_compare(context, first, second, view)
+        result = run_compare(context, selected, baseline, view)
         return _csv(result) if form is CSV else _json(context, result)
 
-    return ApiQuery(run, max(first.end, second.end), form)
+    return ApiQuery(run, max(selected.end, baseline.end), form)
 
 
 def _json(context: QueryContext, result: CompareResult) -> bytes:
@@ -48,20 +54,21 @@ def _json(context: QueryContext, result: CompareResult) -> bytes:
 
 
 def _csv(result: CompareResult) -> bytes:
-    first, second = (coverage.profiles for coverage in result.coverages)
+    selected, baseline = (coverage.profiles for coverage in result.coverages)
     unit = result.metric.unit
     difference = "selected - baseline, total per profile"
     heads = {
-        "a_self": f"selected self ({unit}, profiles: {first})",
-        "a_total": f"selected total ({unit}, profiles: {first})",
-        "b_self": f"baseline self ({unit}, profiles: {second})",
-        "b_total": f"baseline total ({unit}, profiles: {second})",
+        "a_self": f"selected self ({unit}, profiles: {selected})",
+        "a_total": f"selected total ({unit}, profiles: {selected})",
+        "b_self": f"baseline self ({unit}, profiles: {baseline})",
+        "b_total": f"baseline total ({unit}, profiles: {baseline})",
         "low": f"{difference}, 95 % interval from ({unit})",
         "high": f"{difference}, 95 % interval to ({unit})",
         "real": "significant",
     }
-    rows = ([*map(_csv_value, change)] for change in result.functions)
-    return encode_csv([heads.get(name, name) for name in _COLUMNS], rows).encode()
+    in_order = attrgetter(*_CSV_COLUMNS)
+    rows = ([*map(_csv_value, in_order(change))] for change in result.functions)
+    return encode_csv([heads.get(name, name) for name in _CSV_COLUMNS], rows).encode()
 
 
 def _csv_value(value: object) -> object:

@@ -37,6 +37,14 @@ LABEL = Family(
     unnamed="has no name of a label behind its point",
     most_used=10,
 )
+SAMPLE = Family(
+    "sample.",
+    "Only samples whose label of this name has one of these values",
+    values.short,
+    values.cut,
+    unnamed="has no name of a label behind its point",
+    most_used=10,
+)
 WEIGHT = Parameter("weight", "Only the top n percent of profiles by total", values.percent, None)
 WEIGHTS = Parameter(
     "weights", "Only profiles whose total is in this range, inclusive", values.weights, None
@@ -44,6 +52,11 @@ WEIGHTS = Parameter(
 PROFILE = parameter.text("profile", "Only one profile, by the last part of its name")
 
 DEFAULT_SPAN = timedelta(hours=1)
+Labels = tuple[tuple[str, tuple[str, ...]], ...]  # (name, allowed values)
+
+
+class StartNotBeforeEnd(ValueError):
+    """Range whose start is its end, or later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +95,13 @@ def read_range(of: Reader, now: datetime, default: TimeRange = DEFAULT_RANGE) ->
         return TimeRange(span, end)
     longest = values.LONGEST_SPAN.days
     reason = f"has to be before the end, by {longest} days at most"
-    of.reject(FROM, of.text(FROM), ValueError(reason))
+    error = ValueError(reason) if span > timedelta(0) else StartNotBeforeEnd(reason)
+    of.reject(FROM, of.text(FROM), error)
     return TimeRange(default.span, end)
 
 
 class Narrowing(NamedTuple):
-    """Restrictions to some profiles of a service and type; empty ones select all."""
+    """Restrictions to some profiles, or samples, of a service and type; empty ones select all."""
 
     zones: tuple[str, ...]
     versions: tuple[str, ...]
@@ -95,11 +109,13 @@ class Narrowing(NamedTuple):
     weight: float | None
     weights: tuple[int, int] | None
     profile: str
+    samples: dict[str, tuple[str, ...]]
 
 
 def read_narrowing(of: Reader) -> Narrowing:
     return Narrowing(
         labels={name: _distinct(found) for name, found in of.family(LABEL).items()},
+        samples={name: _distinct(found) for name, found in of.family(SAMPLE).items()},
         zones=_distinct(of.several(ZONE)),
         versions=_distinct(of.several(VERSION)),
         weight=of.read(WEIGHT),
@@ -124,16 +140,22 @@ def read_other_side(of: StrictReader, first: Selection, now: datetime) -> Select
 
 def _narrowed(plain: Selection, of: StrictReader) -> Selection:
     own = read_narrowing(of)
-    labels = dict(plain.labels) | own.labels
     return replace(
         plain,
         zones=own.zones or plain.zones,
         versions=own.versions or plain.versions,
-        labels=tuple((name, allowed) for name, allowed in labels.items() if allowed),
+        labels=_joined(plain.labels, own.labels),
         weight=own.weight or plain.weight,
         weights=own.weights or plain.weights,
         profile=own.profile or plain.profile,
+        samples=_joined(plain.samples, own.samples),
     )
+
+
+def _joined(plain: Labels, own: dict[str, tuple[str, ...]]) -> Labels:
+    """Return the labels of a selection with those in `own` replaced; no values remove a label."""
+    labels = dict(plain) | own
+    return tuple((name, allowed) for name, allowed in labels.items() if allowed)
 
 
 def _distinct(texts: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,9 +10,17 @@ from django.utils.translation import ngettext
 from frontend.components.display_names import type_name
 from frontend.components.filter_chips import NAMES
 from frontend.components.services import by_last_seen
+from frontend.components.units import format_count
 from frontend.queries.page_query import PageQuery
 from frontend.queries.params import PageParams
-from profiles.query import Coverage, OptionsResult, Selection, ServiceName, run_last_profile
+from profiles.query import (
+    Coverage,
+    NearestProfiles,
+    OptionsResult,
+    Selection,
+    ServiceName,
+    run_nearest,
+)
 from projects.profile_types import ProfileType
 
 _WIDE = timedelta(days=7)
@@ -23,13 +31,13 @@ class Action:
     name: str
     params: PageParams
     primary: bool = False
+    time: datetime | None = None  # shown after the name
 
 
 @dataclass(frozen=True, slots=True)
 class EmptyState:
     title: str
     text: str
-    since: datetime | None = None  # time shown after the text
     actions: tuple[Action, ...] = ()
 
 
@@ -38,26 +46,34 @@ def without_profiles(
     selection: Selection,
     services: Sequence[ServiceName],
     matched: int,
-    last: datetime | None,
+    nearest: NearestProfiles,
+    now: datetime,
 ) -> EmptyState:
     """Return the empty state of a page whose selection matches no profiles.
 
-    `matched` is the number of profiles that match in all zones and versions; `last` is the time of
-    the service's latest profile, None if it has none.
+    `matched` is the number of profiles that match in all zones and versions; `nearest` are those
+    of the service and type around the range.
     """
     of = type_name(selection.type)
     row = next((row for row in services if row.service == selection.service), None)
     if row is None:
         return _unknown_service(params, services)
-    if matched and (params.profile or params.weights):
-        return _one_alone(params, matched)
-    if matched and (params.zones or params.versions or params.labels):
-        return _narrowed(params, of, matched)
-    if last is None:
+    narrowed = _narrowing(params, of, matched) if matched else None
+    if narrowed:
+        return narrowed
+    if not any(nearest):
+        return _without_any(params, selection, row)
+    return _quiet(params, of, nearest, now)
+
+
+def _without_any(params: PageParams, selection: Selection, row: ServiceName) -> EmptyState:
+    """Explain that no profile of the service and type is stored, at any time."""
+    of = type_name(selection.type)
+    if not row.types:
         return _waiting(row)
     if selection.type not in row.types:
         return _other_types(params, of, row)
-    return _quiet(params, of, row, last)
+    return _deleted(of, row)
 
 
 def _unknown_service(params: PageParams, services: Sequence[ServiceName]) -> EmptyState:
@@ -70,16 +86,25 @@ def _unknown_service(params: PageParams, services: Sequence[ServiceName]) -> Emp
     return EmptyState(title, text, actions=first)
 
 
+def _narrowing(params: PageParams, of: str, matched: int) -> EmptyState | None:
+    """Explain a filter without which there are profiles; None if there is no such filter."""
+    if params.profile or params.weights:
+        return _one_alone(params, matched)
+    if params.zones or params.versions or params.labels:
+        return _narrowed(params, of, matched)
+    return None
+
+
 def _one_alone(params: PageParams, matched: int) -> EmptyState:
     """Explain a link to a profile that is gone, or to a weight range that no profile is in."""
     title = _("Profile not found") if params.profile else _("No profiles in this range")
     text = ngettext(
-        "There is %(n)d profile in this timespan.",
-        "There are %(n)d profiles in this timespan.",
+        "There is %(n)s profile in this time range.",
+        "There are %(n)s profiles in this time range.",
         matched,
     )
     every = Action(_("Show all profiles"), replace(params, profile="", weights=None), True)
-    return EmptyState(title, text % {"n": matched}, actions=(every,))
+    return EmptyState(title, text % {"n": format_count(matched)}, actions=(every,))
 
 
 def _narrowed(params: PageParams, of: str, matched: int) -> EmptyState:
@@ -90,12 +115,12 @@ def _narrowed(params: PageParams, of: str, matched: int) -> EmptyState:
         title = _("No %(type)s profiles of this zone and version") % {"type": of}
         name = _("All zones and versions")
     text = ngettext(
-        "Without this filter there is %(n)d profile in this range.",
-        "Without this filter there are %(n)d profiles in this range.",
+        "Without this filter there is %(n)s profile in this range.",
+        "Without this filter there are %(n)s profiles in this range.",
         matched,
     )
     wide = Action(name, replace(params, zones=(), versions=(), labels=()), True)
-    return EmptyState(title, text % {"n": matched}, actions=(wide,))
+    return EmptyState(title, text % {"n": format_count(matched)}, actions=(wide,))
 
 
 def _waiting(row: ServiceName) -> EmptyState:
@@ -115,20 +140,32 @@ def _other_types(params: PageParams, of: str, row: ServiceName) -> EmptyState:
     return EmptyState(title, text, actions=actions)
 
 
-def _quiet(params: PageParams, of: str, row: ServiceName, last: datetime) -> EmptyState:
+def _deleted(of: str, row: ServiceName) -> EmptyState:
+    values = {"type": of, "service": row.service}
+    title = _("No %(type)s profiles of %(service)s are left") % values
+    return EmptyState(title, _("They were older than the project’s retention and were deleted."))
+
+
+def _quiet(params: PageParams, of: str, nearest: NearestProfiles, now: datetime) -> EmptyState:
     title = _("No %(type)s profiles in this range") % {"type": of}
-    text = _("Last profile:") % {"service": row.service}
-    there = replace(params, end=last + timedelta(minutes=1), zones=(), versions=())
-    actions = [Action(_("Jump to last profile"), there, True)]
-    if params.span < _WIDE:
-        actions.append(Action(_("Last 7 days"), replace(params, span=_WIDE, end=None)))
-    return EmptyState(title, text, since=last, actions=tuple(actions))
+    text = _("No profile was captured then, or it has been deleted. Nearest profiles:")
+    plain = replace(params, zones=(), versions=(), labels=(), weight=None, weights=None, profile="")
+    actions = []
+    if nearest.before:
+        # The end of a range is exclusive, and URLs have whole seconds.
+        before = replace(plain, end=nearest.before + timedelta(minutes=1))
+        actions.append(Action(_("Earlier:"), before, True, nearest.before))
+    if nearest.after:
+        end = nearest.after + params.span
+        after = replace(plain, end=end if end < now else None)
+        actions.append(Action(_("Later:"), after, not actions, nearest.after))
+    return EmptyState(title, text, actions=tuple(actions))
 
 
 def without_values(selection: Selection, coverage: Coverage) -> EmptyState:
     """Return the empty state for profiles whose values are all zero."""
-    counted = ngettext("%(n)d profile", "%(n)d profiles", coverage.profiles)
-    profiles = counted % {"n": coverage.profiles}
+    counted = ngettext("%(n)s profile", "%(n)s profiles", coverage.profiles)
+    profiles = counted % {"n": format_count(coverage.profiles)}
     if selection.type is ProfileType.CONTENTION:
         text = _("%(profiles)s without lock waits.")
         return EmptyState(_("No lock contention"), text % {"profiles": profiles})
@@ -153,6 +190,14 @@ def filtered_away(params: PageParams) -> EmptyState:
     return EmptyState(title, text, actions=tuple(actions))
 
 
+def without_samples(params: PageParams) -> EmptyState:
+    """Return the empty state for profiles without samples of the selected labels."""
+    title = _("No samples with these labels")
+    text = _("The selected profiles have no samples with all of them.")
+    every = Action(_("Show all samples"), replace(params, samples=(), root=None), True)
+    return EmptyState(title, text, actions=(every,))
+
+
 def out_of_focus(params: PageParams) -> EmptyState:
     """Return the empty state for a focused function that no shown stack reaches."""
     title = _("Function not found")
@@ -166,15 +211,15 @@ def out_of_focus(params: PageParams) -> EmptyState:
 
 def nothing_to_compare(params: PageParams) -> EmptyState:
     title = _("No profiles on either side")
-    text = _("Choose a longer timespan, or other versions, zones or end times.")
+    text = _("Choose a longer time range, or other versions, zones or end times.")
     wide = Action(_("Last 7 days"), replace(params, span=_WIDE, end=None), True)
     return EmptyState(title, text, actions=(wide,) if params.span < _WIDE else ())
 
 
 def deadline_state(params: PageParams, seconds: float) -> EmptyState:
     title = _("Query timed out after %(n)d s") % {"n": seconds}
-    text = _("The selection has too many profiles. Choose a shorter timespan.")
-    shorter = Action(_("Half the timespan"), replace(params, span=params.span / 2), True)
+    text = _("The selection has too many profiles. Choose a shorter time range.")
+    shorter = Action(_("Half the time range"), replace(params, span=params.span / 2), True)
     return EmptyState(title, text, actions=(shorter,))
 
 
@@ -188,6 +233,7 @@ class Link:
     name: str
     url: str
     primary: bool
+    time: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +245,7 @@ class EmptyStateLinks:
 def with_links(nothing: EmptyState, url: str) -> EmptyStateLinks:
     """Add a link for each action of an empty state; `url` is the page's, without a query string."""
     links = tuple(
-        Link(action.name, f"{url}?{action.params.parameters()}", action.primary)
+        Link(action.name, f"{url}?{action.params.parameters()}", action.primary, action.time)
         for action in nothing.actions
     )
     return EmptyStateLinks(nothing, links)
@@ -208,5 +254,7 @@ def with_links(nothing: EmptyState, url: str) -> EmptyStateLinks:
 def no_profiles(of: PageQuery, options: OptionsResult) -> EmptyState:
     """Return the empty state of a selection without profiles, after the queries that it needs."""
     matched = sum(zone.profiles for zone in options.zones)
-    last = run_last_profile(of.context, of.selection.service)
-    return without_profiles(of.params, of.selection, of.services, matched, last)
+    selection = of.selection
+    within = selection.start, selection.end
+    nearest = run_nearest(of.context, selection.service, selection.type, *within)
+    return without_profiles(of.params, selection, of.services, matched, nearest, of.now)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from endpoints.params.selection import LABEL
+from endpoints.params.selection import LABEL, SAMPLE
 from frontend.components.display_names import type_name
 from frontend.components.services import by_last_seen
 from frontend.components.time_ranges import OFFERED, span_name
@@ -30,12 +30,25 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class LabelField:
-    """A profile label: URL parameter, chosen values (the last is empty), and offered values."""
+    """A label of profiles or samples: URL parameter, chosen and offered values.
+
+    The last of the chosen values is empty.
+    """
 
     parameter: str
     name: str
     chosen: list[str]
     offered: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelChip:
+    """A chosen value of a label; `others` are the parameter's values without it."""
+
+    parameter: str
+    name: str
+    value: str
+    others: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +60,7 @@ class Picker:
     versions: list[Item]
     weights: list[Item]
     labels: list[LabelField]
+    label_chips: list[LabelChip]
     narrowed: bool  # a filter other than service, type and time range is set
     end: str  # RFC 3339 time of a fixed end; "" while the range ends now
     now: str  # initial value of the field for a fixed end
@@ -71,7 +85,10 @@ def picker(
         versions=_several([choice.value for choice in options.versions], params.versions),
         weights=_weights(params, options, metric),
         labels=_labels(params, options),
-        narrowed=bool(params.zones or params.versions or params.labels or params.weight),
+        label_chips=label_chips(params),
+        narrowed=bool(
+            params.zones or params.versions or params.labels or params.samples or params.weight
+        ),
         end=time_text(params.end) if params.end else "",
         now=time_text(now.replace(second=0)),
     )
@@ -108,10 +125,16 @@ def _weights(params: PageParams, options: OptionsResult, metric: Metric | None) 
 
 
 def _labels(params: PageParams, options: OptionsResult) -> list[LabelField]:
-    """Return fields for the labels that the profiles have, and those in the URL."""
+    """Return fields for the labels that the profiles have, and those in the URL.
+
+    Labels of samples have fields only if they are in the URL: finding all would read every value.
+    """
     chosen = dict(params.labels)
     names = dict.fromkeys([*chosen, *list(options.labels)[:_MOST_LABELS]])
-    return [
+    of_samples = [
+        LabelField(SAMPLE.prefix + name, name, [*values, ""], []) for name, values in params.samples
+    ]
+    return of_samples + [
         LabelField(
             LABEL.prefix + name,
             name,
@@ -119,6 +142,16 @@ def _labels(params: PageParams, options: OptionsResult) -> list[LabelField]:
             [choice.value for choice in options.labels.get(name, ())[:_MOST_VALUES]],
         )
         for name in names
+    ]
+
+
+def label_chips(params: PageParams) -> list[LabelChip]:
+    """Return the chosen values of all labels, those of samples last."""
+    chosen = [(LABEL, each) for each in params.labels] + [(SAMPLE, each) for each in params.samples]
+    return [
+        LabelChip(family.prefix + name, name, value, [other for other in values if other != value])
+        for family, (name, values) in chosen
+        for value in values
     ]
 
 

@@ -2,16 +2,18 @@
 
 from datetime import timedelta
 
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, ngettext
 
 OFFERED = (
-    timedelta(minutes=5),
-    timedelta(minutes=10),
-    timedelta(minutes=30),
+    timedelta(minutes=15),
     timedelta(hours=1),
+    timedelta(hours=2),
     timedelta(hours=6),
+    timedelta(hours=12),
     timedelta(days=1),
+    timedelta(days=2),
     timedelta(days=7),
+    timedelta(days=14),
     timedelta(days=30),
 )
 
@@ -27,3 +29,9 @@ def span_name(span: timedelta) -> str:
     ]
     amounts = (seconds // 86400, h, m, s)
     return " ".join([part for part, amount in zip(parts, amounts, strict=True) if amount][:2])
+
+
+def elapsed_name(span: timedelta) -> str:
+    """Format a time range for sentences with `in the last …`: `hour`, `24 hours`, `7 days`."""
+    names = {timedelta(hours=1): gettext("hour"), timedelta(days=1): gettext("24 hours")}
+    return names.get(span) or span_name(span)

@@ -1,14 +1,18 @@
 """Value formatting: three significant digits and a unit chosen by magnitude.
 
 Python counterpart of static/units.js; tests/frontend/components/units.json has the cases that both
-must pass.
+must pass. Thousands and decimals are separated as the language of the interface does.
 """
 
 from decimal import ROUND_HALF_UP, Decimal
+from typing import NamedTuple
+
+from django.utils.translation import get_language
 
 # Units of each kind with their size in the base unit, in ascending order.
-_SCALES: dict[str, tuple[tuple[str, int], ...]] = {
+_SCALES: dict[str, tuple[tuple[str, float], ...]] = {
     "nanoseconds": (("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9)),
+    "cores": (("millicores", 1e-3), ("cores", 1)),
     "bytes": (
         ("B", 1),
         ("KiB", 2**10),
@@ -18,27 +22,45 @@ _SCALES: dict[str, tuple[tuple[str, int], ...]] = {
         ("PiB", 2**50),
     ),
 }
-_SMALLEST = 0.01
+_SMALLEST = "0.01"
+PER_SECOND = "/s"  # end of the unit of a rate
+
+
+class Separators(NamedTuple):
+    thousands: str
+    decimals: str
+
+
+_ENGLISH = Separators(",", ".")
+_SEPARATORS = {"es": Separators(".", ",")}  # of languages that differ from English
+
+
+def separators() -> Separators:
+    """Return the separators of the active language."""
+    return _SEPARATORS.get((get_language() or "").partition("-")[0], _ENGLISH)
 
 
 def format_value(value: float, unit: str) -> str:
     """Format a value with its unit: `2.37 s`, `1.2 GiB`, `1,438`; zero is `0`.
 
-    `unit` is nanoseconds, bytes, count or any other name.
+    `unit` is nanoseconds, bytes, cores, count or any other name; `/s` after it is kept.
     """
     if value == 0:
         return "0"
     if value < 0:
         return f"-{format_value(-value, unit)}"
+    plain = unit.removesuffix(PER_SECOND)
+    return _formatted(value, plain) + unit[len(plain) :]
+
+
+def _formatted(value: float, unit: str) -> str:
+    """Format a value above 0."""
     scale = _SCALES.get(unit)
     if scale is None:
         return _with_name(value, unit)
-    if value < _SMALLEST:
-        return f"<{_SMALLEST} {scale[0][0]}"
-    for name, size in scale[:-1]:
-        if _fits(value / size):
-            return f"{_digits(value / size)} {name}"
-    name, size = scale[-1]
+    if value < float(_SMALLEST) * min(1, scale[0][1]):
+        return f"<{_localised(_SMALLEST)} {scale[0][0]}"
+    name, size = next((each for each in scale if _fits(value / each[1])), scale[-1])
     return f"{_digits(value / size)} {name}"
 
 
@@ -52,16 +74,16 @@ def format_percent(part: float, whole: float) -> str:
     if part < 0:
         return f"-{format_percent(-part, whole)}"
     percent = part / whole * 100
-    return "<0.1%" if percent < 0.05 else f"{_trimmed(_fixed(percent, 1))}%"
+    return f"{_localised('<0.1' if percent < 0.05 else _trimmed(_fixed(percent, 1)))}%"
 
 
 def format_count(value: float) -> str:
-    """Format a whole number with commas between thousands."""
-    return f"{int(_fixed(value, 0)):,}"
+    """Format a whole number with separators between thousands."""
+    return _localised(f"{int(_fixed(value, 0)):,}")
 
 
 def _with_name(value: float, unit: str) -> str:
-    number = f"<{_SMALLEST}" if value < _SMALLEST else _digits(value)
+    number = f"<{_localised(_SMALLEST)}" if value < float(_SMALLEST) else _digits(value)
     return number if unit in ("count", "") else f"{number} {unit}"
 
 
@@ -73,7 +95,9 @@ def _fits(value: float) -> bool:
 def _digits(value: float) -> str:
     """Format three significant digits, or all integer digits if there are more."""
     exponent = _exponent(value)
-    return format_count(value) if exponent >= 3 else _trimmed(_fixed(value, max(0, 2 - exponent)))
+    if exponent >= 3:
+        return format_count(value)
+    return _localised(_trimmed(_fixed(value, max(0, 2 - exponent))))
 
 
 def _exponent(value: float) -> int:
@@ -89,6 +113,12 @@ def _fixed(value: float, decimals: int) -> str:
     Python's own formatting rounds halves to even.
     """
     return f"{Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP):f}"
+
+
+def _localised(number: str) -> str:
+    """Replace the separators of English."""
+    replacements: dict[str, str | int | None] = dict(zip(_ENGLISH, separators(), strict=True))
+    return number.translate(str.maketrans(replacements))
 
 
 def _trimmed(number: str) -> str:

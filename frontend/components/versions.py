@@ -1,10 +1,10 @@
-"""Version marks on time axes: the time at which each version was first seen."""
+"""Version marks on time axes: the time of each version's first profile."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from profiles.query import QueryContext, Selection, deployments_of
+from profiles.query import QueryContext, Selection, deployments_of, run_first_profiles
 
 _MOST = 50  # marks per axis; the latest are shown
 _LONGEST = 100  # characters of a version name
@@ -17,18 +17,25 @@ class VersionMark:
 
 
 def releases_in(context: QueryContext, selection: Selection) -> list[VersionMark]:
-    """Return the versions of the service that first appeared within the range, by time."""
-    firsts: dict[str, datetime] = {}
-    # newest first, so that the oldest deployment wins
-    for each in deployments_of(context):
-        if each.service == selection.service and each.version:
-            firsts[each.version] = each.first_seen
+    """Return the versions of the service whose first profile is within the range, by time."""
     inside = [
-        VersionMark(version, first)
-        for version, first in firsts.items()
-        if selection.start <= first <= selection.end
+        each
+        for each in releases_of(context, selection)
+        if selection.start <= each.first <= selection.end
     ]
-    return sorted(inside, key=lambda each: (each.first, each.version))[-_MOST:]
+    return inside[-_MOST:]
+
+
+def releases_of(context: QueryContext, selection: Selection) -> list[VersionMark]:
+    """Return all versions of the service by the time of their first profile of the type."""
+    first_profiles = run_first_profiles(context, selection.service, selection.type)
+    firsts: dict[str, datetime] = {}
+    for each in deployments_of(context):
+        if each.pk in first_profiles and each.version:
+            first = first_profiles[each.pk]
+            firsts[each.version] = min(first, firsts.get(each.version, first))
+    marks = [VersionMark(version, first) for version, first in firsts.items()]
+    return sorted(marks, key=lambda each: (each.first, each.version))
 
 
 def marks_of(releases: Sequence[VersionMark]) -> list[tuple[float, str]]:

@@ -6,6 +6,7 @@ from frontend.queries.view_address import SIDE
 
 TOGETHER = "\x1f"  # separator of values that one menu entry selects together
 _PARTS = ("f.option", "f.value", "at")
+_REPLACED = ("span", "end")  # by `from` and `to`
 
 
 def redirect_form(request: HttpRequest) -> HttpResponseRedirect | None:
@@ -19,18 +20,20 @@ def form_address(query: QueryDict) -> QueryDict:
     """Return the parameters that a form's fields stand for.
 
     `f.option` and `f.value` are one more filter; `at` is the time of an end other than `now`;
-    several values joined by TOGETHER are repeated; empty fields are left out.
+    `from` and `to` replace `span` and `end`; several values joined by TOGETHER are repeated; empty
+    fields are left out.
     """
     address = QueryDict(mutable=True)
+    replaced = _REPLACED if query.get("from") and query.get("to") else ()
     for name, texts in query.lists():
         side = SIDE if name.startswith(SIDE) else ""
         own = name.removeprefix(SIDE)
-        if own in _PARTS:
+        if own in _PARTS or name in replaced:
             continue
         values = [value for text in texts for value in text.split(TOGETHER)]
         if own == "end":
             values = [query.get(f"{side}at") or v if v != "now" else v for v in values]
-        # An empty value of side B means that it has none, whatever side A has.
+        # An empty value of the baseline means that it has none, whatever the selected side has.
         remaining = [v for v in values if side or (v and (own, v) != ("end", "now"))]
         if remaining:
             address.setlist(name, remaining)
@@ -41,6 +44,9 @@ def form_address(query: QueryDict) -> QueryDict:
 
 def _is_from_form(query: QueryDict) -> bool:
     names = {name.removeprefix(SIDE) for name in query}
-    return not names.isdisjoint(_PARTS) or any(
-        TOGETHER in value for _name, values in query.lists() for value in values
+    has_both = {"from", "to"} <= names and not names.isdisjoint(_REPLACED)
+    return (
+        has_both
+        or not names.isdisjoint(_PARTS)
+        or any(TOGETHER in value for _name, values in query.lists() for value in values)
     )

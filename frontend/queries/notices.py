@@ -4,6 +4,7 @@ from django.utils.translation import gettext as _
 
 from endpoints.params.parameter import Parameter
 from endpoints.params.reader import Issue, LenientReader
+from endpoints.params.selection import StartNotBeforeEnd
 from profiles.query import BadFilterPattern
 
 
@@ -24,12 +25,16 @@ def replacements_of(of: LenientReader) -> list[str]:
 def _left_out(issue: Issue) -> str:
     if isinstance(issue.error, (BadFilterPattern, Notice)):
         return str(issue.error)
+    if isinstance(issue.error, StartNotBeforeEnd):
+        return _("A range has to start before it ends. Showing the default length instead.")
     sentence = _("“%(name)s=%(value)s” in the address could not be read and was left out.")
     return sentence % {"name": issue.parameter.name, "value": issue.text[:60]}
 
 
 def _replaced(issue: Issue) -> str:
-    default = issue.parameter.default if isinstance(issue.parameter, Parameter) else ""
+    default = issue.parameter.default if isinstance(issue.parameter, Parameter) else None
+    if default is None:
+        return _left_out(issue)
     return _("%(name)s=%(value)s could not be read; showing %(instead)s instead.") % {
         "name": issue.parameter.name,
         "value": issue.text[:40],

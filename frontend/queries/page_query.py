@@ -7,6 +7,7 @@ from datetime import datetime
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from frontend.components.range_menu import RangeMenu, range_menu, range_notices
 from frontend.components.services import by_last_seen
 from frontend.queries.params import PageParams, ParsedParams
 from profiles.query import (
@@ -39,6 +40,11 @@ class PageQuery:
     now: datetime
     snapshot: SnapshotInfo | None = None  # shown instead of profiles
 
+    @property
+    def range_menu(self) -> RangeMenu:
+        of = self.selection
+        return range_menu(self.project, self.params.range, self.now, of.service, of.type)
+
 
 def query_context(request: HttpRequest, project: Project) -> QueryContext:
     """Return the context of a page's queries in a project that the user may read.
@@ -67,7 +73,8 @@ def page_query(
     service, of = found
     params = replace(reading.params, service=service, type=of)
     selection = params.selection(project.pk, service, of, now)
-    return PageQuery(context, project, params, selection, services, reading.notices, now)
+    notices = (*reading.notices, *range_notices(project, params.range, now))
+    return PageQuery(context, project, params, selection, services, notices, now)
 
 
 def _snapshot_query(
@@ -95,6 +102,7 @@ def of_snapshot(params: PageParams, info: SnapshotInfo) -> PageParams:
         zones=(),
         versions=(),
         labels=(),
+        samples=(),
         weight=None,
         weights=None,
         profile="",

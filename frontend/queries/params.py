@@ -14,6 +14,7 @@ from endpoints.params.selection import (
     DEFAULT_RANGE,
     DEFAULT_SPAN,
     LABEL,
+    SAMPLE,
     SERVICE,
     TYPE,
     TimeRange,
@@ -30,6 +31,7 @@ VIEW = parameter.choice("view", "Direction of the graph, or the list", VIEWS)
 ORDER = parameter.member("order", "Order of siblings", Order.WEIGHT)
 COLOUR = parameter.choice("colour", "Colours of the graph", ("package", "self", "total"))
 RECURSION = parameter.flag("recursion", "`folded` collapses recursion", "folded")
+FLIP = parameter.flag("flip", "`bottom` draws the root at the bottom", "bottom")
 SEARCH = parameter.text("search", "Pattern of the search box")
 FRAME = Parameter(
     "frame",
@@ -39,6 +41,7 @@ FRAME = Parameter(
 )
 ALL_ROWS = parameter.flag("all", "`1` shows every row of the list of functions")
 SNAPSHOT = parameter.text("snapshot", "Id of the snapshot to show instead of profiles", 32)
+ONLY_FUNCTIONS = parameter.flag("only", "`functions` leaves the tree out", "functions")
 SEEN = parameter.text("seen", "Version tag of the profiles that the page shows", 100)
 # Other pages use these names for parameters of their own.
 OTHER_MEANINGS = (FUNCTION_SORT.name, FRAME.name, ALL_ROWS.name)
@@ -60,6 +63,7 @@ class PageParams:
     weights: tuple[int, int] | None = None  # minimum and maximum weight of a profile
     profile: str = ""  # id of a single profile
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (name, allowed values)
+    samples: tuple[tuple[str, tuple[str, ...]], ...] = ()  # labels of samples, alike
     weight: float | None = None  # the heaviest n percent of profiles
     metric: str = ""  # "": the type's default
     filters: tuple[ViewFilter, ...] = ()
@@ -68,6 +72,7 @@ class PageParams:
     root: int | None = None  # id of a node: only the stacks below it
     order: Order = DEFAULT_ORDER  # of sibling frames
     recursion: bool = False  # fold recursive calls
+    flip: bool = False  # the root is at the bottom
     search: str = ""
     sort: str = DEFAULT_SORT
     reverse: bool = False
@@ -75,6 +80,10 @@ class PageParams:
     frame: str = ""  # id of the node zoomed to full width
     all_rows: bool = False
     snapshot: str = ""  # id of the snapshot that is shown instead of profiles
+
+    @property
+    def range(self) -> TimeRange:
+        return TimeRange(self.span, self.end)
 
     def selection(self, project: int, service: str, of: ProfileType, now: datetime) -> Selection:
         end = self.end or now
@@ -91,6 +100,7 @@ class PageParams:
             weights=self.weights,
             profile=self.profile,
             snapshot=self.snapshot,
+            samples=self.samples,
         )
 
     def shown(self, metric: Metric | None) -> View:
@@ -111,6 +121,7 @@ class PageParams:
             self,
             view=self.view if self.view == Shape.BOTTOM_UP else DEFAULT_VIEW,
             recursion=page.recursion,
+            flip=page.flip,
             search=page.search,
             colour=page.colour,
             frame=page.frame,
@@ -131,6 +142,7 @@ class PageParams:
             ("weights", weights_text(self.weights) if self.weights else ""),
             ("profile", self.profile),
             *((LABEL.prefix + name, value) for name, allowed in self.labels for value in allowed),
+            *((SAMPLE.prefix + name, value) for name, allowed in self.samples for value in allowed),
             ("weight", percent_text(self.weight) if self.weight else ""),
             ("metric", self.metric),
             *(("f", filter_text(each)) for each in self.filters),
@@ -139,6 +151,7 @@ class PageParams:
             ("root", "" if self.root is None else f"{self.root:016x}"),
             ("order", self.order if self.order != DEFAULT_ORDER else ""),
             ("recursion", "folded" if self.recursion else ""),
+            ("flip", "bottom" if self.flip else ""),
             ("search", self.search),
             ("sort", self.sort_text),
             ("colour", self.colour if self.colour != DEFAULT_COLOUR else ""),
@@ -186,6 +199,7 @@ def page_params(of: LenientReader, now: datetime, default: TimeRange = DEFAULT_R
         weights=narrowing.weights,
         profile=narrowing.profile,
         labels=tuple(narrowing.labels.items()),
+        samples=tuple(narrowing.samples.items()),
         weight=narrowing.weight,
         metric=of.read(METRIC),
         filters=_filters(of),
@@ -194,6 +208,7 @@ def page_params(of: LenientReader, now: datetime, default: TimeRange = DEFAULT_R
         root=of.read(ROOT),
         order=of.read(ORDER),
         recursion=of.read(RECURSION),
+        flip=of.read(FLIP),
         search=of.read(SEARCH),
         sort=sort.removeprefix("-"),
         reverse=sort.startswith("-"),

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from django.http import QueryDict
 
-SIDE = "b."  # prefix of the parameters of side B of a comparison
-LABEL = "label."  # stands for every label
+SIDE = "b."  # prefix of the parameters of the baseline of a comparison
+LABEL = "label."  # stands for every label of profiles
+SAMPLE = "sample."  # stands for every label of samples
+FAMILIES = (LABEL, SAMPLE)
 RANGE = "range"  # `from` and `to` together, selected at once on a chart
 _ENDS = ("from", "to")
 _REFRESH = ("seen",)  # parameters of a refresh request, which are not part of the page's state
@@ -13,7 +15,10 @@ _REFRESH = ("seen",)  # parameters of a refresh request, which are not part of t
 # A changed parameter invalidates values that were chosen for its old value, so these are dropped.
 # The browser reads the same table from the page (shell/view_address.js).
 DEPENDENTS: Mapping[str, tuple[str, ...]] = {
-    "service": ("type", "zone", "version", LABEL, "focus", "function", "b.zone", "b.version"),
+    "service": (
+        *("type", "zone", "version", LABEL, SAMPLE, "group_by"),
+        *("focus", "function", "b.zone", "b.version"),
+    ),
     "type": ("metric", "weight", "weights", "profile", "root", "page", "b.weight", "b.weights"),
     RANGE: (*_ENDS, "span", "end", "profile", "step", "pick_from", "pick_to", "page"),
     "span": (*_ENDS, "step", "pick_from", "pick_to", "page"),
@@ -21,6 +26,11 @@ DEPENDENTS: Mapping[str, tuple[str, ...]] = {
     "zone": ("page",),
     "version": ("page",),
     LABEL: ("page",),
+    SAMPLE: ("page",),
+    "group_by": ("page", "sort"),
+    "step": ("page",),
+    "metric": ("page",),
+    "sort": ("page",),
     "weight": ("page",),
     "weights": ("page",),
     "order": ("page",),
@@ -39,8 +49,8 @@ DEPENDENTS: Mapping[str, tuple[str, ...]] = {
 def changed_address(address: QueryDict, parameter: str, values: Sequence[str]) -> QueryDict:
     """Return `address` with the parameter set to `values`, without the parameter's dependents.
 
-    An empty value removes the parameter, except on side B of a comparison, where it means "all"
-    whatever side A has. `range` takes the two values of `from` and `to`.
+    An empty value removes the parameter, except for the baseline of a comparison, where it means
+    "all" whatever the selected side has. `range` takes the two values of `from` and `to`.
     """
     changed = address.copy()
     side = SIDE if parameter.startswith(SIDE) else ""
@@ -70,8 +80,9 @@ def state_of(address: QueryDict) -> QueryDict:
 
 def _sources(address: QueryDict, own: str, values: Sequence[str]) -> list[str]:
     """Return the keys of DEPENDENTS that the change affects: for filters, each filter's option."""
-    if own.startswith(LABEL):
-        return [LABEL]
+    for family in FAMILIES:
+        if own.startswith(family):
+            return [family]
     if own != "f":
         return [own]
     differing = set(address.getlist("f")) ^ set(values)
@@ -91,4 +102,6 @@ def _dependents(sources: Iterable[str]) -> set[str]:
 
 
 def _means(name: str, found: str, changed: str) -> bool:
-    return found != changed and (found.startswith(name) if name.endswith(LABEL) else found == name)
+    if found == changed:
+        return False
+    return found.startswith(name) if name.endswith(FAMILIES) else found == name

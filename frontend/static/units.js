@@ -2,8 +2,10 @@
  * Value formatting: three significant digits and a unit chosen by magnitude.
  *
  * JavaScript counterpart of frontend/components/units.py; tests/frontend/components/units.json has the cases
- * that both must pass.
+ * that both must pass. Thousands and decimals are separated as the language of the page does.
  */
+
+import { textOf } from './shell/texts.js';
 
 /** @type {Record<string, [string, number][]>} units of each kind with their size, ascending */
 const SCALES = {
@@ -12,6 +14,10 @@ const SCALES = {
     ['µs', 1e3],
     ['ms', 1e6],
     ['s', 1e9],
+  ],
+  cores: [
+    ['millicores', 1e-3],
+    ['cores', 1],
   ],
   bytes: [
     ['B', 1],
@@ -22,19 +28,21 @@ const SCALES = {
     ['PiB', 2 ** 50],
   ],
 };
-const SMALLEST = 0.01;
+const SMALLEST = '0.01';
+const PER_SECOND = '/s'; // end of the unit of a rate
 
 /**
  * @param {number} value in `unit`
- * @param {string} unit nanoseconds, bytes or count; any other name is appended as it is
+ * @param {string} unit nanoseconds, bytes, cores or count; any other name is appended as it is, and so is `/s`
  * @returns {string} such as `2.37 s`, `1.2 GiB`, `1,438`; zero is `0`
  */
 export function formatValue(value, unit) {
   if (value === 0) return '0';
   if (value < 0) return `-${formatValue(-value, unit)}`;
+  if (unit.endsWith(PER_SECOND)) return `${formatValue(value, unit.slice(0, -PER_SECOND.length))}${PER_SECOND}`;
   const scale = SCALES[unit];
   if (!scale) return withName(value, unit);
-  if (value < SMALLEST) return `<${SMALLEST} ${scale[0][0]}`;
+  if (value < Number(SMALLEST) * Math.min(1, scale[0][1])) return `<${localised(SMALLEST)} ${scale[0][0]}`;
   for (const [name, size] of scale) {
     const last = name === scale[scale.length - 1][0];
     if (last || Number((value / size).toPrecision(3)) < 1000) return `${digits(value / size)} ${name}`;
@@ -48,7 +56,7 @@ export function formatValue(value, unit) {
  * @returns {number[] | undefined} undefined: powers of ten, their halves and fifths
  */
 export function roundSteps(unit) {
-  return unit === 'bytes' ? Array.from({ length: 60 }, (_, power) => 2 ** power) : undefined;
+  return unit.startsWith('bytes') ? Array.from({ length: 60 }, (_, power) => 2 ** power) : undefined;
 }
 
 /**
@@ -60,12 +68,12 @@ export function formatPercent(part, whole) {
   if (part === 0 || whole === 0) return '0';
   if (part < 0) return `-${formatPercent(-part, whole)}`;
   const percent = (part / whole) * 100;
-  return percent < 0.05 ? '<0.1%' : `${trimmed(percent.toFixed(1))}%`;
+  return `${localised(percent < 0.05 ? '<0.1' : trimmed(percent.toFixed(1)))}%`;
 }
 
 /**
  * @param {number} value
- * @returns {string} a whole number with thousands separated by commas
+ * @returns {string} a whole number with separators between thousands
  */
 export function formatCount(value) {
   return grouped(value.toFixed(0));
@@ -73,7 +81,7 @@ export function formatCount(value) {
 
 /** @param {number} value @param {string} unit */
 function withName(value, unit) {
-  const number = value < SMALLEST ? `<${SMALLEST}` : digits(value);
+  const number = value < Number(SMALLEST) ? `<${localised(SMALLEST)}` : digits(value);
   return unit === 'count' || unit === '' ? number : `${number} ${unit}`;
 }
 
@@ -84,7 +92,7 @@ function withName(value, unit) {
 function digits(value) {
   const exponent = Number(value.toExponential(2).split('e')[1]);
   if (exponent >= 3) return formatCount(value);
-  return trimmed(value.toFixed(Math.max(0, 2 - exponent)));
+  return localised(trimmed(value.toFixed(Math.max(0, 2 - exponent))));
 }
 
 /** @param {string} number */
@@ -94,5 +102,10 @@ function trimmed(number) {
 
 /** @param {string} number */
 function grouped(number) {
-  return number.replace(/\B(?=(\d{3})+$)/g, ',');
+  return localised(number.replace(/\B(?=(\d{3})+$)/g, ','));
+}
+
+/** Replace the separators of English. @param {string} number */
+function localised(number) {
+  return number.replace(/[.,]/g, (sign) => (sign === ',' ? textOf('thousands', ',') : textOf('decimals', '.')));
 }

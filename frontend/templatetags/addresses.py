@@ -7,10 +7,12 @@ from typing import Protocol
 from django import template
 from django.http import HttpRequest
 from django.template import RequestContext
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from frontend.queries.view_address import DEPENDENTS, LABEL, changed_address, state_of
+from frontend.queries.carried import PAGES_OF_PROFILES, Carried, carried_by
+from frontend.queries.view_address import DEPENDENTS, FAMILIES, changed_address, state_of
 
 register = template.Library()
 
@@ -58,6 +60,33 @@ def _url(context: RequestContext, changes: Iterable[tuple[str, list[str]]]) -> s
 
 
 @register.simple_tag(takes_context=True)
+def page_link(context: RequestContext, page: str, project_id: str) -> SafeString:
+    """Write the attributes of a link to another page, which shows the range of this one.
+
+    `data-carries` says which parameters shell/nav.js updates when this page's range changes.
+    """
+    carried: Carried = context.get("carried") or carried_by(context["request"])
+    query = carried.parameters(page)
+    return format_html(
+        'href="{}{}" data-carries="{}"',
+        reverse(page, args=[project_id]),
+        f"?{query}" if query else "",
+        "all" if page in PAGES_OF_PROFILES else "range",
+    )
+
+
+@register.simple_tag(takes_context=True)
+def carries(context: RequestContext) -> SafeString:
+    """Write the query strings of the navigation's links as attributes, for shell/nav.js."""
+    carried: Carried = context["carried"]
+    return format_html(
+        'data-carried-all="{}" data-carried-range="{}"',
+        carried.parameters("flame"),
+        carried.parameters("services"),
+    )
+
+
+@register.simple_tag(takes_context=True)
 def rest_of_address(context: RequestContext, names: str) -> SafeString:
     """Write the parameters that a form has no field for as hidden fields.
 
@@ -65,12 +94,13 @@ def rest_of_address(context: RequestContext, names: str) -> SafeString:
     names the form's own fields, and parameters that those replace.
     """
     own = set(names.split())
+    families = tuple(own.intersection(FAMILIES))
     request: HttpRequest = context["request"]
     rest = [
         (name, value)
         for name, values in state_of(request.GET).lists()
         for value in values
-        if name not in own and not (LABEL in own and name.startswith(LABEL))
+        if name not in own and not name.startswith(families)
     ]
     return format_html_join("", '<input type="hidden" name="{}" value="{}">', rest)
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django import template
 
-from frontend.components.units import format_count, format_percent
+from frontend.components.units import Separators, format_count, format_percent, separators
 from frontend.queries.params import time_text
 
 register = template.Library()
@@ -24,7 +24,7 @@ def bar_width(share: float) -> str:
 
 @register.filter
 def count(number: float) -> str:
-    """Format a number with commas between thousands: 12345 is 12,345."""
+    """Format a number with separators between thousands: 12345 is 12,345 in English."""
     return format_count(number)
 
 
@@ -32,3 +32,9 @@ def count(number: float) -> str:
 def rfc3339(time: datetime) -> str:
     """Format a time for the `datetime` attribute of `<time>`."""
     return time_text(time)
+
+
+@register.simple_tag
+def number_separators() -> Separators:
+    """Return the separators of thousands and decimals in the interface's language."""
+    return separators()

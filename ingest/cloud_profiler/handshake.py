@@ -1,9 +1,13 @@
 """CreateProfile: an agent offers its profile types and waits for a capture request."""
 
+import logging
 import time
+from datetime import UTC, datetime
 
 from django.conf import settings
+from django.db import DatabaseError
 
+from common import database_pool
 from common.loop_turns import turns_of_process
 from endpoints import credentials
 from endpoints.durations import seconds
@@ -22,9 +26,11 @@ from projects.usage import limits, quotas, rejections
 from projects.usage.limits import LimitName
 from projects.usage.quota_reached import QuotaReached
 from projects.usage.rejections import RejectionReason
-from scheduler import first_profile
+from scheduler import first_profile, user_captures
 from scheduler.long_poll import queue_of_process
-from scheduler.long_poll.interface import BackOff, CaptureRequest, Waiter
+from scheduler.long_poll.interface import BackOff, CaptureRequest, RequestOrigin, Waiter
+
+logger = logging.getLogger(__name__)
 
 
 async def create_profile(
@@ -49,7 +55,11 @@ async def create_profile(
     capture = await _wait(access, handshake, agent, registered, seconds_parked)
     # Hundreds of handshakes may reach their poll timeout at once.
     await turns_of_process.wait(("project", access.project))
-    return _response(access, handshake, registered, capture)
+    issued = _issued(access, registered, capture)
+    name_id = names.issue(issued, access.project_id)
+    if capture.origin is RequestOrigin.PERSON:
+        await _note_claim(capture, issued, name_id)
+    return _response(access, handshake, capture, name_id)
 
 
 def _key(handshake: Handshake) -> DeploymentKey:
@@ -102,14 +112,8 @@ def _over_quota(quota: int, retry_after: float) -> Throttled:
     return Throttled(retry_after, str(reached))
 
 
-def _response(
-    access: Access, handshake: Handshake, registered: RegisteredAgent, capture: CaptureRequest
-) -> ProfileJson:
-    """Return the Profile that tells the agent what to capture.
-
-    Every type gets a duration, also where it has no meaning: Google's agents always read one.
-    """
-    issued = names.Issued(
+def _issued(access: Access, registered: RegisteredAgent, capture: CaptureRequest) -> names.Issued:
+    return names.Issued(
         type=capture.type,
         project=access.project,
         deployment=registered.deployment,
@@ -117,7 +121,24 @@ def _response(
         issued=time.time(),
         key_id=access.key_id,
     )
-    name_id = names.issue(issued, access.project_id)
+
+
+async def _note_claim(capture: CaptureRequest, issued: names.Issued, name_id: str) -> None:
+    """Store who captures what a user has requested; without it, only the user's page lags."""
+    at = datetime.fromtimestamp(issued.issued, UTC)
+    try:
+        await database_pool.run(user_captures.note_claim, capture.id, issued.agent, name_id, at)
+    except DatabaseError:
+        logger.exception("The claim of capture request %s could not be stored.", capture.id)
+
+
+def _response(
+    access: Access, handshake: Handshake, capture: CaptureRequest, name_id: str
+) -> ProfileJson:
+    """Return the Profile that tells the agent what to capture.
+
+    Every type gets a duration, also where it has no meaning: Google's agents always read one.
+    """
     return {
         "name": profile_name(access.project_id, name_id),
         "profileType": capture.type.value,

@@ -5,9 +5,9 @@ import orjson
 from common.asgi import Receive, Scope, Send
 from common.request_body import Disconnected
 from endpoints.asgi_response import send_error, send_response
+from endpoints.connect_protocol import send_connect_error
 from endpoints.errors import WrongMethod
 from endpoints.unread_body import Incoming
-from ingest.pyroscope.connect_protocol import send_connect_error
 from ingest.pyroscope.ingest import ingest
 from ingest.pyroscope.multipart import media_type
 from ingest.pyroscope.push import JSON, READERS, push

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("profiles", "0004_plain_names"),
-        ("projects", "0015_saved_views"),
+        ("projects", "0017_saved_views"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -75,8 +75,8 @@ class _Compared(NamedTuple):
 def _common(a: Selection, of_a: tuple[Metric, ...], of_b: tuple[Metric, ...]) -> tuple[Metric, ...]:
     """Return the metrics that both sides have.
 
-    Without a common metric, return those of side A, or of B if A has only the type's default
-    metric, as a side without profiles does.
+    Without a common metric, return those of the selected side `a`, or of its baseline `b` if the
+    selected side has only the type's default metric, as a side without profiles does.
     """
     both = tuple(metric for metric in of_a if metric in of_b)
     nothing = (DEFAULT_METRICS[a.type.value],)  # `metrics_of` a side without profiles
@@ -87,6 +87,9 @@ def _compare(context: QueryContext, sides: Sides, metric: Metric, view: View) ->
     whole = replace(view, root=None)
     if any(side.snapshot for side in sides):
         return _compare_untested(context, sides, metric, whole, _SNAPSHOT)
+    if any(side.samples for side in sides):
+        why = "No intervals: samples selected by their labels are not tested."
+        return _compare_untested(context, sides, metric, whole, why)
     try:
         compared = _compare_tested(context, sides, metric, whole)
     except TooLarge as error:

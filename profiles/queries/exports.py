@@ -21,7 +21,7 @@ from profiles.queries.results import TopResult, TreeResult
 from profiles.queries.scan import add_profiles
 from profiles.queries.selection import Group, InvalidQuery, Selection, View
 from profiles.queries.stored_results import stored_sum
-from profiles.queries.tree import apply_view, merge_trees, run_top, run_tree
+from profiles.queries.tree import apply_view, merge_trees, of_samples, run_top, run_tree
 
 MAX_FRAMES = 20_000_000  # frames of all stacks of a file: some 100 MB and some seconds
 _ALL = 2**31  # nodes: a file is never folded
@@ -117,14 +117,15 @@ def merge_metrics(
     if plan.selection.snapshot:
         return stored_sum(context, plan.selection, among, group)
     stats = ScanStats(shared={*among})
-    by_function, type_ = group is Group.FUNCTION, plan.selection.type
+    by_function = group is Group.FUNCTION and not plan.selection.samples
+    type_ = plan.selection.type
     merge = Merge(among, by_function, settings.MAX_QUERY_NODES, type_, context.check)
     try:
         coverage = add_profiles(context, plan, metric, merge, stats=stats)
     except (BadProfile, TooLarge):
         # The limit may have been passed by the other metrics alone.
         return merge_trees(context, plan, metric, group)
-    tree = merge.tree()
+    tree = of_samples(context, merge.tree(), plan.selection, group)
     shared = [k for k, each in enumerate(among) if each == metric or each in stats.shared]
     labelled = tree.labelled
     if labelled:

@@ -94,23 +94,25 @@ def plan_query(
     *,
     days: bool = True,
     variance: bool = False,
+    by_labels: bool = False,
     cuts: Sequence[datetime] = (),
 ) -> QueryPlan:
     """Plan the reads of a selection; call this and read all inputs inside one snapshot.
 
     Together the head rows and blocks have each profile once. Without `days`, there are hour blocks
     only: day blocks have sums, no single profiles. A day block without sums of squares (if
-    `variance`), without sums by label (if the selection has labels) or across one of the times
-    `cuts` is replaced by its hour blocks. Sums over a range that is closed and entirely in blocks
-    do not change: compaction and retention replace blocks by others. The plan of a snapshot reads
-    nothing.
+    `variance`), without sums by label (if `by_labels`, or if the selection has labels) or across
+    one of the times `cuts` is replaced by its hour blocks. Sums over a range that is closed and
+    entirely in blocks do not change: compaction and retention replace blocks by others. The plan of
+    a snapshot reads nothing.
     """
     _require_own(context, selection)
     if selection.snapshot:
         nothing = RowFilter(micros(selection.start), micros(selection.end), None, (), None, "")
         return QueryPlan(selection, nothing, False, Profile.objects.none(), [], None)
     has_head = bool(_newest_totals(context, selection))
-    blocks = _block_rows(context, selection, days, variance, cuts)
+    by_labels = by_labels or bool(selection.labels)
+    blocks = _block_rows(context, selection, days, variance, by_labels, cuts)
     is_fixed = not has_head and selection.end <= timezone.now() - CLOSED
     return QueryPlan(
         selection=selection,
@@ -210,7 +212,10 @@ def _head_rows(selection: Selection) -> QuerySet[Profile]:
     for i, (name, values) in enumerate(selection.labels):
         label = Cast(KeyTextTransform(name, "labels"), TextField())
         rows = rows.alias(**{f"label_{i}": label})
-        rows = rows.filter(Q(**{f"label_{i}__in": values}))
+        is_allowed = Q(**{f"label_{i}__in": values})
+        if "" in values:
+            is_allowed |= Q(**{f"label_{i}": None})
+        rows = rows.filter(is_allowed)
     return rows
 
 
@@ -244,6 +249,7 @@ def _block_rows(
     selection: Selection,
     days: bool,
     variance: bool,
+    by_labels: bool,
     cuts: Sequence[datetime],
 ) -> list[BlockRow]:
     single = selection.weight is not None or selection.weights or selection.profile
@@ -253,7 +259,7 @@ def _block_rows(
 
     def is_usable(row: BlockRow) -> bool:
         return (
-            (row.by_labels or not selection.labels)
+            (row.by_labels or not by_labels)
             and (row.has_variance or not variance)
             and not any(row.start < cut < row.end for cut in cuts)
         )

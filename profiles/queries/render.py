@@ -12,23 +12,32 @@ from profiles.engine.coverage import Coverage
 from profiles.engine.encoding.preorder_columns import TreeColumns, ordered_columns, to_columns
 from profiles.engine.stats.comparison import drawn, untested
 from profiles.queries.context import QueryContext
-from profiles.queries.results import CompareResult, FocusResult, FunctionRow, TreeResult
+from profiles.queries.results import CompareResult, FocusResult, FunctionRow, TopResult, TreeResult
 from profiles.queries.selection import Group, Order, Selection, View
 
 VERSION = 1
 
+_LARGE = 200  # a function's total is large from this part of all values: half a percent
 
-def tree_json(context: QueryContext, result: TreeResult) -> bytes:
-    """Encode a call tree; values are sums over the profiles, as exact integers."""
+
+def tree_json(
+    context: QueryContext, result: TreeResult, functions: TopResult | None = None
+) -> bytes:
+    """Encode a call tree; values are sums over the profiles, as exact integers.
+
+    `functions` adds the self values of a list of functions.
+    """
     lines = result.view.group is Group.LINE
     columns = _columns(context, result.tree, result.view, lines, result.folded, result.highlighted)
-    return dumps({**_common_fields(context, result), **columns})
+    return dumps({**_common_fields(context, result), **columns, **_functions(functions)})
 
 
-def focus_json(context: QueryContext, result: FocusResult) -> bytes:
+def focus_json(
+    context: QueryContext, result: FocusResult, functions: TopResult | None = None
+) -> bytes:
     """Encode a function's row, its direct callers and callees, and the columns of both trees.
 
-    The row is null if no stack reaches the function.
+    The row is null if no stack reaches the function. `functions` is as for `tree_json`.
     """
     view = result.view
     callers = _columns(
@@ -44,8 +53,14 @@ def focus_json(context: QueryContext, result: FocusResult) -> bytes:
             "peek": _peek(result.peek),
             "callers": callers,
             "callees": callees,
+            **_functions(functions),
         }
     )
+
+
+def functions_json(of: TopResult) -> bytes:
+    """Encode the self values of a list of functions, as in `tree_json`."""
+    return dumps(_functions(of))
 
 
 def compare_json(context: QueryContext, result: CompareResult) -> bytes:
@@ -140,6 +155,34 @@ def _columns(
 ) -> TreeColumns:
     by_name = view.order is Order.NAME
     return to_columns(tree, by_name, lines, folded, highlighted, context.check)
+
+
+def _functions(of: TopResult | None) -> dict[str, Any]:
+    """Return the functions with a self value or a large total as columns.
+
+    Names and files are indexes.
+    """
+    if of is None:
+        return {}
+    large = max(1, sum(row.self for row in of.rows) // _LARGE)
+    rows = [row for row in of.rows if row.self or row.total >= large]
+    names, files = (
+        _indexes(column) for column in ([row.name for row in rows], [row.file for row in rows])
+    )
+    return {
+        "functions": {
+            "names": list(names),
+            "files": list(files),
+            "name": [names[row.name] for row in rows],
+            "file": [files[row.file] for row in rows],
+            "self": [row.self for row in rows],
+            "total": [row.total for row in rows],
+        }
+    }
+
+
+def _indexes(texts: list[str]) -> dict[str, int]:
+    return {text: at for at, text in enumerate(dict.fromkeys(texts))}
 
 
 def _peek(peek: Peek) -> dict[str, dict[str, list[str] | list[int]]]:

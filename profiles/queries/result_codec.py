@@ -29,6 +29,7 @@ from profiles.queries.results import (
     FocusResult,
     FunctionChange,
     FunctionRow,
+    GroupSums,
     Intervals,
     SeriesSums,
     TimeSpan,
@@ -52,7 +53,7 @@ _CLASSES = {
     each.__name__: each
     for each in (
         *(Tree, Frames, LabelledSelf, Label, Metric, TreeFunctions, Spread, MeasuredSum),
-        *(Coverage, Missing, ScanStats, SeriesSums, TimeSpan, Peek, Neighbour),
+        *(Coverage, Missing, ScanStats, SeriesSums, GroupSums, TimeSpan, Peek, Neighbour),
         *(TreeResult, TopResult, FocusResult, CompareResult, Intervals),
         *(Selection, View, ViewFilter, FunctionRow, FunctionChange),
     )

@@ -11,7 +11,7 @@ from profiles.engine.calltree.peek import Peek
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.metrics import Metric
-from profiles.queries.selection import Selection, View
+from profiles.queries.selection import Grouping, Selection, View
 from projects.profile_types import ProfileType
 
 
@@ -99,7 +99,7 @@ class LinesResult:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Confidence intervals of differences A - B of per-profile mean totals; each array is [N].
+    """Confidence intervals of differences of per-profile mean totals; each array is [N].
 
     NaN where nothing was tested: a side has too few profiles, or too few profiles have the node.
     """
@@ -110,7 +110,10 @@ class Intervals:
 
 
 class FunctionChange(NamedTuple):
-    """Function on both sides, with sums over the profiles and an interval as in Intervals."""
+    """Function on both sides, with sums over the profiles and an interval as in Intervals.
+
+    `a` is the selected side, `b` the baseline; the names are those of the query API.
+    """
 
     name: str
     file: str
@@ -126,18 +129,21 @@ class FunctionChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CompareResult:
-    """Comparison of two selections of one project, service and type; difference = A - B."""
+    """Comparison of two selections of one project, service and type.
+
+    Pairs are the selected side and its baseline; difference = selected - baseline.
+    """
 
     selections: tuple[Selection, Selection]
     view: View
     metric: Metric
     metrics: tuple[Metric, ...]
     coverages: tuple[Coverage, Coverage]
-    tree: Tree  # every node of either side; `self` is [2, N]: sums of A, sums of B
+    tree: Tree  # every node of either side; `self` is [2, N]: sums of the sides
     intervals: Intervals | None  # by node of the tree
     why_no_intervals: str  # a sentence; "" if there are intervals
     functions: tuple[FunctionChange, ...]  # the largest absolute difference of means first
-    folded: dict[int, tuple[int, int]] = field(default_factory=dict)  # see TreeResult; A + B
+    folded: dict[int, tuple[int, int]] = field(default_factory=dict)  # see TreeResult; both sides
     highlighted: tuple[int, ...] = ()  # indexes of nodes, in order
 
 
@@ -208,6 +214,49 @@ class HistoryResult:
     steps: tuple[HistoryStep, ...]  # equal, without gaps; the first may begin before the range
     lines: tuple[HistoryLine, ...]  # the requested functions, or the top ones by self value
     versions: tuple[VersionSpan, ...]  # in order of first profile
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSums:
+    """Sums by group and time step, before groups are named; X cells with a value."""
+
+    keys: tuple[int | str | None, ...]  # of each of the G groups
+    profiles: tuple[int, ...]  # [G]
+    duration_ns: tuple[int, ...]  # [G], Σ
+    group: NDArray[np.int64]  # [X]
+    step: NDArray[np.int64]  # [X]
+    total: NDArray[np.int64]  # [X]
+    step_profiles: NDArray[np.int64]  # [T]
+    step_duration_ns: NDArray[np.int64]  # [T], Σ
+    stats: ScanStats
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSeries:
+    """Sums of one value of a label, over the range and by time step."""
+
+    value: str | None  # None: profiles or samples without the label
+    total: int
+    totals: tuple[int, ...]  # by step
+    profiles: int | None  # None for a sample label: a profile has samples of many values
+    duration_ns: int | None  # Σ
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesResult:
+    """Sums of a metric by time step, for each value of a label."""
+
+    selection: Selection
+    view: View
+    group_by: Grouping | None
+    metric: Metric
+    metrics: tuple[Metric, ...]
+    coverage: Coverage
+    step_seconds: float
+    steps: tuple[HistoryStep, ...]  # equal, without gaps; the first may begin before the range
+    values: tuple[GroupSeries, ...]  # the greatest total first
+    other: GroupSeries | None  # sum of all other values; None without any
+    other_values: int  # number of values in `other`
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +343,8 @@ class StripStep:
 
     start: datetime
     profiles: int
-    weight: float  # mean over the profiles of the type's default metric; 0 without profiles
+    total: float  # Σ of the metric
+    duration_ns: int  # Σ
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +354,7 @@ class StripResult:
     selection: Selection
     step_seconds: float
     metric: Metric
+    coverage: Coverage
     steps: tuple[StripStep, ...]
 
 
@@ -319,6 +370,26 @@ class ProfileRow:
     weight: int
     labels: dict[str, str]
     agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileValuesResult:
+    """Time and value of P profiles, grouped by the values of labels; each array is int64 [P]."""
+
+    selection: Selection
+    metric: Metric
+    coverage: Coverage  # reports unreadable profiles only
+    time: NDArray[np.int64]  # µs since 1970
+    value: NDArray[np.int64]
+    group: NDArray[np.int64]  # index of `groups`
+    groups: tuple[tuple[str, ...], ...]  # values of the labels; "" for a label that is absent
+
+
+class StoredTimes(NamedTuple):
+    """Times of the first and last stored profile; None without any."""
+
+    first: datetime | None
+    last: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

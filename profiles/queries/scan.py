@@ -305,16 +305,27 @@ def _read_in_chunks(rows: RowQuery) -> RowStream:
 def _head_rows(
     rows: Iterable[tuple[Any, ...]], profile_type: str, metric: Metric
 ) -> Iterator[HeadRow | LackingRow]:
-    name_and_unit = [*metric]
     for deployment, duration, weight, totals, tree, time, _ in rows:
-        total = next((total for *named, total in totals if named == name_and_unit), None)
-        if total is None:
-            metrics = _canonical(profile_type, totals)
-            if metric not in metrics:
-                yield LackingRow(time, metrics)
-                continue
-            total = totals[metrics.index(metric)][2]
-        yield HeadRow(time, deployment, duration, weight, total, tree, totals)
+        total = total_of(totals, metric, profile_type)
+        if isinstance(total, int):
+            yield HeadRow(time, deployment, duration, weight, total, tree, totals)
+        else:
+            yield LackingRow(time, total)
+
+
+def total_of(
+    totals: Sequence[tuple[str, str, int]], metric: Metric, profile_type: str
+) -> int | tuple[Metric, ...]:
+    """Return a head row's total of the metric, or the metrics that it has instead.
+
+    `totals` is Profile.totals.
+    """
+    name_and_unit = [*metric]
+    total = next((total for *named, total in totals if named == name_and_unit), None)
+    if total is not None:
+        return total
+    metrics = _canonical(profile_type, totals)
+    return totals[metrics.index(metric)][2] if metric in metrics else metrics
 
 
 def _cut(

@@ -61,12 +61,37 @@ class Selection:
     end: datetime
     zones: tuple[str, ...] = ()  # empty: all
     versions: tuple[str, ...] = ()
-    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (name, allowed values)
+    # (name, allowed values); "" allows profiles without the label.
+    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
     weight: float | None = None  # the top n % of profiles by total; None: all
     weights: tuple[int, int] | None = None  # least and greatest weight, both inclusive
     profile: str = ""  # Profile.name_id, to select a single profile
+    # (name, allowed values) of sample labels: only these samples of the profiles count
+    samples: tuple[tuple[str, tuple[str, ...]], ...] = ()
     # ResultSnapshot.snapshot_id: its stored tree instead of profiles; nothing else applies then
     snapshot: str = ""
+
+
+class GroupKind(StrEnum):
+    """Label to group by; the values are those of the URL parameters that select one value."""
+
+    VERSION = "version"
+    ZONE = "zone"
+    LABEL = "label"  # of whole profiles
+    SAMPLE = "sample"  # label of samples
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """Label by whose values a query groups; `name` is that of a profile or sample label."""
+
+    kind: GroupKind
+    name: str = ""
+
+    @property
+    def parameter(self) -> str:
+        """Return the URL parameter that selects one of the values: `version`, `label.NAME`."""
+        return f"{self.kind}.{self.name}" if self.name else str(self.kind)
 
 
 @dataclass(frozen=True, slots=True)

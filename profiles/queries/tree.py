@@ -18,6 +18,7 @@ from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.patterns import BadFilterPattern
 from profiles.engine.calltree.peek import peek
 from profiles.engine.calltree.reshape import with_values
+from profiles.engine.calltree.samples import only_samples
 from profiles.engine.calltree.subtree import below, fold, node_of
 from profiles.engine.calltree.top import FunctionCost, function_cost, lines, top
 from profiles.engine.calltree.tree import Tree
@@ -57,15 +58,21 @@ def run_tree(context: QueryContext, selection: Selection, view: View) -> TreeRes
 
 def run_tree_and_top(
     context: QueryContext, selection: Selection, view: View
-) -> tuple[TreeResult | FocusResult, TopResult]:
+) -> tuple[TreeResult | FocusResult, TopResult, TopResult | None]:
     """Return a view's tree by function, or its focus if it has one, and the list of functions.
 
-    Both come from one merge. The list covers whole stacks: it ignores the view's shape and root.
+    The list covers whole stacks: it ignores the view's shape and root. A view with a focus also
+    has the list without it. All come from one merge.
     """
     merged = _merge(context, selection, view, Group.FUNCTION)
     of_list = replace(view, shape=Shape.TOP_DOWN, root=None)
     render = _tree if view.focus is None else _focus
-    return render(context, merged, selection, view), _top(context, merged, selection, of_list)
+    drawn, listed = (
+        render(context, merged, selection, view),
+        _top(context, merged, selection, of_list),
+    )
+    unfocused = replace(of_list, focus=None)
+    return drawn, listed, _top(context, merged, selection, unfocused) if view.focus else None
 
 
 def run_top(context: QueryContext, selection: Selection, view: View) -> TopResult:
@@ -79,6 +86,25 @@ def run_top(context: QueryContext, selection: Selection, view: View) -> TopResul
             "The function list does not support a root in the bottom-up view. Remove `root`."
         )
     return _top(context, _merge(context, selection, view, Group.FUNCTION), selection, view)
+
+
+def run_top_below(
+    context: QueryContext, drawn: TreeResult, whole: TopResult, node_id: int
+) -> tuple[str, TopResult] | None:
+    """Return a node's function and the list of the functions below it, the node's included.
+
+    `drawn` and `whole` are results of `run_tree_and_top`. Nothing is merged again unless folding
+    removed nodes from the tree. Return None if the tree has no such node, or is bottom-up.
+    """
+    node = node_of(drawn.tree, node_id)
+    if node is None or drawn.view.shape is not Shape.TOP_DOWN:
+        return None
+    frames = drawn.tree.frames
+    name = frames.strings[frames.name[drawn.tree.frame[node]]]
+    if drawn.folded:
+        return name, run_top(context, drawn.selection, replace(drawn.view, root=node_id))
+    costs = top(below(drawn.tree, node, context.check), check=context.check)
+    return name, replace(whole, rows=tuple(_row(cost) for cost in costs))
 
 
 def run_focus(context: QueryContext, selection: Selection, view: View) -> FocusResult:
@@ -126,23 +152,41 @@ def merge_trees(
 ) -> tuple[Tree, Coverage]:
     """Merge the call trees of all matching profiles that have the metric.
 
-    Profiles that cannot be read are left out and listed in the coverage. The result of a plan that
-    is entirely in blocks is cached and shared: do not modify the tree. Raise InvalidQuery if the
-    sum passes 64 bits or the tree has more than MAX_QUERY_NODES nodes.
+    If the selection has sample labels, the tree has the values of these samples only. Profiles that
+    cannot be read are left out and listed in the coverage. The result of a plan that is entirely in
+    blocks is cached and shared: do not modify the tree. Raise InvalidQuery if the sum passes 64
+    bits or the tree has more than MAX_QUERY_NODES nodes.
     """
     if plan.selection.snapshot:
         return stored_sum(context, plan.selection, (metric,), group)
     merged: tuple[Tree, Coverage] | None = cached_sum(plan.result_key, (metric, group))
     if merged is None:
-        by_function, type_ = group is Group.FUNCTION, plan.selection.type
-        trees = Trees.FUNCTIONS if by_function else Trees.WHOLE
+        # Trees by function have no sample labels.
+        by_function = group is Group.FUNCTION and not plan.selection.samples
+        trees, type_ = Trees.FUNCTIONS if by_function else Trees.WHOLE, plan.selection.type
         with explain_errors():
             merge = Merge([metric], by_function, settings.MAX_QUERY_NODES, type_, context.check)
             coverage = add_profiles(context, plan, metric, merge, trees=trees)
-            merged = merge.tree(), coverage
+            tree = of_samples(context, merge.tree(), plan.selection, group)
+        merged = tree, coverage
         size, is_readable = 2 * len(merged[0].id), coverage.is_readable
         cache_sum(plan.result_key, (metric, group), merged, size, is_readable=is_readable)
     return merged
+
+
+def of_samples(context: QueryContext, tree: Tree, selection: Selection, group: Group) -> Tree:
+    """Keep the values of the selection's samples in a tree by line, then group it.
+
+    Return the tree itself, however it is grouped, if the selection has no sample labels.
+    """
+    if not selection.samples:
+        return tree
+    tree = only_samples(tree, selection.samples, context.check)
+    if group is not Group.FUNCTION:
+        return tree
+    merge = Merge(tree.metrics, True, settings.MAX_QUERY_NODES, check=context.check)
+    merge.add_tree(tree)
+    return merge.tree()
 
 
 def _tree(context: QueryContext, merged: _Merged, selection: Selection, view: View) -> TreeResult:
@@ -200,14 +244,18 @@ def _apply_filters(context: QueryContext, tree: Tree, view: View) -> Tree:
     Such nodes occur, for example, for memory that is no longer in use. Raise InvalidQuery for an
     invalid filter pattern.
     """
-    of = Filters(
+    with explain_view_errors():
+        return filters.filtered(with_values(tree, context.check), filters_of(view), context.check)
+
+
+def filters_of(view: View) -> Filters:
+    """Return the view's filters that change its tree: all but highlights."""
+    return Filters(
         show=_values(view, FilterOption.SHOW),
         hide=_values(view, FilterOption.HIDE),
         hide_frames=_values(view, FilterOption.HIDE_FRAMES),
         show_from=_values(view, FilterOption.FROM),
     )
-    with _explain_view_errors():
-        return filters.filtered(with_values(tree, context.check), of, context.check)
 
 
 def apply_view(context: QueryContext, tree: Tree, view: View) -> Tree:
@@ -220,7 +268,7 @@ def apply_view(context: QueryContext, tree: Tree, view: View) -> Tree:
     if view.focus is not None:
         tree = reaching(tree, view.focus, context.check)
     if view.shape is Shape.BOTTOM_UP:
-        with _explain_view_errors():
+        with explain_view_errors():
             tree = bottom_up(tree, context.check)
     return _rooted(context, view, tree)[0]
 
@@ -231,7 +279,7 @@ def _focus_trees(context: QueryContext, tree: Tree, name: str, view: View) -> Fo
     The view's root may be a node of either tree or of both; a tree without it becomes empty.
     Raise InvalidQuery if neither has it, or if the stacks are too long to be inverted.
     """
-    with _explain_view_errors():
+    with explain_view_errors():
         both = focused(tree, name, context.check)
     return Focused(*_rooted(context, view, both.callers, both.callees))
 
@@ -244,7 +292,7 @@ def highlighted(context: QueryContext, tree: Tree, view: View) -> tuple[int, ...
     values = _values(view, FilterOption.HIGHLIGHT)
     if not values:
         return ()
-    with _explain_view_errors():
+    with explain_view_errors():
         return tuple(filters.highlighted(tree, values, context.check).tolist())
 
 
@@ -264,7 +312,8 @@ def _rooted(context: QueryContext, view: View, *trees: Tree) -> tuple[Tree, ...]
 
 
 @contextmanager
-def _explain_view_errors() -> Iterator[None]:
+def explain_view_errors() -> Iterator[None]:
+    """Turn errors of filters and shapes into InvalidQuery."""
     try:
         yield
     except (BadFilterPattern, TooManyFrames) as error:

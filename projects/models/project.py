@@ -34,6 +34,8 @@ class Project(models.Model):
     source_root = models.CharField(
         _("path prefix to strip"), max_length=500, blank=True, default=""
     )
+    # Part of the URLs of embedded images: to increase it revokes them.
+    embed_generation = models.PositiveIntegerField(default=0, db_default=0, editable=False)
 
     class Meta:
         verbose_name = _("project")

@@ -14,6 +14,7 @@ class ViewPage(models.TextChoices):
     FLAME = "flame", _("Flame graph")
     COMPARE = "compare", _("Compare")
     HISTORY = "history", _("History")
+    BREAKDOWN = "breakdown", _("Breakdown")
     PROFILES = "profiles", _("Profiles")
     AGENTS = "agents", _("Agents")
 

@@ -35,6 +35,8 @@ class User(AbstractUser):
         ),
     )
 
+    editor_url = models.CharField(_("editor link template"), max_length=500, blank=True, default="")
+
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
 

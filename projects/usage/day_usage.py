@@ -31,6 +31,14 @@ async def today(project: int) -> UsageReading:
     return await _readings.get(project)
 
 
+def today_blocking(project: int) -> UsageReading:
+    reading = _readings.get_blocking(project)
+    if reading.day == utc_day():
+        return reading
+    _readings.delete(project)
+    return _readings.get_blocking(project)
+
+
 def forget(project: int) -> None:
     _readings.delete(project)
 

@@ -20,6 +20,7 @@ __all__ = [
     "release",
     "require_bytes",
     "require_room",
+    "require_room_blocking",
 ]
 
 
@@ -59,6 +60,11 @@ def require_bytes(project: int, size: int) -> None:
     allowed = limits_of(project).stored_bytes
     if day_usage.read(project).stored_bytes + size > allowed:
         raise QuotaReached(LimitName.STORED_BYTES, allowed, _to_midnight())
+
+
+def require_room_blocking(project: int) -> None:
+    """Do the same as `require_room`; may block on the database."""
+    check(limits_of(project), day_usage.today_blocking(project), 1)
 
 
 async def release(admission: Admission) -> None:

@@ -47,11 +47,15 @@ def test_as_csv(ask: Ask) -> None:
     assert head[:4] == [
         "name",
         "file",
+        "baseline self (nanoseconds, profiles: 1)",
+        "baseline total (nanoseconds, profiles: 1)",
+    ]
+    assert head[4:6] == [
         "selected self (nanoseconds, profiles: 2)",
         "selected total (nanoseconds, profiles: 2)",
     ]
     assert head[-1] == "significant"
-    assert sum(int(line[2]) for line in lines) == 18_000_000
+    assert sum(int(line[4]) for line in lines) == 18_000_000
     assert {line[-1] for line in lines} == {"no"}
 
 

@@ -35,7 +35,8 @@ class Address:
 
 
 API = "/api/v1/projects"
-SELECTING, LISTS = ("tree", "top", "compare", "history", "profiles"), ("services", "deployments")
+SELECTING = ("tree", "top", "compare", "history", "series", "profiles")
+LISTS = ("services", "deployments")
 ADDRESSES = [
     Address("POST", "/profiles", HANDSHAKE, "write"),
     Address("GET", "/profiles", None, "read"),

@@ -21,7 +21,7 @@ def request(method: str, path: str, accept: str = "*/*") -> httpx.Response:
     return asyncio.run(send())
 
 
-@pytest.mark.parametrize("path", ["/v1/traces", "/querier.v1.QuerierService/Diff"])
+@pytest.mark.parametrize("path", ["/v1/traces", "/vcs.v1.VCSService/GetFile"])
 def test_a_program_gets_json_with_the_apis_of_this_server(path: str) -> None:
     response = request("POST", path)
     assert response.status_code == 404

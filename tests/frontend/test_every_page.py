@@ -15,9 +15,9 @@ from tests.queries import count_queries
 pytestmark = pytest.mark.django_db
 EVERYTHING = (*PAGES, *STATES, *FRAGMENTS)
 BYTES = 30_000  # bytes, compressed
-QUERIES = 10
+QUERIES = 11
 # Limits for whole pages that run several profile queries; their fragments need fewer.
-MORE = {"flame": 11, "profiles": 11}
+MORE = {"flame": 13, "profiles": 12}
 
 
 @pytest.fixture
@@ -73,14 +73,16 @@ READ = {
     ),
     "compare": ("type", "span", "end", "weight", "sort", "b.span", "b.end", "b.weight"),
     "history": ("type", "span", "end", "step"),
+    "breakdown": ("type", "span", "end", "step", "group_by", "sort", "page"),
     "profiles": ("type", "span", "end", "weights", "order", "pick_from"),
     "agents": ("show", "state", "page"),
 }
 LISTS = ("services", "agents")
 # Other paths with parameters.
 OTHERS = (
-    *("flame/tree", "flame/functions", "flame/lines", "flame/download/pprof", "setup/status"),
-    *("compare/tree", "compare/csv", "history/csv", "profiles/csv"),
+    *("flame/tree", "flame/functions", "flame/lines", "flame/over-time"),
+    *("flame/download/pprof", "setup/status"),
+    *("compare/tree", "compare/csv", "history/csv", "breakdown/csv", "profiles/csv"),
 )
 PARAMS = {"service": "checkout", "type": "CPU", "span": "1d"}
 # Values that users and their mail programs put into URLs.
@@ -103,11 +105,14 @@ def test_unreadable_parameters_are_named(with_a_profile: Client, path: str) -> N
     assert silent == []
 
 
-FREE = ("service", "zone", "version", "profile", "label.endpoint", "metric", "focus", "search")
+FREE = (
+    *("service", "zone", "version", "profile", "label.endpoint", "sample.endpoint", "metric"),
+    *("focus", "search"),
+)
 HARMLESS = (*WRITTEN, "\x07\x1b[31m", "/(a+)+$/", "%%%", "名前", "🔥" * 500)
 
 
-@pytest.mark.parametrize("path", ["flame", "compare", "history", "profiles"])
+@pytest.mark.parametrize("path", ["flame", "compare", "history", "breakdown", "profiles"])
 def test_any_text_is_shown_harmlessly(with_a_profile: Client, path: str) -> None:
     failed = []
     for name in FREE:

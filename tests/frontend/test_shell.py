@@ -16,8 +16,8 @@ def test_the_bar_names_the_project_and_offers_the_others(
     create_project("Acme Warehouse", alice)
     client.force_login(alice)
     page = client.get(SERVICES).content.decode()
-    assert '<a href="/p/acme-shop/services" aria-current="true">' in page
-    assert '<a href="/p/acme-warehouse/services">' in page
+    assert 'href="/p/acme-shop/services?span=1d" data-carries="range" aria-current="true"' in page
+    assert 'href="/p/acme-warehouse/services?span=1d"' in page
     assert '<a href="/projects/new">' in page
 
 

@@ -17,7 +17,8 @@ from tests.fuzz.sanitized import SanitizedBuild, build
 from tests.fuzz.target_names import SHARES
 
 RUNS = 100_000
-FINDINGS = Path("test-results", "fuzz")
+# Not in test-results/, which each pytest run with a browser empties.
+FINDINGS = Path("fuzz-findings")
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -28,6 +29,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(SHARES))
     parser.add_argument("--runs", type=int, default=RUNS, help="inputs of all targets together")
+    parser.add_argument("--at-least", type=int, default=1, help="inputs of each target")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--engine", choices=["auto", "atheris", "mutation"], default="auto")
     parser.add_argument("--sanitize", action="store_true", help="compile with ASan and UBSan")
@@ -51,15 +53,15 @@ def main(arguments: Sequence[str]) -> int:
         campaign = Campaign(engine_of(choice), options.seed, options.findings, sanitized)
         if options.input:
             return 0 if campaign.run_input(options.targets[0], options.input) else 1
-        return _run_all(campaign, options.targets or [*SHARES], options.runs)
+        targets = options.targets or [*SHARES]
+        return _run_all(campaign, targets, options.runs, options.at_least)
 
 
-def _run_all(campaign: Campaign, targets: Sequence[str], runs: int) -> int:
+def _run_all(campaign: Campaign, targets: Sequence[str], runs: int, at_least: int) -> int:
     print(HEADER, flush=True)
     results: list[FuzzRun] = []
-    for target, its_runs in zip(
-        targets, shared_runs([SHARES[name] for name in targets], runs), strict=True
-    ):
+    shares = [SHARES[name] for name in targets]
+    for target, its_runs in zip(targets, shared_runs(shares, runs, at_least), strict=True):
         results.append(campaign.run(target, its_runs))
         print(results[-1].row(), flush=True)
     total = FuzzRun("all", campaign.engine)

@@ -150,7 +150,7 @@ def engine_of(choice: str) -> str:
     return choice
 
 
-def shared_runs(shares: Sequence[int], runs: int) -> Iterator[int]:
-    """Divide the inputs of a campaign by the targets' shares, none of which gets 0."""
+def shared_runs(shares: Sequence[int], runs: int, at_least: int = 1) -> Iterator[int]:
+    """Divide the inputs of a campaign by the targets' shares; each gets `at_least` as many."""
     for share in shares:
-        yield max(1, -(-runs * share // sum(shares)))
+        yield max(at_least, -(-runs * share // sum(shares)))

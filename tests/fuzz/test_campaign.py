@@ -58,6 +58,7 @@ def test_changed_messages_stay_messages() -> None:
 def test_inputs_are_divided_by_share() -> None:
     assert list(shared_runs([1, 3], 100)) == [25, 75]
     assert list(shared_runs([1, 1000], 10)) == [1, 10]
+    assert list(shared_runs([1, 3], 100, at_least=40)) == [40, 75]
 
 
 @IN_PROCESSES

@@ -10,9 +10,16 @@ let blocks = [];
 let total = 0;
 let rounds = 0;
 
-function burnCpu() {
+function multiply() {
   rounds += 1;
-  for (let i = 0; i < 4_000_000; i++) total += Math.sqrt(i) * 1.000001;
+  for (let i = 0; i < 20_000; i++) total += Math.sqrt(i) * 1.000001;
+}
+
+// Its loop is short, because V8's profiler misses a function whose loop was compiled while it ran
+// (on-stack replacement) before the capture.
+function burnCpu() {
+  const end = Date.now() + 8;
+  while (Date.now() < end) multiply();
 }
 
 function allocate() {
@@ -21,13 +28,11 @@ function allocate() {
 }
 
 flamewatch.start();
-// V8 inlines callbacks into the loop of timers while there are few of them, and profiles that start later miss them.
-const others = [() => {}, () => {}, () => {}, () => {}, () => {}];
-const timers = [setInterval(burnCpu, 5), setInterval(allocate, 50), ...others.map((other) => setInterval(other, 5))];
+const timers = [setInterval(burnCpu, 5), setInterval(allocate, 50)];
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, async () => {
     timers.forEach(clearInterval);
     await flamewatch.stop();
-    console.log('rounds', rounds); // of burnCpu; more per second of CPU time is less overhead
+    console.log('rounds', rounds); // of multiply; more per second of CPU time is less overhead
   });
 }

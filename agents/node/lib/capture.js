@@ -141,15 +141,12 @@ function stacksById(profile, nodes) {
   const open = [{ node: nodes[0], stack: /** @type {number[]} */ ([]) }];
   while (open.length) {
     const { node, stack } = /** @type {{ node: any, stack: number[] }} */ (open.pop());
+    if (isOwn(node.callFrame)) continue;
     const name = node.callFrame.functionName;
     /** @type {number[] & { isIdle?: boolean }} */
     const own = name === ROOT ? stack : [profile.location(frameOf(node.callFrame)), ...stack];
     if (name === IDLE) own.isIdle = true;
     stacks.set(node.id, own);
-    if (isOwn(node.callFrame)) {
-      stacks.delete(node.id);
-      continue;
-    }
     for (const child of node.children ?? []) open.push({ node: byId.get(child), stack: own });
   }
   return stacks;
@@ -167,9 +164,9 @@ function heapProfile(head, metric) {
   const open = [{ node: head, stack: /** @type {number[]} */ ([]) }];
   while (open.length) {
     const { node, stack } = /** @type {{ node: any, stack: number[] }} */ (open.pop());
+    if (isOwn(node.callFrame)) continue;
     const name = node.callFrame.functionName;
     const own = name === ROOT ? stack : [profile.location(frameOf(node.callFrame)), ...stack];
-    if (isOwn(node.callFrame)) continue;
     if (node.selfSize > 0 && own.length) profile.add(own, [node.selfSize]);
     for (const child of node.children ?? []) open.push({ node: child, stack: own });
   }

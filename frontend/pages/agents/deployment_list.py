@@ -11,6 +11,7 @@ from frontend.components.pagination import Pages, pages_of
 from frontend.components.services import LATELY
 from frontend.pages.agents.agent_list import SEEN_WITHIN
 from frontend.pages.agents.params import AgentQuery
+from frontend.queries.params import span_text
 from profiles.query import QueryContext, run_deployment_counts
 from projects.models import Deployment, Project
 from projects.profile_types import NEVER_REQUESTED, ProfileType
@@ -29,9 +30,14 @@ class DeploymentRow:
 
     @property
     def parameters(self) -> str:
-        """Return the parameters of the flame page that select this deployment."""
+        """Return the parameters of the flame page for the profiles counted here."""
         of = self.deployment
-        chosen = {"service": of.service, "version": of.version, "zone": of.zone}
+        chosen = {
+            "service": of.service,
+            "version": of.version,
+            "zone": of.zone,
+            "span": span_text(SEEN_WITHIN),
+        }
         return urlencode({name: text for name, text in chosen.items() if text}, quote_via=quote)
 
 

@@ -12,6 +12,7 @@ from frontend.fragments import wants_fragment
 from frontend.pages.agents.agent_list import list_agents
 from frontend.pages.agents.deployment_list import list_deployments
 from frontend.pages.agents.params import SHOWN, STATES, read
+from frontend.pages.capture.progress import CAPTURE, capture_progress
 from frontend.queries.page_query import query_context
 from projects.access import may_capture, membership
 
@@ -21,19 +22,22 @@ from projects.access import may_capture, membership
 @vary_on_headers("HX-Request", "HX-History-Restore-Request")
 def agents(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
-    query, notices = read(LenientReader.of_query(request.GET))
+    of = LenientReader.of_query(request.GET)
+    query, notices = read(of)
     project, now = member.project, timezone.now()
+    queries = query_context(request, project)
     context = {
         "project": project,
         "here": "agents",
         "query": query,
         "notices": notices,
-        "list": list_deployments(query_context(request, project), project, query, now)
+        "list": list_deployments(queries, project, query, now)
         if query.show == "deployments"
         else list_agents(project, query, now),
         "states": STATES,
         "shows": SHOWN,
         "may_capture": may_capture(member),
+        "capture": capture_progress(queries, project, of.read(CAPTURE), now),
     }
     if not wants_fragment(request):
         return render(request, "frontend/agents/page.html", context)

@@ -27,9 +27,9 @@ class ChangeRow:
     self: Delta
     total: Delta
     interval: str  # 95% confidence interval of the difference of totals; "" if not tested
-    a: str
-    b: str
-    only: str  # "new" if selected only, "gone" if baseline only, else ""
+    baseline: str
+    selected: str
+    only: str  # "added" if selected only, "removed" if baseline only, else ""
     real: bool
 
 
@@ -45,10 +45,10 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """Divisors of the sums of the selected side (a) and the baseline (b)."""
+    """Divisors of the sums of each side."""
 
-    a: float
-    b: float
+    baseline: float
+    selected: float
 
 
 def changes(
@@ -83,10 +83,10 @@ def changes(
 
 
 def _scales(result: CompareResult) -> tuple[_Scale, _Scale]:
-    a, b = result.coverages
+    selected, baseline = result.coverages
     return (
-        _Scale(max(1, a.profiles), max(1, b.profiles)),
-        _Scale(max(1, a.total), max(1, b.total)),
+        _Scale(max(1, baseline.profiles), max(1, selected.profiles)),
+        _Scale(max(1, baseline.total), max(1, selected.total)),
     )
 
 
@@ -95,8 +95,8 @@ def _sorted(
 ) -> list[FunctionChange]:
     """Sort by magnitude, largest first, ignoring the sign; names in ascending order."""
     keys: dict[str, Callable[[FunctionChange], float]] = {
-        "total": lambda row: -abs(row.a_total / scale.a - row.b_total / scale.b),
-        "self": lambda row: -abs(row.a_self / scale.a - row.b_self / scale.b),
+        "total": lambda row: -abs(row.a_total / scale.selected - row.b_total / scale.baseline),
+        "self": lambda row: -abs(row.a_self / scale.selected - row.b_self / scale.baseline),
     }
     by_name = sorted(rows, key=lambda row: (row.name, row.file))
     if sort == "name":
@@ -105,9 +105,9 @@ def _sorted(
 
 
 def _line(row: FunctionChange, profiles: _Scale, shares: _Scale | None, unit: str) -> ChangeRow:
-    def delta(a: int, b: int) -> Delta:
+    def delta(baseline: int, selected: int) -> Delta:
         scale = shares or profiles
-        value = a / scale.a - b / scale.b
+        value = selected / scale.selected - baseline / scale.baseline
         text = format_delta_points(value) if shares else format_delta(value, unit)
         return Delta(text, (value > 0) - (value < 0))
 
@@ -115,12 +115,12 @@ def _line(row: FunctionChange, profiles: _Scale, shares: _Scale | None, unit: st
         name=row.name,
         split=split_name(row.name),
         file=row.file,
-        self=delta(row.a_self, row.b_self),
-        total=delta(row.a_total, row.b_total),
+        self=delta(row.b_self, row.a_self),
+        total=delta(row.b_total, row.a_total),
         interval=_interval(row, unit),
-        a=format_value(row.a_total / profiles.a, unit),
-        b=format_value(row.b_total / profiles.b, unit),
-        only="new" if not row.b_total else "gone" if not row.a_total else "",
+        baseline=format_value(row.b_total / profiles.baseline, unit),
+        selected=format_value(row.a_total / profiles.selected, unit),
+        only="added" if not row.b_total else "removed" if not row.a_total else "",
         real=row.real,
     )
 
@@ -140,10 +140,10 @@ def table(result: CompareResult) -> list[list[str | int | float]]:
         [
             row.name,
             row.file,
-            row.a_self,
-            row.a_total,
             row.b_self,
             row.b_total,
+            row.a_self,
+            row.a_total,
             "" if row.low is None else row.low,
             "" if row.high is None else row.high,
             "" if row.q is None else row.q,
@@ -156,10 +156,10 @@ def table(result: CompareResult) -> list[list[str | int | float]]:
 def columns(result: CompareResult) -> list[str]:
     """Return the CSV header for `table`."""
     unit = result.metric.unit
-    a, b = (coverage.profiles for coverage in result.coverages)
+    selected, baseline = (coverage.profiles for coverage in result.coverages)
     sums = [
         f"{side} {value} ({unit}, profiles: {n})"
-        for side, n in (("selected", a), ("baseline", b))
+        for side, n in (("baseline", baseline), ("selected", selected))
         for value in ("self", "total")
     ]
     difference = "selected - baseline, total per profile"

@@ -13,9 +13,9 @@ from profiles.query import (
     run_compare,
 )
 
-Pair = tuple[Selection, Selection]
+Pair = tuple[Selection, Selection]  # the selected side and its baseline
 
-# Per node, in addition to a tree: the other side, the interval's ends, and q.
+# Per node, in addition to a tree: the baseline, the interval's ends, and q.
 _COLUMNS = 4
 _ROW = 8  # memory of a changed function, in array elements
 
@@ -24,7 +24,7 @@ def compared(
     context: QueryContext, query: CompareQuery, sides: Pair, metric: Metric | None
 ) -> CompareResult:
     """Compare both sides and cache the result. Raise `DeadlinePassed` or `InvalidQuery`."""
-    result = run_compare(context, *sides, query.a.shown(metric))
+    result = run_compare(context, *sides, query.selected.shown(metric))
     numbers = (2 + _COLUMNS) * len(result.tree.parent) + _ROW * len(result.functions)
     cache_page(sides[0].project, _address(query, seen_of(result)), result, numbers)
     return result
@@ -42,7 +42,7 @@ def found_or_compared(
     )
     if cached:
         return cached
-    metric = find_metric(context, sides[0], query.a.metric)
+    metric = find_metric(context, sides[0], query.selected.metric)
     return compared(context, query, sides, metric)
 
 

@@ -1,7 +1,8 @@
 """URL parameters of a comparison: its two sides, and how they are shown.
 
-Side A uses the parameter names of every page; the same names prefixed with `b.` override them for
-side B. Without any override, B is the range of the same length just before A.
+The selected side uses the parameter names of every page; the same names prefixed with `b.`
+override them for the baseline. Without any override, the baseline is the range of the same length
+just before the selected one.
 """
 
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from endpoints.params.selection import (
     END,
     FROM,
     LABEL,
+    SAMPLE,
     SPAN,
     TO,
     VERSION,
@@ -54,9 +56,9 @@ FRAME = parameter.text("frame", "Id of the node that the graph zooms to", 16)
 
 @dataclass(frozen=True, slots=True)
 class CompareQuery:
-    a: PageParams
-    b: PageParams
-    before: bool  # B is the range of the same length just before A, and follows it
+    baseline: PageParams
+    selected: PageParams
+    before: bool  # the baseline is the range of the same length just before the selected one
     view: str = VIEWS[0]
     absolute: bool = False
     real: bool = False  # only significant changes
@@ -66,6 +68,10 @@ class CompareQuery:
     search: str = ""
 
     def parameters(self) -> str:
+        return "&".join(filter(None, [self.of_sides(), self.of_page()]))
+
+    def of_page(self) -> str:
+        """Return the parameters that affect only how the page shows the compared data."""
         own = [
             ("side", self.view if self.view != VIEWS[0] else ""),
             ("values", "absolute" if self.absolute else ""),
@@ -74,25 +80,25 @@ class CompareQuery:
             ("all", "1" if self.all_rows else ""),
             ("search", self.search),
         ]
-        said = [(name, value) for name, value in own if value]
-        return "&".join(filter(None, [self.of_sides(), urlencode(said)]))
+        return urlencode([(name, value) for name, value in own if value])
 
     def of_sides(self) -> str:
         """Return the parameters that define the compared data."""
-        both = self.a.parameters()
-        return both if self.before else "&".join(filter(None, [both, self._overrides()]))
+        both = self.selected.parameters()
+        return both if self.before else f"{both}&{self._overrides()}"
 
     def swapped(self) -> "CompareQuery":
-        return replace(self, a=self.b, b=self.a, before=False)
+        return replace(self, baseline=self.selected, selected=self.baseline, before=False)
 
     @property
     def fixed(self) -> bool:
         """Return whether neither side follows the current time."""
-        return bool(self.a.end and self.b.end)
+        return bool(self.baseline.end and self.selected.end)
 
     @property
     def unrooted(self) -> "CompareQuery":
-        return replace(self, a=replace(self.a, root=None), b=replace(self.b, root=None))
+        baseline, selected = (replace(side, root=None) for side in (self.baseline, self.selected))
+        return replace(self, baseline=baseline, selected=selected)
 
     def sorted_by(self, column: str) -> "CompareQuery":
         return replace(self, sort=column, reverse=self.sort == column and not self.reverse)
@@ -105,29 +111,37 @@ class CompareQuery:
         return self.sort if self.sort != SORTS[0] else ""
 
     def _overrides(self) -> str:
-        """Return the overrides of B; a parameter that only A has is empty."""
-        a, b = _grouped(self.a), _grouped(self.b)
+        """Return the overrides of the baseline.
+
+        A parameter that only the selected side has is empty. There is always one: without any, the
+        baseline would be the range before.
+        """
+        selected, baseline = _grouped(self.selected), _grouped(self.baseline)
+        names = [
+            name
+            for name in dict.fromkeys([*selected, *baseline])
+            if _differs(name) and selected.get(name) != baseline.get(name)
+        ]
         said = []
-        for name in dict.fromkeys([*a, *b]):
-            if _differs(name) and a.get(name) != b.get(name):
-                nothing = "now" if name == "end" else ""
-                said += [(f"{PREFIX}{name}", value) for value in b.get(name, [nothing])]
+        for name in names or [END.name]:
+            nothing = "now" if name == END.name else ""
+            said += [(f"{PREFIX}{name}", value) for value in baseline.get(name, [nothing])]
         return urlencode(said)
 
 
 def read(of: LenientReader, now: datetime) -> tuple[CompareQuery, tuple[str, ...]]:
     """Read the parameters; return them with a notice for each invalid one."""
     params = page_params(of.without(*OTHER_MEANINGS), now)
-    a = _plain(params)
+    selected = _plain(params)
     own = {name.removeprefix(PREFIX) for name in of.names if name.startswith(PREFIX)}
     before = not any(_differs(name) for name in own)
-    b = replace(a, end=(a.end or now) - a.span)
+    baseline = replace(selected, end=(selected.end or now) - selected.span)
     if not before:
-        b = _plain(page_params(_of_b(of, a, own), now))
+        baseline = _plain(page_params(_of_baseline(of, selected, own), now))
     sort = of.read(SORT)
     query = CompareQuery(
-        a=a,
-        b=b,
+        baseline=baseline,
+        selected=selected,
         before=before,
         view=of.read(SIDE),
         absolute=of.read(ABSOLUTE),
@@ -140,9 +154,9 @@ def read(of: LenientReader, now: datetime) -> tuple[CompareQuery, tuple[str, ...
     return query, notices_of(of)
 
 
-def _of_b(of: LenientReader, a: PageParams, own: set[str]) -> LenientReader:
-    """Return A's parameters with the overrides of B applied."""
-    parameters = _grouped(a)
+def _of_baseline(of: LenientReader, selected: PageParams, own: set[str]) -> LenientReader:
+    """Return the selected side's parameters with the overrides of the baseline applied."""
+    parameters = _grouped(selected)
     if {FROM.name, TO.name} & own:
         parameters = {name: found for name, found in parameters.items() if name not in _RANGE}
     overrides = {name: of.all(f"{PREFIX}{name}") for name in own if _differs(name)}
@@ -159,4 +173,4 @@ def _grouped(params: PageParams) -> dict[str, list[str]]:
 
 
 def _differs(name: str) -> bool:
-    return name in _OVERRIDDEN or name.startswith(LABEL.prefix)
+    return name in _OVERRIDDEN or name.startswith((LABEL.prefix, SAMPLE.prefix))

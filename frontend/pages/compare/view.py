@@ -4,7 +4,13 @@ import gzip
 from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseRedirect,
+    JsonResponse,
+)
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -42,10 +48,17 @@ class _ErrorPage(Exception):
 @login_required
 @require_safe
 def compare(request: HttpRequest, project_id: str) -> HttpResponse:
+    """Render the page; without parameters, redirect to a new comparison.
+
+    Its URL states the baseline, because without one the baseline is the range before.
+    """
     project = project_for(request.user, project_id)
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
+    queries = query_context(request, project)
+    if not request.GET and (start := compare_page.start_of(queries, project, now)):
+        return HttpResponseRedirect(f"{request.path}?{start}")
     of = LenientReader.of_query(request.GET)
     query, notices = read(of, now)
     queries = query_context(request, project)
@@ -97,16 +110,17 @@ def _result(request: HttpRequest, project: Project, context: QueryContext) -> Co
     now = timezone.now()
     of = LenientReader.of_query(request.GET)
     query, _notices = read(of, now)
-    service, type_ = query.a.service, query.a.type
+    service, type_ = query.selected.service, query.selected.type
     if not service or type_ is None:
         sentence = _("The address must name a service and a type.")
         raise _ErrorPage(HTTPStatus.BAD_REQUEST, sentence)
-    a, b = (side.selection(project.pk, service, type_, now) for side in (query.a, query.b))
+    sides = (query.selected, query.baseline)
+    selected, baseline = (side.selection(project.pk, service, type_, now) for side in sides)
     try:
-        return found_or_compared(context, query, (a, b), of.read(SEEN))
+        return found_or_compared(context, query, (selected, baseline), of.read(SEEN))
     except InvalidQuery as error:
         raise _ErrorPage(HTTPStatus.BAD_REQUEST, str(error)) from error
     except DeadlinePassed:
-        sentence = _("Comparing these profiles takes more than %(n)d s. Try a shorter timespan.")
+        sentence = _("Comparing these profiles takes more than %(n)d s. Try a shorter time range.")
         text = sentence % {"n": DEADLINE_SECONDS}
         raise _ErrorPage(HTTPStatus.SERVICE_UNAVAILABLE, text) from None

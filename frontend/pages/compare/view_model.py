@@ -7,15 +7,18 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from frontend.components import display_names, empty_state
+from frontend.components.comparisons import comparisons_of, start
 from frontend.components.empty_state import EmptyStateLinks, with_links
 from frontend.components.filter_chips import chips
 from frontend.components.left_out import left_out
 from frontend.components.picker import Picker, picker
 from frontend.components.units import format_delta, format_value
+from frontend.components.versions import releases_of
 from frontend.pages.compare.changes import Changes, changes
 from frontend.pages.compare.comparison import Pair, compared, seen_of
 from frontend.pages.compare.params import SORTS, CompareQuery
 from frontend.pages.flame.list_search import ALONE
+from frontend.queries.carried import carried_of
 from frontend.queries.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -33,6 +36,7 @@ from profiles.query import (
     OptionsResult,
     QueryContext,
     Selection,
+    SnapshotInfo,
     run_snapshot,
 )
 from projects.models import Project
@@ -57,7 +61,7 @@ class CompareColumn:
 def pair(query: CompareQuery, of: PageQuery) -> Pair:
     """Return the selections of both sides for the service and type of the page query."""
     where = of.project.pk, of.selection.service, of.selection.type
-    return query.a.selection(*where, of.now), query.b.selection(*where, of.now)
+    return query.selected.selection(*where, of.now), query.baseline.selection(*where, of.now)
 
 
 def context(
@@ -71,20 +75,36 @@ def context(
     url = reverse("compare", args=[project.project_id])
     try:
         with queries.snapshot:
-            of = page_query(queries, project, ParsedParams(query.a, notices), now)
+            of = page_query(queries, project, ParsedParams(query.selected, notices), now)
             return (
                 _shown(of, _settled(query, of), url) if of else {"query": None, "notices": notices}
             )
     except DeadlinePassed:
-        late = empty_state.deadline_state(query.a, DEADLINE_SECONDS)
+        late = empty_state.deadline_state(query.selected, DEADLINE_SECONDS)
         return {"query": query, "notices": notices, "empty": with_links(late, url)}
+
+
+def start_of(queries: QueryContext, project: Project, now: datetime) -> str:
+    """Return the query string of a new comparison; "" without a service, or at the deadline."""
+    try:
+        with queries.snapshot:
+            of = page_query(queries, project, ParsedParams(PageParams(), ()), now)
+            if of is None:
+                return ""
+            options = options_of(of.context, of.selection)
+            return start(of.params, options, releases_of(of.context, of.selection))
+    except DeadlinePassed:
+        return ""
 
 
 def _settled(query: CompareQuery, of: PageQuery) -> CompareQuery:
     """Set the service and type that are shown on both sides, and the ranges of snapshots."""
     service, type_ = of.params.service, of.params.type
-    a, b = (replace(_ranged(of, side), service=service, type=type_) for side in (query.a, query.b))
-    return replace(query, a=a, b=b)
+    baseline, selected = (
+        replace(_ranged(of, side), service=service, type=type_)
+        for side in (query.baseline, query.selected)
+    )
+    return replace(query, baseline=baseline, selected=selected)
 
 
 def _ranged(of: PageQuery, side: PageParams) -> PageParams:
@@ -94,52 +114,76 @@ def _ranged(of: PageQuery, side: PageParams) -> PageParams:
 def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
     sides = pair(query, of)
     options = options_of(of.context, sides[0])
-    metric = metric_named(query.a.metric, options)
+    metric = metric_named(query.selected.metric, options)
+    of_sides = (*of.notices, *_equal_sides(sides))
     shown: dict[str, object] = {
         "query": query,
-        "notices": (*of.notices, *metric_notice(query.a.metric, metric)),
+        "notices": (*of_sides, *metric_notice(query.selected.metric, metric)),
         "type": display_names.type_name(of.selection.type),
         "type_words": display_names.type_words(of.selection.type),
         "service": of.selection.service,
+        "carried": carried_of(query.selected),
         "pickers": _pickers(of, query, sides, options),
-        "snapshots": [
-            run_snapshot(of.context, side.snapshot) if side.snapshot else None for side in sides
-        ],
-        "chips": chips(query.a.filters),
+        "snapshots": _snapshots(of, query),
+        "comparisons": comparisons_of(of, query.selected, options),
+        "chips": chips(query.selected.filters),
         "history": _history(query, of),
     }
     try:
         result = compared(of.context, query, sides, metric)
     except InvalidQuery as error:
-        if query.a.root is None:
+        if query.selected.root is None:
             return shown | {"error": str(error)}
         whole = _shown(of, query.unrooted, url)
-        return whole | {"notices": (*of.notices, str(error))}
+        return whole | {"notices": (*of_sides, str(error))}
     missing = left_out(*result.coverages)
-    notices = (*of.notices, *metric_notice(query.a.metric, metric), *missing)
+    notices = (*of_sides, *metric_notice(query.selected.metric, metric), *missing)
     return shown | {"notices": notices} | _of_result(result, query, url)
+
+
+def _snapshots(of: PageQuery, query: CompareQuery) -> tuple[SnapshotInfo | None, ...]:
+    """Return the snapshots of the baseline and of the selected side, None for profiles."""
+    sides = query.baseline, query.selected
+    return tuple(
+        run_snapshot(of.context, side.snapshot) if side.snapshot else None for side in sides
+    )
+
+
+def _equal_sides(sides: Pair) -> tuple[str, ...]:
+    if sides[0] != sides[1]:
+        return ()
+    return (
+        _(
+            "Both sides select the same profiles. Choose another version, zone or end time"
+            " for the baseline, or one of “Compare to…”."
+        ),
+    )
 
 
 def _pickers(
     of: PageQuery, query: CompareQuery, sides: Pair, options: OptionsResult
 ) -> tuple[Picker, Picker]:
-    """Return the pickers of both sides.
+    """Return the pickers of the baseline and of the selected side.
 
-    `options` are those of side A, and are reused for B if the time range is the same.
+    `options` are those of the selected side, and serve both if the time range is the same.
     """
-    a, b = sides
-    same = (a.start, a.end, a.snapshot) == (b.start, b.end, b.snapshot)
-    of_b = options if same else options_of(of.context, b)
+    selected, baseline = sides
+    same = (selected.start, selected.end, selected.snapshot) == (
+        baseline.start,
+        baseline.end,
+        baseline.snapshot,
+    )
+    of_baseline = options if same else options_of(of.context, baseline)
     return (
-        picker(query.a, of.services, options, of.now),
-        picker(query.b, of.services, of_b, of.now),
+        picker(query.baseline, of.services, of_baseline, of.now),
+        picker(query.selected, of.services, options, of.now),
     )
 
 
 def _history(query: CompareQuery, of: PageQuery) -> str:
-    """Return the history URL of side A's profiles; the caller appends `function`."""
+    """Return the history URL of the selected profiles; the caller appends `function`."""
     here = reverse("history", args=[of.project.project_id])
-    return f"{here}?{replace(query.a, root=None, snapshot='').parameters()}"
+    return f"{here}?{replace(query.selected, root=None, snapshot='').parameters()}"
 
 
 def _of_result(result: CompareResult, query: CompareQuery, url: str) -> dict[str, object]:
@@ -156,32 +200,46 @@ def _of_result(result: CompareResult, query: CompareQuery, url: str) -> dict[str
 
 
 def _sides(result: CompareResult, query: CompareQuery) -> list[Side]:
+    """Return the baseline and the selected side."""
     return [
         Side(
             side_name=side_name,
             selection=selection,
             profiles=coverage.profiles,
-            average=format_value(coverage.total / coverage.profiles, result.metric.unit)
+            average=format_value(total / coverage.profiles, result.metric.unit)
             if coverage.profiles
             else "",
             parameters=replace(side, root=None).parameters(),
         )
-        for side_name, side, selection, coverage in zip(
-            (_("Selected"), _("Baseline")),
-            (query.a, query.b),
-            result.selections,
-            result.coverages,
+        for side_name, side, selection, coverage, total in zip(
+            (_("Baseline"), _("Selected")),
+            (query.baseline, query.selected),
+            reversed(result.selections),
+            reversed(result.coverages),
+            reversed(_totals(result)),
             strict=True,
         )
     ]
 
 
+def _totals(result: CompareResult) -> tuple[int, int]:
+    """Return the total of each side: of its profiles, or of its samples if labels select them."""
+    a, b = result.selections
+    rows, (of_a, of_b) = result.functions, result.coverages
+    return (
+        sum(row.a_self for row in rows) if a.samples else of_a.total,
+        sum(row.b_self for row in rows) if b.samples else of_b.total,
+    )
+
+
 def _total(result: CompareResult) -> str:
     """Format the difference of the averages; "" if a side has no profiles."""
-    a, b = result.coverages
-    if not a.profiles or not b.profiles:
+    selected, baseline = result.coverages
+    if not selected.profiles or not baseline.profiles:
         return ""
-    return format_delta(a.total / a.profiles - b.total / b.profiles, result.metric.unit)
+    of_selected, of_baseline = _totals(result)
+    difference = of_selected / selected.profiles - of_baseline / baseline.profiles
+    return format_delta(difference, result.metric.unit)
 
 
 def _changes(result: CompareResult, query: CompareQuery) -> Changes:
@@ -212,4 +270,4 @@ def _empty(result: CompareResult, query: CompareQuery, url: str) -> EmptyStateLi
     """Return the empty state if neither side has profiles; profiles on one side are a result."""
     if any(coverage.profiles for coverage in result.coverages):
         return None
-    return with_links(empty_state.nothing_to_compare(query.a), url)
+    return with_links(empty_state.nothing_to_compare(query.selected), url)

@@ -45,6 +45,7 @@ class Controls:
     colours: list[ControlChoice]
     orders: list[Item]
     downloads: list[Download]
+    embed_url: str  # of the page that makes an image for other sites
 
 
 def controls(params: PageParams, top: TopResult, project: Project) -> Controls:
@@ -55,6 +56,7 @@ def controls(params: PageParams, top: TopResult, project: Project) -> Controls:
         colours=_colours(params),
         orders=_orders(params),
         downloads=downloads(params, project),
+        embed_url=_embed_url(params, project),
     )
 
 
@@ -141,3 +143,8 @@ def downloads(params: PageParams, project: Project) -> list[Download]:
         )
         for form, ending in ENDINGS.items()
     ]
+
+
+def _embed_url(params: PageParams, project: Project) -> str:
+    embed = reverse("embed", args=[project.project_id])
+    return f"{embed}?{params.of_the_data().parameters()}"

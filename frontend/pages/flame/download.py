@@ -49,7 +49,7 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
     except InvalidQuery as error:
         return _error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
-        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
+        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter time range.")
         return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
     return _file(file, download_name(selection, form))
 

@@ -5,17 +5,16 @@ from dataclasses import dataclass, replace
 from django.http import QueryDict
 from django.urls import reverse
 
-from endpoints.params.selection import LABEL
-from frontend.addresses import flame_url
-from frontend.components import display_names, empty_state, time_strip
+from endpoints.params.selection import LABEL, SAMPLE
+from frontend.components import display_names, empty_state
+from frontend.components.comparisons import Comparison, comparisons_of
 from frontend.components.empty_state import EmptyStateLinks, no_profiles, with_links
 from frontend.components.filter_chips import Chips, chips
 from frontend.components.left_out import left_out
 from frontend.components.picker import Picker, picker
+from frontend.components.range_menu import RangeMenu
 from frontend.components.units import format_count, format_percent, format_value
-from frontend.components.versions import releases_in
 from frontend.pages.flame import summary
-from frontend.pages.flame.comparisons import Comparison, comparisons, with_services
 from frontend.pages.flame.controls import Controls, controls
 from frontend.pages.flame.function_pages import FunctionsPage, functions_page
 from frontend.pages.flame.merged_tree import MergedPage, address_of, merged
@@ -39,7 +38,6 @@ from profiles.query import (
     SnapshotInfo,
     SnapshotUnreadable,
     TopResult,
-    run_strip,
 )
 from projects.models import Project
 
@@ -71,11 +69,12 @@ class FlamePage:
     selection: Selection
     type: str
     notices: tuple[str, ...]
+    range_menu: RangeMenu
     picker: Picker
     coverage: Coverage
     metric: str
     average: summary.Average | None  # None without profiles
-    strip: str  # JSON for <profile-strip>
+    over_time_url: str  # of the chart above the graph
     chips: Chips
     share: Share | None  # None without filters that change values
     focus: FocusSummary | None
@@ -86,7 +85,6 @@ class FlamePage:
     comparisons: list[Comparison]
     is_view_reset: bool  # the root or focus in the URL cannot be shown
     tree_url: str
-    url: str
     seen: str  # version tag of the result; changes when there are new profiles
     snapshot: SnapshotInfo | None
     narrowed: list[str]  # zones, versions and labels that the snapshot was restricted to
@@ -147,22 +145,22 @@ def _assembled(
         selection=of.selection,
         type=display_names.type_name(of.selection.type),
         notices=(*of.notices, *(of.snapshot.warnings if of.snapshot else ()), *left_out(coverage)),
+        range_menu=of.range_menu,
         picker=picker(params, of.services, options, of.now),
         coverage=coverage,
         metric=display_names.metric_name(top.metric),
         average=_average(top),
-        strip=_strip(of),
+        over_time_url=_url_of_data(of, "flame_over_time", seen),
         chips=chips(params.filters),
         share=_share(params, top),
         focus=_focus(of, results),
         controls=controls(params, top, of.project),
-        functions=functions_page(params, top, of.project, seen),
+        functions=functions_page(of.context, params, results, of.project, seen),
         type_words=display_names.type_words(of.selection.type),
         history_url=_history_url(of),
-        comparisons=_comparisons(of, options),
+        comparisons=comparisons_of(of, params, options),
         is_view_reset=is_view_reset,
-        tree_url=_tree_url(of, seen),
-        url=flame_url(of.project, params),
+        tree_url=_url_of_data(of, "flame_tree", seen),
         seen=seen,
         snapshot=of.snapshot,
         narrowed=_narrowed(of),
@@ -170,17 +168,12 @@ def _assembled(
     )
 
 
-def _comparisons(of: PageQuery, options: OptionsResult) -> list[Comparison]:
-    if of.snapshot:
-        return with_services(of.snapshot, of.params, of.services, of.project)
-    return comparisons(of.params, options, of.project)
-
-
 def _narrowed(of: PageQuery) -> list[str]:
     if of.snapshot is None:
         return []
     selected = QueryDict(of.snapshot.query)
-    names = ["zone", "version", *(name for name in selected if name.startswith(LABEL.prefix))]
+    prefixes = (LABEL.prefix, SAMPLE.prefix)
+    names = ["zone", "version", *(name for name in selected if name.startswith(prefixes))]
     return [value for name in names for value in selected.getlist(name)]
 
 
@@ -209,6 +202,8 @@ def _empty(of: PageQuery, options: OptionsResult, results: MergedPage) -> EmptyS
         )
     if results.top.rows:
         return None
+    if of.params.samples and not of.params.filters and not of.params.focus:
+        return with_links(empty_state.without_samples(of.params), reverse_flame(of.project))
     if of.params.focus:
         return with_links(empty_state.out_of_focus(of.params), reverse_flame(of.project))
     return with_links(empty_state.filtered_away(of.params), reverse_flame(of.project))
@@ -220,16 +215,8 @@ def _average(top: TopResult) -> summary.Average | None:
     return summary.average(top.selection.type, top.metric, top.coverage)
 
 
-def _strip(of: PageQuery) -> str:
-    if of.snapshot:
-        return ""
-    around = time_strip.around(of.selection, of.now)
-    result = run_strip(of.context, around, time_strip.steps(around.end - around.start))
-    return time_strip.strip(result, of.selection, releases_in(of.context, around))
-
-
 def _share(params: PageParams, top: TopResult) -> Share | None:
-    if not params.filters and not params.focus and params.root is None:
+    if not (params.filters or params.focus or params.samples) and params.root is None:
         return None
     shown, whole = sum(row.self for row in top.rows), top.coverage.total
     profiles, unit = max(1, top.coverage.profiles), top.metric.unit
@@ -257,7 +244,7 @@ def reverse_flame(project: Project) -> str:
     return reverse("flame", args=[project.project_id])
 
 
-def _tree_url(of: PageQuery, seen: str) -> str:
-    """Return the URL of the call tree drawn on the page."""
-    tree = reverse("flame_tree", args=[of.project.project_id])
-    return f"{tree}?{address_of(of.params, seen)}"
+def _url_of_data(of: PageQuery, name: str, seen: str) -> str:
+    """Return the URL of what the page requests after it: the call tree, and the chart above it."""
+    url = reverse(name, args=[of.project.project_id])
+    return f"{url}?{address_of(of.params, seen)}"

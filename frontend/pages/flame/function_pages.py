@@ -9,9 +9,9 @@ from frontend.addresses import flame_url
 from frontend.pages.flame.controls import SortColumn, columns
 from frontend.pages.flame.function_list import FunctionList, function_list
 from frontend.pages.flame.list_search import ALONE, listed
-from frontend.pages.flame.merged_tree import address_of
+from frontend.pages.flame.merged_tree import MergedPage, address_of
 from frontend.queries.params import PageParams
-from profiles.query import TopResult
+from profiles.query import QueryContext
 from projects.models import Project
 
 
@@ -19,7 +19,8 @@ from projects.models import Project
 class FunctionsPage:
     columns: list[SortColumn]
     list: FunctionList
-    all: int  # number of functions before the search of the list view
+    all: int  # number of functions before the search
+    within: str  # function of the zoomed frame; "" if all functions are listed
     searched: bool
     unreadable: str  # error of an invalid search expression
     all_url: str  # URL of the page with every row
@@ -28,9 +29,15 @@ class FunctionsPage:
 
 
 def functions_page(
-    params: PageParams, top: TopResult, project: Project, seen: str, page: int = 1
+    context: QueryContext,
+    params: PageParams,
+    results: MergedPage,
+    project: Project,
+    seen: str,
+    page: int = 1,
 ) -> FunctionsPage:
-    found = listed(params, top)
+    """Return one page of rows. Raise `DeadlinePassed` or `InvalidQuery`."""
+    found = listed(context, params, results)
     shown = function_list(found.top, params.sort, params.reverse, None if params.all_rows else page)
     here = reverse("flame_functions", args=[project.project_id])
     further = f"{_address(params, seen)}&page={page + 1}"
@@ -39,7 +46,8 @@ def functions_page(
         columns=columns(params),
         list=shown,
         all=found.all,
-        searched=params.view == ALONE and bool(params.search) and not found.unreadable,
+        within=found.within,
+        searched=bool(params.search) and not found.unreadable,
         unreadable=found.unreadable,
         all_url=flame_url(project, replace(params, all_rows=True)),
         more_url=f"{here}?{further}" if shown.more else "",
@@ -49,5 +57,7 @@ def functions_page(
 
 def _address(params: PageParams, seen: str) -> str:
     sort = f"-{params.sort}" if params.reverse else params.sort
-    search = urlencode({"view": ALONE, "search": params.search}) if params.view == ALONE else ""
-    return f"{address_of(params, seen)}&sort={sort}{'&' if search else ''}{search}"
+    # The list alone has no graph whose zoom it could follow.
+    frame = params.frame if params.view != ALONE else ""
+    shown = [("sort", sort), ("search", params.search), ("frame", frame)]
+    return f"{address_of(params, seen)}&{urlencode([pair for pair in shown if pair[1]])}"

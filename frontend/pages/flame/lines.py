@@ -1,4 +1,4 @@
-"""`/p/<project>/flame/lines`: cost of each source line of a function, as an htmx dialog."""
+"""`/p/<project>/flame/lines`: cost of each source line of a function, below its row in the list."""
 
 from http import HTTPStatus
 
@@ -12,12 +12,12 @@ from django.views.decorators.http import require_safe
 from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.view import MAX_NAME
+from frontend.components.source_links import source_links, source_version
 from frontend.pages.flame.lines_table import lines_table
 from frontend.queries.page_query import DEADLINE_SECONDS, find_metric, query_context
-from frontend.queries.params import PageParams, page_params
-from profiles.query import DeadlinePassed, InvalidQuery, Selection, run_lines
-from projects.access import project_for
-from projects.models import Deployment, Project
+from frontend.queries.params import page_params
+from profiles.query import DeadlinePassed, InvalidQuery, run_lines
+from projects.access import membership
 
 NAME = parameter.text("name", "Full name of a function", MAX_NAME)
 FILE = parameter.text("file", "File of the function", MAX_NAME)
@@ -27,7 +27,8 @@ FILE = parameter.text("file", "File of the function", MAX_NAME)
 @require_safe
 def flame_lines(request: HttpRequest, project_id: str) -> HttpResponse:
     """Render the lines of a function, given by `name` and `file` beside the page's parameters."""
-    project = project_for(request.user, project_id)
+    member = membership(request.user, project_id)
+    project = member.project
     now = timezone.now()
     of = LenientReader.of_query(request.GET)
     params = page_params(of, now)
@@ -41,21 +42,13 @@ def flame_lines(request: HttpRequest, project_id: str) -> HttpResponse:
     except InvalidQuery as error:
         return _error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
-        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
+        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter time range.")
         return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
-    table = lines_table(result, project, _version(project, params, selection))
+    version = source_version(project, params.versions, selection.service)
+    table = lines_table(result, source_links(project, member.user, version))
     response = render(request, "frontend/flame/lines.html", {"table": table})
     response["Cache-Control"] = "private, no-store"
     return response
-
-
-def _version(project: Project, params: PageParams, selection: Selection) -> str:
-    """Return the selected version, otherwise that of the most recently seen deployment."""
-    if len(params.versions) == 1:
-        return params.versions[0]
-    deployments = Deployment.objects.filter(project=project, service=selection.service)
-    newest = deployments.exclude(version="").order_by("-last_seen", "-pk")
-    return newest.values_list("version", flat=True).first() or ""
 
 
 def _error(status: HTTPStatus, sentence: str) -> HttpResponse:

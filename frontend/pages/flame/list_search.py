@@ -1,12 +1,20 @@
-"""Search in the function list of the list view."""
+"""Rows of the function list that follow the zoom and the search of the graph."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from frontend.pages.flame.merged_tree import MergedPage
 from frontend.queries.params import PageParams
-from profiles.query import BadFilterPattern, TopResult, matcher
+from profiles.query import (
+    BadFilterPattern,
+    QueryContext,
+    TopResult,
+    TreeResult,
+    matcher,
+    run_top_below,
+)
 
-ALONE = "list"  # view without a graph, where the search filters rows; elsewhere it marks frames
+ALONE = "list"  # view without a graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,19 +22,30 @@ class SearchedList:
     top: TopResult  # with only the matching rows
     all: int  # number of rows before the search
     unreadable: str  # error of an invalid search expression; all rows are then listed
+    within: str  # function of the zoomed frame, below which the rows are; "" for all
 
 
-def listed(params: PageParams, top: TopResult) -> SearchedList:
-    """Filter the function list with the syntax of the graph's search.
+def listed(context: QueryContext, params: PageParams, results: MergedPage) -> SearchedList:
+    """Restrict the function list to the zoomed frame and to the search, as the graph shows them.
 
-    The search is a part of a function's name, or `/a regular expression/`. It applies to the list
-    view only.
+    The search is a part of a function's name, or `/a regular expression/`. The list follows the
+    zoom into a top-down graph; callers and callees of a focus, and bottom-up graphs, have other
+    totals than the list. Raise `DeadlinePassed` or `InvalidQuery`.
     """
-    if params.view != ALONE:
-        return SearchedList(top, len(top.rows), "")
+    within, top = _zoomed(context, params, results)
     matches, unreadable = searched(params.search)
     rows = tuple(row for row in top.rows if matches(row.name))
-    return SearchedList(replace(top, rows=rows), len(top.rows), unreadable)
+    return SearchedList(replace(top, rows=rows), len(top.rows), unreadable, within)
+
+
+def _zoomed(
+    context: QueryContext, params: PageParams, results: MergedPage
+) -> tuple[str, TopResult]:
+    drawn = results.drawn
+    if not params.frame or params.view == ALONE or not isinstance(drawn, TreeResult):
+        return "", results.top
+    found = run_top_below(context, drawn, results.top, int(params.frame, 16))
+    return found or ("", results.top)
 
 
 def searched(text: str) -> tuple[Callable[[str], bool], str]:

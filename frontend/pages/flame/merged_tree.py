@@ -23,13 +23,21 @@ _ROW = 4  # memory of a list row, in nodes
 class MergedPage(NamedTuple):
     drawn: TreeResult | FocusResult
     top: TopResult
+    unfocused: TopResult | None  # list of all stacks; None without a focus, where `top` has them
+
+    @property
+    def whole(self) -> TopResult:
+        """Return the list of functions that all views of the selection share."""
+        return self.unfocused or self.top
 
     @property
     def nodes(self) -> int:
         """Return the memory that the results take, in nodes of a call tree."""
         of = self.drawn
         trees = (of.callers, of.callees) if isinstance(of, FocusResult) else (of.tree,)
-        return sum(len(tree.parent) for tree in trees) + _ROW * len(self.top.rows)
+        return sum(len(tree.parent) for tree in trees) + _ROW * (
+            len(self.top.rows) + len(self.unfocused.rows if self.unfocused else ())
+        )
 
 
 def address_of(params: PageParams, seen: str) -> str:

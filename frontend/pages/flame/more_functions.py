@@ -1,4 +1,4 @@
-"""`/p/<project>/flame/functions`: further rows of the function list, for htmx."""
+"""`/p/<project>/flame/functions`: the function list, or further rows of it, for htmx."""
 
 from http import HTTPStatus
 
@@ -24,7 +24,10 @@ _MOST_PAGES = 10_000
 @login_required
 @require_safe
 def flame_functions(request: HttpRequest, project_id: str) -> HttpResponse:
-    """Render table rows; the last one links to the next page of rows."""
+    """Render the list with its heading, or from page 2 on only rows.
+
+    The last row links to the next page of rows.
+    """
     project = project_for(request.user, project_id)
     now = timezone.now()
     of = LenientReader.of_query(request.GET)
@@ -34,15 +37,18 @@ def flame_functions(request: HttpRequest, project_id: str) -> HttpResponse:
     selection = params.selection(project.pk, params.service, params.type, now)
     seen = of.read(SEEN)
     try:
-        top = found_or_merged(query_context(request, project), params, selection, seen).top
+        context = query_context(request, project)
+        results = found_or_merged(context, params, selection, seen)
+        number = min(of.read(PAGE), _MOST_PAGES)
+        page = functions_page(context, params, results, project, seen, number)
     except InvalidQuery as error:
         return _error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
-        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
+        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter time range.")
         return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
-    page = functions_page(params, top, project, seen, min(of.read(PAGE), _MOST_PAGES))
-    context = {"functions": page, "params": params, "project": project}
-    response = render(request, "frontend/flame/rows.html", context)
+    values = {"functions": page, "params": params, "project": project}
+    template = "rows" if number > 1 else "functions"
+    response = render(request, f"frontend/flame/{template}.html", values)
     response["Cache-Control"] = "private, no-store"
     return response
 

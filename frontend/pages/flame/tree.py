@@ -9,10 +9,18 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
-from frontend.pages.flame.merged_tree import found_or_merged
+from frontend.pages.flame.merged_tree import MergedPage, found_or_merged
 from frontend.queries.page_query import DEADLINE_SECONDS, query_context
-from frontend.queries.params import SEEN, page_params
-from profiles.query import DeadlinePassed, FocusResult, InvalidQuery, focus_json, tree_json
+from frontend.queries.params import ONLY_FUNCTIONS, SEEN, page_params
+from profiles.query import (
+    DeadlinePassed,
+    FocusResult,
+    InvalidQuery,
+    QueryContext,
+    focus_json,
+    functions_json,
+    tree_json,
+)
 from projects.access import project_for
 
 _COMPRESSION = 5  # gzip level: higher ones save a few percent for twice the time
@@ -20,7 +28,11 @@ _COMPRESSION = 5  # gzip level: higher ones save a few percent for twice the tim
 
 @require_safe
 def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
-    """Return the tree as JSON (docs/reference/api.md, "tree"); errors are {"error": sentence}."""
+    """Return the tree as JSON (docs/reference/api.md, "tree"); errors are {"error": sentence}.
+
+    `functions` has the self values of the whole selection, for the shares of its packages; with
+    `only=functions` there is nothing else.
+    """
     if not request.user.is_authenticated:
         return _error(HTTPStatus.UNAUTHORIZED, _("Sign in to see this project."))
     project = project_for(request.user, project_id)
@@ -32,18 +44,22 @@ def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     selection = params.selection(project.pk, params.service, params.type, now)
     context = query_context(request, project)
     try:
-        drawn = found_or_merged(context, params, selection, of.read(SEEN)).drawn
-        body = (
-            focus_json(context, drawn)
-            if isinstance(drawn, FocusResult)
-            else tree_json(context, drawn)
-        )
+        page = found_or_merged(context, params, selection, of.read(SEEN))
+        body = _body(context, page, of.read(ONLY_FUNCTIONS))
     except InvalidQuery as error:
         return _error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
-        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
+        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter time range.")
         return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
     return _compressed(body)
+
+
+def _body(context: QueryContext, page: MergedPage, only_functions: bool) -> bytes:
+    if only_functions:
+        return functions_json(page.whole)
+    if isinstance(page.drawn, FocusResult):
+        return focus_json(context, page.drawn, page.whole)
+    return tree_json(context, page.drawn, page.whole)
 
 
 def _compressed(body: bytes) -> HttpResponse:

@@ -12,12 +12,16 @@ from django_htmx.middleware import HtmxDetails
 
 from endpoints.params.reader import LenientReader
 from frontend.components.empty_state import unreadable_state, with_links
-from frontend.pages.flame.flame_page import flame_page, not_in_time
+from frontend.components.source_links import SourceLinks, source_links, source_version
+from frontend.pages.capture.progress import CAPTURE, capture_progress
+from frontend.pages.flame.flame_page import FlamePage, flame_page, not_in_time
+from frontend.queries.carried import carried_of
 from frontend.queries.form_address import redirect_form
 from frontend.queries.page_query import page_query, query_context, seen_now
 from frontend.queries.params import SEEN, read
 from profiles.query import DeadlinePassed, SnapshotNotFound, SnapshotUnreadable
-from projects.access import may_capture, membership
+from projects.access import may_capture, may_embed, membership
+from projects.models import Member
 
 
 @login_required
@@ -52,11 +56,21 @@ def flame(request: HttpRequest, project_id: str) -> HttpResponse:
         "project": member.project,
         "here": "flame",
         "flame_page": shown,
+        "range": shown.range_menu if shown else None,
+        "carried": carried_of(shown.params if shown else reading.params),
         "empty": shown.empty if shown else empty,
+        "links": _links(member, shown) if shown else None,
         "notices": shown.notices if shown else reading.notices,
         "may_capture": may_capture(member) and not reading.params.snapshot,
+        "capture": capture_progress(context, member.project, of.read(CAPTURE), now),
+        "may_embed": may_embed(member),
     }
     response = render(request, f"frontend/flame/{'fragment' if htmx else 'flame'}.html", values)
     patch_vary_headers(response, ["HX-Request"])
     patch_cache_control(response, private=True, no_cache=True)
     return response
+
+
+def _links(member: Member, shown: FlamePage) -> SourceLinks:
+    version = source_version(member.project, shown.params.versions, shown.selection.service)
+    return source_links(member.project, member.user, version)

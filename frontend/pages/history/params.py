@@ -11,7 +11,7 @@ from endpoints.params import parameter, values
 from endpoints.params.lists import FUNCTION, STEP
 from endpoints.params.parameter import Parameter
 from endpoints.params.reader import LenientReader
-from endpoints.params.selection import DEFAULT_RANGE, FROM, SPAN, TO, TimeRange
+from endpoints.params.selection import DEFAULT_RANGE, FROM, SAMPLE, SPAN, TO, TimeRange
 from frontend.queries.notices import Notice, notices_of
 from frontend.queries.params import (
     DEFAULT_VIEW,
@@ -83,10 +83,13 @@ def read(of: LenientReader, now: datetime) -> tuple[HistoryQuery, tuple[str, ...
     own = of.without(*OTHER_MEANINGS, SNAPSHOT.name)
     default = DEFAULT_RANGE if of.has(SPAN, FROM, TO) else TimeRange(DEFAULT_SPAN)
     plain = page_params(own, now, default).of_the_data()
-    params = replace(plain, view=DEFAULT_VIEW, focus="", root=None, profile="")
+    if plain.samples:
+        sentence = _("A history cannot be restricted to samples with labels; it shows all.")
+        of.reject(SAMPLE.member(plain.samples[0][0]), "", Notice(sentence))
+    params = replace(plain, view=DEFAULT_VIEW, focus="", root=None, profile="", samples=())
     query = HistoryQuery(
         params=params,
-        step=_step(of, params.span),
+        step=read_step(of, params.span),
         functions=of.several(FUNCTION),
         top=of.read(TOP),
         percent=of.read(PERCENT),
@@ -96,7 +99,7 @@ def read(of: LenientReader, now: datetime) -> tuple[HistoryQuery, tuple[str, ...
     return query, notices_of(of)
 
 
-def _step(of: LenientReader, span: timedelta) -> timedelta | None:
+def read_step(of: LenientReader, span: timedelta) -> timedelta | None:
     step = of.read(STEP)
     if step is None or span / step <= MOST_STEPS:
         return step

@@ -54,7 +54,7 @@ def history_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     except InvalidQuery as error:
         return _error_response(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
-        sentence = _("This history takes more than %(n)d s. Try a shorter timespan.")
+        sentence = _("This history takes more than %(n)d s. Try a shorter time range.")
         return _error_response(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
     return csv_file("history.csv", columns(result), table(result))
 

@@ -21,6 +21,7 @@ from frontend.components.units import format_percent, format_value
 from frontend.pages.history.chart import LINES, chart
 from frontend.pages.history.params import MOST_CHOSEN, HistoryQuery, steps_for
 from frontend.pages.history.version_changes import Since, changes_since
+from frontend.queries.carried import carried_of
 from frontend.queries.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -150,6 +151,8 @@ def _context(of: PageQuery, query: HistoryQuery, url: str) -> dict[str, object]:
         "query": query,
         "selection": of.selection,
         "notices": (*of.notices, *_notices(query, options)),
+        "range": of.range_menu,
+        "carried": carried_of(of.params),
         "picker": picker(of.params, of.services, options, of.now),
         "service": of.selection.service,
         "type": display_names.type_name(of.selection.type),
@@ -165,7 +168,12 @@ def _context(of: PageQuery, query: HistoryQuery, url: str) -> dict[str, object]:
     notices = (*of.notices, *_notices(query, options), *left_out(result.coverage))
     found["notices"] = notices
     if not result.coverage.profiles:
-        return found | {"empty": with_links(no_profiles(of, options), url)}
+        own = _values(result, [line.self for line in result.lines], query.percent)
+        return found | {
+            "metric": display_names.metric_name(result.metric),
+            "empty_chart": chart(result, own, percent=query.percent),
+            "empty": with_links(no_profiles(of, options), url),
+        }
     found["metric"] = display_names.metric_name(result.metric)
     return found | {"shown": shown(result, query), "releases": _releases(result, query)}
 
@@ -188,7 +196,7 @@ def functions_menu(query: HistoryQuery) -> FunctionsMenu:
 
 
 def _top_words(count: int) -> str:
-    return ngettext("the top one by self", "top %(n)d by self", count) % {"n": count}
+    return ngettext("the top function by self", "top %(n)d by self", count) % {"n": count}
 
 
 def _chosen_words(count: int) -> str:

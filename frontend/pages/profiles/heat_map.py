@@ -83,7 +83,6 @@ def picture(result: HeatMapResult, query: ProfileQuery) -> Picture:
     rows, columns = len(result.counts), len(result.starts)
     counts = result.counts[::-1]
     most = max(map(max, counts))
-    end = result.starts[-1] + timedelta(seconds=result.step_seconds)
     bounds = _bounds(result.edges)
     return Picture(
         columns=columns,
@@ -91,7 +90,7 @@ def picture(result: HeatMapResult, query: ProfileQuery) -> Picture:
         levels=_levels(counts, most),
         lines=_lines(rows, columns),
         weights=_weight_marks(result),
-        times=marks(result.starts[0], end),
+        times=time_marks(result),
         picked=_picked(result, query, bounds),
         most=format_count(most),
         step=span_name(timedelta(seconds=result.step_seconds)),
@@ -100,6 +99,12 @@ def picture(result: HeatMapResult, query: ProfileQuery) -> Picture:
         bounds=" ".join(f"{least}..{most}" for least, most in bounds[::-1]),
         counts=" ".join(str(count) for line in counts for count in line),
     )
+
+
+def time_marks(result: HeatMapResult) -> list[Mark]:
+    """Return the marks of the time axis."""
+    end = result.starts[-1] + timedelta(seconds=result.step_seconds)
+    return marks(result.starts[0], end)
 
 
 def table(result: HeatMapResult) -> Table:

@@ -88,6 +88,6 @@ def _rows(
 
 
 def _too_slow() -> HttpResponse:
-    sentence = _("Listing these profiles takes more than %(n)d s. Try a shorter timespan.")
+    sentence = _("Listing these profiles takes more than %(n)d s. Try a shorter time range.")
     text = sentence % {"n": DEADLINE_SECONDS}
     return HttpResponse(text, "text/plain; charset=utf-8", HTTPStatus.SERVICE_UNAVAILABLE)

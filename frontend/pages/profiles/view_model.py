@@ -12,6 +12,7 @@ from frontend.components.picker import picker
 from frontend.pages.profiles import heat_map
 from frontend.pages.profiles.params import ProfileQuery
 from frontend.pages.profiles.profile_list import ProfileList, list_profiles
+from frontend.queries.carried import carried_of
 from frontend.queries.page_query import DEADLINE_SECONDS, PageQuery, options_of, page_query
 from frontend.queries.params import ParsedParams
 from profiles.query import (
@@ -73,6 +74,8 @@ def _shown(of: PageQuery, query: ProfileQuery, url: str) -> dict[str, object]:
         "selection": selection,
         "whole": of.selection,
         "notices": (*of.notices, *unread, *left_out(heat_map_of.coverage)),
+        "range": of.range_menu,
+        "carried": carried_of(of.params),
         "picker": picker(of.params, of.services, options, of.now),
         "type": display_names.type_name(of.selection.type),
         "type_words": display_names.type_words(of.selection.type),
@@ -82,9 +85,9 @@ def _shown(of: PageQuery, query: ProfileQuery, url: str) -> dict[str, object]:
 
 
 def _map(result: HeatMapResult, query: ProfileQuery) -> dict[str, object]:
-    """Return the heat map of the whole range, ignoring the selection; empty without profiles."""
+    """Return the heat map of the whole range, ignoring the selection; its axis without profiles."""
     if not result.coverage.profiles:
-        return {}
+        return {"empty_map": heat_map.time_marks(result)}
     if query.table:
         return {"map_table": heat_map.table(result)}
     return {"map": heat_map.picture(result, query)}

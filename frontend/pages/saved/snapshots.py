@@ -97,6 +97,7 @@ def snapshot_url(project_id: str, info: SnapshotInfo) -> str:
         zones=plain.zones,
         versions=plain.versions,
         labels=plain.labels,
+        samples=plain.samples,
         span=plain.span,
         end=plain.end,
         weight=plain.weight,

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from frontend.components.services import live_agents
 from frontend.components.units import format_percent, format_value
-from frontend.pages.services.params import SPANS, ServiceQuery
+from frontend.pages.services.params import ServiceQuery
 from frontend.pages.services.sparkline import LineSegment, stretches
 from profiles.query import (
     DEFAULT_METRICS,
@@ -74,8 +74,8 @@ class ServiceList:
 def list_services(
     context: QueryContext, project: Project, query: ServiceQuery, now: datetime
 ) -> ServiceList:
-    start = now - SPANS[query.span][0]
-    rows = run_services(context, start, now).rows
+    start, end = query.range.bounds(now)
+    rows = run_services(context, start, end).rows
     agents = live_agents(project.pk, now)
     fresh = now - _fresh(project.profiles_per_minute)
     states = {row.service: _status(row, agents, fresh) for row in rows}
@@ -83,7 +83,7 @@ def list_services(
     pages = max(1, -(-len(found) // PAGE_SIZE))
     page = min(query.page, pages)
     on_page = found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
-    lines = _lines(context, on_page, start, now)
+    lines = _lines(context, on_page, start, end)
     return ServiceList(
         shown=[_shown(row, states[row.service], agents, lines) for row in on_page],
         services=len(rows),

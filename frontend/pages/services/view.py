@@ -8,9 +8,12 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
+from frontend.components.range_menu import range_menu, range_notices
+from frontend.components.time_ranges import elapsed_name
 from frontend.fragments import wants_fragment
-from frontend.pages.services.params import SORTS, SPANS, read
+from frontend.pages.services.params import SORTS, read
 from frontend.pages.services.service_list import list_services
+from frontend.queries.carried import Carried
 from frontend.queries.page_query import query_context
 from projects.access import project_for
 
@@ -20,15 +23,18 @@ from projects.access import project_for
 @vary_on_headers("HX-Request", "HX-History-Restore-Request")
 def services(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
-    query, notices = read(LenientReader.of_query(request.GET))
+    now = timezone.now()
+    query, notices = read(LenientReader.of_query(request.GET), now)
+    within = query.range
     context = {
         "project": project,
         "here": "services",
         "query": query,
-        "notices": notices,
-        "list": list_services(query_context(request, project), project, query, timezone.now()),
-        "span_words": SPANS[query.span][1],
-        "spans": {name: words for name, (_, words) in SPANS.items()},
+        "notices": [*notices, *range_notices(project, within, now)],
+        "list": list_services(query_context(request, project), project, query, now),
+        "range": range_menu(project, within, now),
+        "carried": Carried(within),
+        "span_words": "" if within.end else elapsed_name(within.span),
         "sorts": SORTS,
     }
     if not wants_fragment(request):

@@ -7,11 +7,11 @@
  * `data-began`.
  */
 
-import { filled, harmless } from '../flame-graph/text.js';
+import { filled } from '../flame-graph/text.js';
 import { coloursOf } from '../shell/theming.js';
 import { formatCount, formatPercent, formatValue, roundSteps } from '../units.js';
 import { rangeText } from './times.js';
-import { TimeChart } from './time_chart.js';
+import { lonely, TimeChart } from './time_chart.js';
 import { begunIn, drawVersions } from './versions.js';
 
 /** @typedef {import("./uplot.js").Plot} Plot */
@@ -70,7 +70,9 @@ class HistoryChart extends TimeChart {
 
   /** @param {import("./time_chart.js").Look} look */
   scale(look) {
-    const values = (/** @type {Plot} */ _, /** @type {number[]} */ marks) => marks.map((mark) => this.worth(mark));
+    const isEmpty = !this.course.profiles.some((/** @type {number} */ count) => count);
+    const values = (/** @type {Plot} */ _, /** @type {number[]} */ marks) =>
+      marks.map((mark) => (isEmpty ? '' : this.worth(mark)));
     const size = (/** @type {Plot} */ _, /** @type {string[] | null} */ texts) =>
       Math.ceil(Math.max(24, ...(texts ?? []).map((text) => text.length * DIGIT)) + 10);
     return {
@@ -101,7 +103,7 @@ class HistoryChart extends TimeChart {
     if (n) {
       course.names.forEach((/** @type {string} */ name, /** @type {number} */ i) => {
         rows.push({
-          name: harmless(name),
+          name,
           value: this.worth(course.lines[i][step] ?? 0),
           number: (i % DASHES.length) + 1,
         });
@@ -113,17 +115,6 @@ class HistoryChart extends TimeChart {
     }
     return { when: rangeText(from, Math.min(course.to, from + course.step)), rows };
   }
-}
-
-/**
- * Return points between two gaps, which no line reaches, so that they are drawn as dots.
- * @param {{data: (number | null)[][]}} plot
- * @param {number} series
- * @returns {number[]}
- */
-function lonely({ data }, series) {
-  const line = data[series];
-  return line.flatMap((value, i) => (value != null && line[i - 1] == null && line[i + 1] == null ? [i] : []));
 }
 
 customElements.define('history-chart', HistoryChart);

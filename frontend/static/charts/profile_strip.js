@@ -1,21 +1,29 @@
 /**
- * `<profile-strip>`: bar chart of the number of profiles over time, with the selected range marked.
+ * `<profile-strip>`: values over time as lines, the numbers of profiles as faint bars behind them,
+ * with the selected range marked.
  *
- * `data-plot` has the `from`, `to`, `step` and `versions` of Model, and `counts`, `means`, `unit`,
- * `selected`. Texts: `data-one`, `data-many`, `data-none`, `data-mean`, `data-began`.
+ * `data-plot` has the `from`, `to`, `step` and `versions` of Model, and `counts`, `names`, `values`
+ * (of each series by step, null without profiles), `unit`, `selected`, and `changes`, by version:
+ * the sign of a significant change of the last series, or 0. Texts: `data-one`, `data-many`,
+ * `data-none`, `data-began`, `data-more`, `data-less`.
  */
 
-import { filled } from '../flame-graph/text.js';
+import { filled, harmless } from '../flame-graph/text.js';
 import { coloursOf } from '../shell/theming.js';
 import { formatCount, formatValue } from '../units.js';
 import { rangeText } from './times.js';
-import { TimeChart } from './time_chart.js';
+import { lonely, TimeChart } from './time_chart.js';
 import { library } from './uplot.js';
 import { begunIn, drawVersions } from './versions.js';
 
 /** @typedef {import("./uplot.js").Plot} Plot */
 
 const TOP = 16; // pixels for the version names
+const BARS = 0.4; // of the height, for the bar of the most profiles
+const DASHES = [[], [6, 3]];
+const COLOURS = [3, 1]; // numbers of the series' colours
+/** @type {Record<number, string>} */
+const ARROWS = { 1: '▲ ', [-1]: '▼ ' };
 const GRIP = { width: 8, height: 16, radius: 3 };
 
 class ProfileStrip extends TimeChart {
@@ -32,37 +40,72 @@ class ProfileStrip extends TimeChart {
 
   /** @param {any} plot @param {import("./time_chart.js").Look} look */
   drawing(plot, look) {
-    const [bar, chosen, base] = coloursOf(this, ['strip-bar', 'strip-in', 'line-strong']);
-    const times = plot.counts.map((/** @type {number} */ _, /** @type {number} */ i) => plot.from + i * plot.step);
-    const inside = times.map((/** @type {number} */ time) => this.isInside(time + plot.step / 2));
-    const split = (/** @type {boolean} */ which) =>
-      plot.counts.map((/** @type {number} */ n, /** @type {number} */ i) => (n && inside[i] === which ? n : null));
-    const paths = library().paths.bars({ size: [0.77, Infinity], align: 1 });
-    const series = (/** @type {string} */ fill) => ({ paths, fill, width: 0, points: { show: false } });
-    const most = Math.max(1, ...plot.counts);
+    const [bar, base, ...strokes] = coloursOf(this, ['strip-bar', 'line-strong', 'series-3', 'series-1']);
+    const middle = (/** @type {number} */ _, /** @type {number} */ i) => plot.from + (i + 0.5) * plot.step;
+    const times = plot.counts.map(middle);
+    const bars = library().paths.bars({ size: [0.77, Infinity] });
+    const lines = plot.values.map((/** @type {unknown} */ _, /** @type {number} */ i) => ({
+      stroke: strokes[i],
+      dash: DASHES[i],
+      width: 2,
+      scale: 'y',
+      points: { show: true, size: 4, fill: strokes[i], filter: lonely },
+    }));
+    const counts = { paths: bars, fill: bar, width: 0, scale: 'profiles', points: { show: false } };
+    const mostProfiles = Math.max(1, ...plot.counts);
+    const most = Math.max(0, ...plot.values.flat());
     const options = {
       padding: [TOP, 0, 0, 0],
-      scales: { ...this.common().scales, y: { range: () => [0, most] } },
-      series: [{}, series(bar), series(chosen)],
+      scales: {
+        ...this.common().scales,
+        y: { range: () => [0, most > 0 ? most * 1.12 : 1] },
+        profiles: { range: () => [0, mostProfiles / BARS] },
+      },
+      series: [{}, counts, ...lines],
       axes: [{ ...this.timeAxis(look), border: { show: true, stroke: base, width: 1 } }, { show: false }],
-      cursor: { ...this.common().cursor, points: { show: false } },
+      cursor: { ...this.common().cursor, points: { size: 7 } },
       hooks: {
         setCursor: [(/** @type {Plot} */ made) => this.point(made)],
+        drawAxes: [(/** @type {Plot} */ made) => most > 0 && this.drawMost(made, most, look)],
         draw: [
           (/** @type {Plot} */ made) => {
             this.mark(made, look);
-            drawVersions(made, plot.versions, { text: look.text, line: look.muted, face: look.face }, 1);
+            drawVersions(made, this.signedVersions(), { text: look.text, line: look.muted, face: look.face }, 1);
           },
         ],
       },
     };
-    return { data: [times, split(false), split(true)], options };
+    const counted = plot.counts.map((/** @type {number} */ n) => n || null);
+    return { data: [times, counted, ...plot.values], options };
   }
 
-  /** @param {number} time */
-  isInside(time) {
-    const [from, to] = this.selected ?? [0, 0];
-    return time >= from && time <= to;
+  /** Return the versions, with an arrow before those of a significant change. */
+  signedVersions() {
+    const { versions, changes } = this.bars;
+    return versions.map(
+      (/** @type {[number, string]} */ [time, name], /** @type {number} */ i) =>
+        /** @type {[number, string]} */ ([time, `${ARROWS[Math.sign(changes[i])] ?? ''}${name}`]),
+    );
+  }
+
+  /**
+   * Draw a line at the greatest value, with its text.
+   * @param {Plot} plot
+   * @param {number} most
+   * @param {import("./time_chart.js").Look} look
+   */
+  drawMost(plot, most, look) {
+    const { ctx, bbox } = plot;
+    const ratio = devicePixelRatio || 1;
+    const y = Math.round(plot.valToPos(most, 'y', true));
+    ctx.save();
+    ctx.fillStyle = look.line;
+    ctx.fillRect(bbox.left, y, bbox.width, ratio);
+    ctx.font = `${11 * ratio}px ${look.face}`;
+    ctx.textBaseline = 'top';
+    ctx.fillStyle = look.muted;
+    ctx.fillText(formatValue(most, this.bars.unit), bbox.left + 2 * ratio, y + 3 * ratio);
+    ctx.restore();
   }
 
   /**
@@ -106,11 +149,17 @@ class ProfileStrip extends TimeChart {
   reading(step) {
     const { bars, dataset } = this;
     const [from, n] = [bars.from + step * bars.step, bars.counts[step]];
+    /** @type {import("./readout.js").Reading["rows"]} */
+    const rows = bars.names.flatMap((/** @type {string} */ name, /** @type {number} */ i) => {
+      const value = bars.values[i][step];
+      return value == null ? [] : [{ name: harmless(name), value: formatValue(value, bars.unit), number: COLOURS[i] }];
+    });
     const words = n === 0 ? dataset.none : n === 1 ? dataset.one : dataset.many;
-    const rows = [{ name: filled(words ?? '', { n: formatCount(n) }), value: '' }];
-    if (n) rows.push({ name: dataset.mean ?? '', value: formatValue(bars.means[step], bars.unit) });
+    rows.push({ name: filled(words ?? '', { n: formatCount(n) }), value: '' });
     for (const version of begunIn(bars.versions, from, from + bars.step)) {
       rows.push({ name: filled(dataset.began ?? '', { version }), value: '' });
+      const sign = bars.changes[bars.versions.findIndex((/** @type {[number, string]} */ each) => each[1] === version)];
+      if (sign) rows.push({ name: filled((sign > 0 ? dataset.more : dataset.less) ?? '', { version }), value: '' });
     }
     return { when: rangeText(from, from + bars.step), rows };
   }

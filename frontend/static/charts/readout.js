@@ -1,9 +1,12 @@
 /** Readout at a chart's cursor: the time and the value of each series, also for screen readers. */
 
+import { harmless } from '../flame-graph/text.js';
+
 /**
  * @typedef {object} Reading
  * @property {string} when
- * @property {{name: string, value: string, number?: number}[]} rows `number` is the series' colour
+ * @property {{name: string, value: string, number?: number, swatch?: string}[]} rows `number` is the
+ *   series' colour; `swatch` a class of a swatch instead
  */
 
 const GAP = 14;
@@ -41,21 +44,21 @@ export class Readout {
 
   /** @param {Reading} reading */
   say(reading) {
-    this.said.textContent = [reading.when, ...reading.rows.map(({ name, value }) => `${name} ${value}`.trim())].join(
-      ', ',
-    );
+    const rows = reading.rows.map(({ name, value }) => `${harmless(name)} ${value}`.trim());
+    this.said.textContent = [reading.when, ...rows].join(', ');
   }
 }
 
 /** @param {Reading["rows"][0]} row */
-function cellsOf({ name, value, number }) {
+function cellsOf({ name, value, number, swatch }) {
   const first = document.createElement('td');
-  if (number) {
-    const swatch = document.createElement('i');
-    swatch.className = `sw s${number}`;
-    first.append(swatch);
+  const look = swatch ?? (number ? `s${number}` : '');
+  if (look) {
+    const square = document.createElement('i');
+    square.className = `sw ${look}`;
+    first.append(square);
   }
-  first.append(name);
+  first.append(harmless(name));
   const second = textOf('td', value);
   second.className = 'num strong';
   return [first, second];

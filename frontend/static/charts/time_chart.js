@@ -253,3 +253,14 @@ export class TimeChart extends HTMLElement {
     return [model.from + first * model.step, Math.min(model.to, model.from + (last + 1) * model.step)];
   }
 }
+
+/**
+ * Return points between two gaps, which no line reaches, so that they are drawn as dots.
+ * @param {{data: (number | null)[][]}} plot
+ * @param {number} series
+ * @returns {number[]}
+ */
+export function lonely({ data }, series) {
+  const line = data[series];
+  return line.flatMap((value, i) => (value != null && line[i - 1] == null && line[i + 1] == null ? [i] : []));
+}

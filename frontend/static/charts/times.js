@@ -1,19 +1,17 @@
 /** Formatting of times on charts, in the browser's time zone. */
 
-import { locale } from '../shell/texts.js';
+import { clock, locale } from '../shell/texts.js';
 
 const DAY = 86_400;
 
-const minute = new Intl.DateTimeFormat(locale(), { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const minute = new Intl.DateTimeFormat(locale(), clock());
 const day = new Intl.DateTimeFormat(locale(), { weekday: 'short', day: 'numeric' });
 const month = new Intl.DateTimeFormat(locale(), { day: 'numeric', month: 'short' });
 const whole = new Intl.DateTimeFormat(locale(), {
   weekday: 'short',
   day: 'numeric',
   month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
+  ...clock(),
 });
 
 /**

@@ -1,13 +1,14 @@
 /**
  * `<flame-diff>`: icicle graph that compares two sets of profiles.
  *
- * Attributes: `side` ("a", "b", or the mean of both: the tree that gives the widths), `frame` (id
- * of the node at full width), `real` (colour only significant changes). The markup inside is the
+ * Attributes: `side` ("baseline", "selected", or the mean of both: the tree that gives the widths),
+ * `frame` (id of the node at full width), `real` (colour only significant changes). The markup inside is the
  * page's. Events: `diff-zoom` with the node's id; `diff-open` (a folded node was opened; its
  * caller's id); `diff-leave` (Escape at full view).
  */
 
 import { idOf, nodeWithId } from '../flame-graph/ids.js';
+import { labelOf, plainLabel } from '../flame-graph/labels.js';
 import { nodeAt, rowsOf } from '../flame-graph/rows.js';
 import { Pin } from '../flame-graph/pin.js';
 import { frameOf, rowsInSight } from '../flame-graph/sight.js';
@@ -15,14 +16,14 @@ import { filled, harmless } from '../flame-graph/text.js';
 import { fileOf, lineOf, nameOf } from '../flame-graph/tree.js';
 import { Zoom } from '../flame-graph/zoom.js';
 import { textOf } from '../shell/texts.js';
-import { formatValue } from '../units.js';
+import { formatCount, formatValue } from '../units.js';
 import { comparison, intervalOf, isReal, kindOf, strengthOf } from './differences.js';
 import { paint, readPalette, ROW } from './paint.js';
 
 /** @typedef {import("./differences.js").Differences} Differences */
 /** @typedef {import("../flame-graph/tree.js").Tree} Tree */
 
-const SIGNS = { same: '', more: '+ ', less: '- ', new: 'new ', gone: 'gone ' };
+const SIGNS = { same: '', more: '+', less: '-' };
 const GAP = 8;
 
 export class FlameDiff extends HTMLElement {
@@ -114,8 +115,7 @@ export class FlameDiff extends HTMLElement {
   get tree() {
     const side = this.getAttribute('side');
     if (!this.all) return null;
-    if (side === 'a') return this.all.a;
-    return side === 'b' ? this.all.b : this.all.mean;
+    return side === 'baseline' || side === 'selected' ? this.all[side] : this.all.mean;
   }
 
   /** @param {Differences} all */
@@ -155,16 +155,31 @@ export class FlameDiff extends HTMLElement {
     const grey = this.hasAttribute('real') && !isReal(all, node);
     const kind = grey ? 'same' : kindOf(all, node);
     const dim = this.found !== null && !this.found[node];
-    return { kind, strength: grey ? 0 : strengthOf(all, node), label: this.labelOf(node, SIGNS[kind]), dim };
+    const label = this.shownLabel(node, this.signOf(kind));
+    return { kind, strength: grey ? 0 : strengthOf(all, node), label, dim };
+  }
+
+  /** @param {import("./differences.js").Kind} kind */
+  signOf(kind) {
+    const sign = kind === 'added' || kind === 'removed' ? (this.dataset[kind] ?? '') : SIGNS[kind];
+    return sign && `${sign} `;
+  }
+
+  /** @param {number} node @param {string} sign @returns {import("../flame-graph/labels.js").Label} */
+  shownLabel(node, sign) {
+    const { mean } = /** @type {Differences} */ (this.all);
+    if (!node || mean.hidden[node]) return plainLabel(this.labelOf(node, sign));
+    const { full, whole, narrow, leaf } = labelOf(mean, node);
+    return { full, whole: sign + whole, narrow: sign + narrow, leaf: sign.length + leaf };
   }
 
   /** @param {number} node @param {string} sign */
   labelOf(node, sign) {
     const all = /** @type {Differences} */ (this.all);
-    if (all.mean.hidden[node]) return filled(this.dataset.folded ?? '', { count: String(all.mean.hidden[node]) });
+    if (all.mean.hidden[node]) return filled(this.dataset.folded ?? '', { count: formatCount(all.mean.hidden[node]) });
     if (node) return `${sign}${harmless(nameOf(all.mean, node))}`;
-    const [a, b] = [all.a, all.b].map((tree) => formatValue(tree.total[0], tree.unit));
-    return `${sign}${all.mean.service}, ${a} vs. ${b}`;
+    const totals = [all.baseline, all.selected].map((tree) => formatValue(tree.total[0], tree.unit));
+    return `${sign}${harmless(all.mean.service)}, ${totals.join(' → ')}`;
   }
 
   /**
@@ -174,11 +189,14 @@ export class FlameDiff extends HTMLElement {
    */
   wordsOf(node) {
     const all = /** @type {Differences} */ (this.all);
-    const { a, b, mean } = all;
+    const { baseline, selected, mean } = all;
     const none = this.dataset.none ?? '';
     const of = (/** @type {"self" | "total"} */ column) => {
-      const own = (/** @type {Tree} */ tree) => (column === 'self' && !node ? 0 : tree[column][node]);
-      return comparison(own(a), own(b), a.total[0], b.total[0], mean.unit, none);
+      const [before, after] = [baseline, selected].map((tree) => ({
+        value: column === 'self' && !node ? 0 : tree[column][node],
+        whole: tree.total[0],
+      }));
+      return comparison(before, after, mean.unit, none);
     };
     const [file, line] = [fileOf(mean, node), lineOf(mean, node)];
     return {
@@ -197,8 +215,8 @@ export class FlameDiff extends HTMLElement {
     if (all.mean.hidden[node]) return '';
     if (!interval) return node ? (this.dataset.untested ?? '') : '';
     const sentence = isReal(all, node) ? this.dataset.real : this.dataset.chance;
-    const [inA, inB] = all.profiles.map((count) => count.toLocaleString('en'));
-    return filled(sentence ?? '', { interval, a: inA, b: inB });
+    const [baseline, selected] = [all.profiles.baseline, all.profiles.selected].map((count) => formatCount(count));
+    return filled(sentence ?? '', { interval, baseline, selected });
   }
 
   // -- Pointing

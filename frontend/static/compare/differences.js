@@ -1,4 +1,4 @@
-/** Two sets of profiles on aligned trees: the mean gives the widths, A - B the change. */
+/** Two sets of profiles on aligned trees: the mean gives the widths, selected - baseline the change. */
 
 import { readTree } from '../flame-graph/tree.js';
 import { formatPercent, formatValue } from '../units.js';
@@ -9,22 +9,22 @@ import { formatPercent, formatValue } from '../units.js';
  * @typedef {import("../flame-graph/tree.js").WireTree & {
  *   b: {profiles: number, total: number, self: number[]},
  *   ci_lo: (number | null)[], ci_hi: (number | null)[], q: (number | null)[],
- * }} WireDifferences `self` is side A's; values are sums over the profiles
+ * }} WireDifferences `self` is the selected side's, `b` the baseline; values are sums over the profiles
  */
 
 /**
  * @typedef {object} Differences aligned trees (the same nodes); values are averages per profile
  * @property {Tree} mean
- * @property {Tree} a
- * @property {Tree} b
+ * @property {Tree} baseline
+ * @property {Tree} selected
  * @property {Int32Array} row row of the JSON by node; -1 for the root and folded nodes
- * @property {Float64Array} low 95 % interval of A - B by row; NaN if not tested
+ * @property {Float64Array} low 95 % interval of selected - baseline by row; NaN if not tested
  * @property {Float64Array} high
  * @property {Float64Array} q
- * @property {[number, number]} profiles
+ * @property {{baseline: number, selected: number}} profiles
  */
 
-/** @typedef {"same" | "more" | "less" | "new" | "gone"} Kind */
+/** @typedef {"same" | "more" | "less" | "added" | "removed"} Kind `added`: on the selected side only */
 
 /** A difference is significant up to this false-discovery rate. */
 const REAL = 0.05;
@@ -36,20 +36,21 @@ const NEGLIGIBLE = 0.001;
 
 /** @param {WireDifferences} wire @returns {Differences} */
 export function readDifferences(wire) {
-  const [inA, inB] = [Math.max(1, wire.profiles), Math.max(1, wire.b.profiles)];
-  const a = wire.self.map((value) => value / inA);
-  const b = wire.b.self.map((value) => value / inB);
-  const folded = { ...wire.folded, total: wire.folded.total.map((value) => value / (inA + inB)) };
+  const profiles = { baseline: wire.b.profiles, selected: wire.profiles };
+  const [before, after] = [Math.max(1, profiles.baseline), Math.max(1, profiles.selected)];
+  const baseline = wire.b.self.map((value) => value / before);
+  const selected = wire.self.map((value) => value / after);
+  const folded = { ...wire.folded, total: wire.folded.total.map((value) => value / (before + after)) };
   const tree = (/** @type {number[]} */ self) => readTree({ ...wire, self, profiles: 1, folded });
   return {
-    mean: tree(a.map((value, i) => (value + b[i]) / 2)),
-    a: tree(a),
-    b: tree(b),
+    mean: tree(selected.map((value, i) => (value + baseline[i]) / 2)),
+    baseline: tree(baseline),
+    selected: tree(selected),
     row: rowsOf(tree(wire.self.map((_, i) => i))),
     low: columnOf(wire.ci_lo),
     high: columnOf(wire.ci_hi),
     q: columnOf(wire.q),
-    profiles: [wire.profiles, wire.b.profiles],
+    profiles,
   };
 }
 
@@ -78,12 +79,12 @@ export function isReal(all, node) {
 
 /** @param {Differences} all @param {number} node @returns {Kind} */
 export function kindOf(all, node) {
-  const [a, b] = [all.a.total[node], all.b.total[node]];
+  const [before, after] = [all.baseline.total[node], all.selected.total[node]];
   if (all.mean.hidden[node]) return 'same';
-  if (b === 0 && a > 0) return 'new';
-  if (a === 0 && b > 0) return 'gone';
+  if (before === 0 && after > 0) return 'added';
+  if (after === 0 && before > 0) return 'removed';
   if (strengthOf(all, node) === 0) return 'same';
-  return a > b ? 'more' : 'less';
+  return after > before ? 'more' : 'less';
 }
 
 /**
@@ -92,28 +93,35 @@ export function kindOf(all, node) {
  * @param {number} node
  */
 export function strengthOf(all, node) {
-  const [a, b] = [all.a.total[node], all.b.total[node]];
-  const change = Math.abs(a - b);
-  if (all.mean.hidden[node] || change < NEGLIGIBLE * Math.max(all.a.total[0], all.b.total[0])) return 0;
-  const strength = Math.min(1, change / Math.max(a, b) / FULL);
+  const [before, after] = [all.baseline.total[node], all.selected.total[node]];
+  const change = Math.abs(after - before);
+  const whole = Math.max(all.baseline.total[0], all.selected.total[0]);
+  if (all.mean.hidden[node] || change < NEGLIGIBLE * whole) return 0;
+  const strength = Math.min(1, change / Math.max(before, after) / FULL);
   return strength < LEAST ? 0 : strength;
 }
 
 /**
- * Format a comparison: `4.67 s vs. 6.91 s (-2.24 s), 46.6% vs 69% (-22.4%)`.
- * @param {number} a average per profile
- * @param {number} b average per profile
- * @param {number} wholeA
- * @param {number} wholeB
+ * @typedef {object} Compared a value on one side
+ * @property {number} value average per profile
+ * @property {number} whole average total of the side
+ */
+
+/**
+ * Format a comparison: `4.67 s → 6.91 s (+2.24 s), 46.6% → 69% (+22.4%)`.
+ * @param {Compared} baseline
+ * @param {Compared} selected
  * @param {string} unit
  * @param {string} none "no change"
  */
-export function comparison(a, b, wholeA, wholeB, unit, none) {
-  const change = signed(formatValue(a - b, unit), a - b) || none;
-  const points = (wholeA ? a / wholeA : 0) - (wholeB ? b / wholeB : 0);
-  const share = signed(formatPercent(points, 1), points) || none;
-  const values = `${formatValue(a, unit)} vs. ${formatValue(b, unit)} (${change})`;
-  return `${values}, ${formatPercent(a, wholeA)} vs ${formatPercent(b, wholeB)} (${share})`;
+export function comparison(baseline, selected, unit, none) {
+  const share = (/** @type {Compared} */ of) => (of.whole ? of.value / of.whole : 0);
+  const change = selected.value - baseline.value;
+  const points = share(selected) - share(baseline);
+  const changes = [signed(formatValue(change, unit), change) || none, signed(formatPercent(points, 1), points) || none];
+  const values = [baseline, selected].map((of) => formatValue(of.value, unit)).join(' → ');
+  const shares = [baseline, selected].map((of) => formatPercent(of.value, of.whole)).join(' → ');
+  return `${values} (${changes[0]}), ${shares} (${changes[1]})`;
 }
 
 /** Prefix positive values with +; zero is "". @param {string} text @param {number} value */

@@ -5,6 +5,7 @@ import { watchChips } from '../flame-graph/chips.js';
 import { watchLinks } from '../flame-graph/links.js';
 import { watchMenu } from '../flame-graph/menu.js';
 import { search, watchSearch } from '../flame-graph/search.js';
+import { paintSwatches } from '../flame-graph/swatches.js';
 import { addressWith, visit } from '../shell/visit.js';
 import { FlameDiff } from './diff_graph.js';
 import { readDifferences } from './differences.js';
@@ -85,6 +86,11 @@ function fail(sentence) {
   text.textContent = typeof sentence === 'string' && sentence ? sentence : (note.dataset.failed ?? '');
   note.hidden = false;
 }
+
+// -- Names in the list, as in the graph
+
+paintSwatches(document);
+document.addEventListener('htmx:afterSwap', () => paintSwatches(document));
 
 const work = document.querySelector('[data-src].work');
 if (work instanceof HTMLElement) void load(work);

@@ -5,7 +5,7 @@
  */
 
 import { boxesOfRow, clipped } from '../flame-graph/boxes.js';
-import { fitted } from '../flame-graph/text.js';
+import { fitted, formFor } from '../flame-graph/text.js';
 
 /** @typedef {import("../flame-graph/tree.js").Tree} Tree */
 /** @typedef {[number, number, number]} Colour */
@@ -27,7 +27,7 @@ const PADDING = 4;
  * @typedef {object} Look appearance of a node
  * @property {import("./differences.js").Kind} kind
  * @property {number} strength 0 … 1
- * @property {string} label
+ * @property {import("../flame-graph/labels.js").Label} label
  * @property {boolean} dim
  */
 
@@ -65,8 +65,8 @@ function partsOf(css) {
 /** @param {Palette} palette @param {Look} look @returns {Colour} */
 export function fillOf(palette, { kind, strength }) {
   if (kind === 'same') return palette.same;
-  const goal = kind === 'more' || kind === 'new' ? palette.more : palette.less;
-  const part = kind === 'new' || kind === 'gone' ? 1 : strength;
+  const goal = kind === 'more' || kind === 'added' ? palette.more : palette.less;
+  const part = kind === 'added' || kind === 'removed' ? 1 : strength;
   const mixed = palette.same.map((value, i) => Math.round(value + (goal[i] - value) * part));
   return [mixed[0], mixed[1], mixed[2]];
 }
@@ -114,10 +114,11 @@ function paintBox(context, scene, node, { x, y, width }, cell) {
   context.fillStyle = colour ? `rgb(${colour.join(' ')})` : scene.palette.dim;
   context.fillRect(x, y, Math.max(0.5, width - 1), ROW - 1);
   if (!look) return;
-  if (colour && (look.kind === 'new' || look.kind === 'gone') && width > 3) hatch(context, x, y, width);
+  if (colour && (look.kind === 'added' || look.kind === 'removed') && width > 3) hatch(context, x, y, width);
   if (width < 3 * cell + 2 * PADDING) return;
   const measure = (/** @type {string} */ text) => context.measureText(text).width;
-  const text = fitted(look.label, width - 2 * PADDING, cell, measure);
+  const room = width - 2 * PADDING;
+  const text = fitted(formFor(look.label, room, cell), room, cell, measure);
   context.fillStyle = colour ? inkOn(colour) : scene.palette.dimText;
   if (text) context.fillText(text, x + PADDING, y + ROW / 2 + 0.5);
 }

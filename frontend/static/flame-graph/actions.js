@@ -5,7 +5,6 @@ import { inAddress } from './address.js';
 import { copyText } from './copying.js';
 import { idOf } from './ids.js';
 import { absoluteLink } from './links.js';
-import { showLines } from './lines.js';
 import { fileOf, nameOf, pathTo } from './tree.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
@@ -68,7 +67,7 @@ const DEEDS = {
   hideframes: ({ name }) => addFilter('hideframes', name),
   highlight: ({ name }) => addFilter('highlight', name),
   history: ({ name }) => showHistory(name),
-  lines: ({ name, file }) => void showLines(name, file),
+  lines: ({ name }) => visit('lines', inAddress('lines') === name ? '' : name),
   name: ({ name }) => void copyText(name, 'name'),
 };
 
@@ -109,8 +108,8 @@ export function subjectOfRow(row) {
  * @param {Subject} subject
  */
 export function can(act, { frame }) {
-  // this page has no such dialog
-  if (act === 'lines' && !document.querySelector('#lines')) return false;
+  // this page has no such list
+  if (act === 'lines' && !document.querySelector('[data-lines-url]')) return false;
   if (act in DEEDS_OF_FRAMES) return Boolean(frame) && (act === 'link' || !isService(frame));
   return act in DEEDS && !isService(frame);
 }

@@ -2,7 +2,7 @@
 
 import { addressWith } from '../shell/visit.js';
 
-const OF_GRAPH = ['frame', 'colour', 'recursion', 'search'];
+const OF_GRAPH = ['frame', 'colour', 'recursion', 'flip', 'search', 'lines'];
 
 /** @param {string} name @returns {string} "" if the URL has no such parameter */
 export function inAddress(name) {

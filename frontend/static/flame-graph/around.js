@@ -4,6 +4,7 @@ import { colourBy } from './colours.js';
 import { showCrumbs } from './crumbs.js';
 import { FlameGraph } from './element.js';
 import { showLegend } from './legend.js';
+import { harmless } from './text.js';
 
 const STATES = ['fg-wait', 'fg-failed', 'fg-missing'];
 
@@ -53,7 +54,7 @@ export function showFailure(reason, detail) {
   const box = element('#graph .fg-failed');
   const words = box?.querySelector('div');
   if (!box || !words) return;
-  words.textContent = detail || box.getAttribute(`data-${reason}`) || '';
+  words.textContent = harmless(detail) || box.getAttribute(`data-${reason}`) || '';
   showState('fg-failed');
 }
 
@@ -72,4 +73,12 @@ export function showRecursion(folded) {
   for (const flame of graphs()) flame.toggleAttribute('recursion', folded);
   const box = element('#recursion');
   if (box instanceof HTMLInputElement) box.checked = folded;
+}
+
+/** Put the root at the top or the bottom; a focused function stays between its callers and callees. @param {boolean} flip */
+export function showFlip(flip) {
+  const flame = graph();
+  flame?.toggleAttribute('flip', flip && !flame.hasAttribute('side'));
+  const box = element('#flip');
+  if (box instanceof HTMLInputElement) box.checked = flip;
 }

@@ -65,7 +65,8 @@ function take(chip) {
 export function watchChips(page) {
   page.addEventListener('click', (event) => {
     const chip = chipOf(event.target);
-    const part = event.target instanceof Element ? event.target.closest('.chip [data-edit], .chip > a') : null;
+    const part =
+      event.target instanceof Element ? event.target.closest('.chip [data-edit], .chip[data-filter] > a') : null;
     if (!chip || !part || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     if (part.hasAttribute('data-edit')) return edit(chip);
     event.preventDefault();

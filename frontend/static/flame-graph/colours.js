@@ -1,7 +1,7 @@
 /** Colour of each node by package, by self or by total, as an index into TOKENS. */
 
+import { PACKAGE_TOKENS, packageColoursOf } from './package-colours.js';
 import { packagesOf } from './packaged.js';
-import { PACKAGE_TOKENS, slotOf } from './packages.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {"package" | "self" | "total"} ColourBy */
@@ -45,7 +45,8 @@ export function coloursOfSearch(tree, found) {
 /** @param {Tree} tree */
 function byPackage(tree) {
   const { packages, byFrame } = packagesOf(tree);
-  const slots = packages.map(slotOf);
+  const colouring = packageColoursOf(tree);
+  const slots = packages.map((packaged) => colouring.slotOf(packaged));
   const ofFrame = Uint8Array.from(byFrame, (at) => (at < 0 ? ROOT : slots[at]));
   ofFrame[ofFrame.length - 1] = FOLDED; // folded nodes have the last frame of the table
   const { n, frame } = tree;

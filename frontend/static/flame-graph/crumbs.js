@@ -3,8 +3,9 @@
  */
 
 import { formatCount, formatPercent } from '../units.js';
+import { labelOf } from './labels.js';
 import { filled, harmless } from './text.js';
-import { nameOf, pathTo } from './tree.js';
+import { pathTo } from './tree.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
 
@@ -18,7 +19,7 @@ const LAST = 3; // callers shown; an ellipsis stands for the others
  */
 export function showCrumbs(bar, tree, node, zoom) {
   const path = pathTo(tree, node);
-  const named = (/** @type {number} */ at) => harmless(nameOf(tree, at));
+  const named = (/** @type {number} */ at) => harmless(labelOf(tree, at).whole);
   /** @type {Node[]} */
   const parts = [];
   if (node)

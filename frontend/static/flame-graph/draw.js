@@ -2,7 +2,7 @@
 
 import { boxesOfRow } from './boxes.js';
 import { FOLDED } from './colours.js';
-import { fitted } from './text.js';
+import { fitted, formFor } from './text.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./rows.js").Rows} Rows */
@@ -23,7 +23,7 @@ const PADDING = 4;
  * @property {number} firstRow
  * @property {number} lastRow exclusive
  * @property {boolean} flip the root is at the bottom
- * @property {(node: number) => string} label
+ * @property {(node: number) => import("./labels.js").Label} label
  * @property {Uint8Array | null} found [n] matches, others are dimmed; null without a search
  */
 
@@ -115,7 +115,8 @@ function writeLabels(context, scene, list, ink, cell) {
   context.fillStyle = ink;
   for (let i = 0; i < list.length; i += 4) {
     if (list[i + 2] < narrowest || list[i + 3] < 0) continue;
-    const text = fitted(scene.label(list[i + 3]), list[i + 2] - 2 * PADDING, cell, measure);
+    const room = list[i + 2] - 2 * PADDING;
+    const text = fitted(formFor(scene.label(list[i + 3]), room, cell), room, cell, measure);
     if (text) context.fillText(text, list[i] + PADDING, list[i + 1] + ROW_HEIGHT / 2 + 0.5);
   }
 }

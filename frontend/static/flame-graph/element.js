@@ -3,23 +3,26 @@
  *
  * The markup inside (view, canvas, mark, tip) is the page's. Attributes: `src` (URL of a tree),
  * `side` (callers or callees: the tree to show of a focused function), `colour` (package, self,
- * total), `frame` (id of the node at full width), `recursion` (folded), `data-flip` (root at the
+ * total), `frame` (id of the node at full width), `recursion` (folded), `flip` (root at the
  * bottom). Events: `flame-load`, `flame-error`, `flame-zoom`, `flame-wait`, `flame-open` (a folded
- * node was opened; its caller's id), `flame-leave` (Escape at full view), `flame-foot` and
+ * node was opened; its caller's id), `flame-choose` (a frame was chosen, or none: -1), `flame-match` (a
+ * match was clicked on the map of a search), `flame-leave` (Escape at full view), `flame-foot` and
  * `flame-top` (keys move below the callers, above the callees: into the other graph).
  */
 
 import { watchTheme } from '../shell/theming.js';
-import { formatPercent, formatValue } from '../units.js';
+import { formatCount, formatPercent, formatValue } from '../units.js';
 import { colourBy, coloursOf, coloursOfSearch } from './colours.js';
 import { ROW_HEIGHT } from './draw.js';
 import { idOf, nodeWithId } from './ids.js';
 import { onKey } from './keyboard.js';
+import { labelOf, plainLabel } from './labels.js';
 import { LoadError, loadTree } from './load.js';
+import { MatchMap } from './match-map.js';
 import { Picture } from './picture.js';
 import { Pointing } from './pointing.js';
 import { withoutRecursion } from './recursion.js';
-import { levelsOf, nodeAt, rowsOf } from './rows.js';
+import { isCallers, levelsOf, lineOfRow, nodeAt, rowsOf } from './rows.js';
 import { filled } from './text.js';
 import { nameOf, readTree } from './tree.js';
 import { Zoom } from './zoom.js';
@@ -29,7 +32,7 @@ import { Zoom } from './zoom.js';
 const WAIT_MS = 150; // delay before a loading tree is announced
 
 export class FlameGraph extends HTMLElement {
-  static observedAttributes = ['src', 'side', 'colour', 'frame', 'recursion'];
+  static observedAttributes = ['src', 'side', 'colour', 'frame', 'recursion', 'flip'];
 
   constructor() {
     super();
@@ -41,10 +44,13 @@ export class FlameGraph extends HTMLElement {
     this.gone = new AbortController();
     this.loading = new AbortController();
     this.source = ''; // URL of the shown tree
+    this.side = ''; // side of the focus in that tree
     /** @type {Tree | null} as loaded, with recursion */
     this.whole = null;
+    this.chosenId = ''; // id of the chosen frame
     /** @type {Uint8Array | null} nodes that match the search */
     this.found = null;
+    this.below = 0; // pixels scrolled out below, after the latest scrolling
   }
 
   connectedCallback() {
@@ -55,6 +61,10 @@ export class FlameGraph extends HTMLElement {
     this.picture = new Picture(this, view, part(this, 'canvas', HTMLCanvasElement));
     const [mark, tip] = [part(this, '.mark', HTMLElement), part(this, '.tip', HTMLElement)];
     this.pointing = new Pointing(this, view, mark, tip, this.querySelector('[aria-live]'));
+    const map = this.querySelector('svg.match-map');
+    if (map instanceof SVGSVGElement) {
+      this.map = new MatchMap(this, view, map, (node) => this.tell('flame-match', { node }));
+    }
     this.listen(view, signal);
     if (this.data) this.redraw();
     if (this.source !== this.getAttribute('src')) void this.load();
@@ -72,22 +82,30 @@ export class FlameGraph extends HTMLElement {
     if (!this.isConnected || before === now || !this.view) return;
     if (name === 'src' || name === 'side') void this.load();
     else if (name === 'recursion') this.whole && this.take(this.whole);
+    else if (name === 'flip') this.mirror();
     else if (name === 'colour') this.recolour();
-    else if (this.data) this.show(nodeWithId(this.data.tree, now ?? ''), true);
+    else if (this.data) this.showFrame(nodeWithId(this.data.tree, now ?? ''));
   }
 
   /** @param {HTMLElement} view @param {AbortSignal} signal */
   listen(view, signal) {
     const redraw = () => this.redraw();
     view.addEventListener('pointermove', (event) => this.hover(event), { signal });
-    view.addEventListener('pointerleave', (event) => this.leave(event), { signal });
-    this.addEventListener('focusout', (event) => this.leave(event), { signal });
-    view.addEventListener('click', (event) => this.choose(event), { signal });
+    view.addEventListener('pointerleave', () => this.leave(), { signal });
+    view.addEventListener('click', (event) => this.pick(event), { signal });
     view.addEventListener('keydown', (event) => this.press(event), { signal });
     this.addEventListener('scroll', redraw, { signal, passive: true });
     addEventListener('scroll', redraw, { signal, passive: true });
     addEventListener('resize', redraw, { signal });
-    const resized = new ResizeObserver(redraw);
+    let height = 0;
+    // An event that comes after a change of the height is about the scrolling before it.
+    const scrolled = () => this.clientHeight === height && (this.below = this.belowWindow());
+    this.addEventListener('scroll', scrolled, { signal, passive: true });
+    const resized = new ResizeObserver(() => {
+      height = this.clientHeight;
+      this.keepRoot();
+      this.redraw();
+    });
     resized.observe(this);
     signal.addEventListener('abort', () => resized.disconnect());
     watchTheme(() => {
@@ -102,12 +120,15 @@ export class FlameGraph extends HTMLElement {
     this.loading.abort();
     const loading = (this.loading = new AbortController());
     const source = this.getAttribute('src');
+    const side = this.getAttribute('side') ?? '';
     if (!source) return; // the page shows only the list
+    if (this.data && source === this.source && side === this.side) return; // back to what is shown
     const slow = setTimeout(() => this.tell('flame-wait', {}), WAIT_MS);
     try {
-      const tree = await loadTree(source, loading.signal, this.getAttribute('side') ?? '');
+      const tree = await loadTree(source, loading.signal, side);
       if (loading.signal.aborted) return;
       this.source = source;
+      this.side = side;
       this.take(tree);
     } catch (error) {
       if (loading.signal.aborted) return;
@@ -130,19 +151,38 @@ export class FlameGraph extends HTMLElement {
     this.found = null;
     const frameId = this.getAttribute('frame') ?? '';
     const node = nodeWithId(tree, frameId);
+    const chosenId = this.chosenId || frameId;
     const colours = coloursOf(tree, colourBy(this.getAttribute('colour')));
     this.data = { tree, rows: rowsOf(tree), colours };
-    this.pointing?.unmark();
     this.measure(tree);
+    this.keepRoot();
     this.zoomed.show(tree, node, false);
+    this.choose(nodeWithId(tree, chosenId) || -1);
     this.tell('flame-load', { tree, node, missing: Boolean(frameId) && node === 0 });
   }
 
   /** Set the graph's height; a callers' graph without callers is hidden. @param {Tree} tree */
   measure(tree) {
-    const levels = levelsOf(tree, this.flip);
+    const levels = levelsOf(tree, isCallers(this));
     this.view?.style.setProperty('height', `${levels * ROW_HEIGHT}px`);
     this.view?.toggleAttribute('hidden', levels === 0);
+  }
+
+  /** Return the pixels of the graph that are scrolled out below. */
+  belowWindow() {
+    return this.scrollHeight - this.clientHeight - this.scrollTop;
+  }
+
+  /** After a change of the height, keep a root at the bottom where it was. */
+  keepRoot() {
+    if (this.flip) this.scrollTo(0, this.scrollTop + this.belowWindow() - this.below);
+  }
+
+  /** Show the same levels after the root moved to the other end. */
+  mirror() {
+    if (this.data) this.pointing?.unmark(this.shown(this.data));
+    this.scrollTo(0, this.belowWindow());
+    this.redraw();
   }
 
   /** @param {string} name @param {object} detail */
@@ -180,6 +220,7 @@ export class FlameGraph extends HTMLElement {
     if (!this.data || !this.picture) return;
     this.picture.draw(this.drawn(this.data));
     this.pointing?.moveTo(this.shown(this.data));
+    this.map?.draw(this.shown(this.data), this.found);
   }
 
   /** @param {NonNullable<FlameGraph["data"]>} data @returns {import("./picture.js").Drawn} */
@@ -197,14 +238,16 @@ export class FlameGraph extends HTMLElement {
   }
 
   get flip() {
-    return 'flip' in this.dataset;
+    return this.hasAttribute('flip');
   }
 
-  /** @param {Tree} tree @param {number} node */
+  /** @param {Tree} tree @param {number} node @returns {import("./labels.js").Label} */
   labelOf(tree, node) {
-    if (tree.hidden[node]) return filled(this.dataset.folded ?? '{count}', { count: String(tree.hidden[node]) });
-    if (node) return nameOf(tree, node);
-    return `${nameOf(tree, 0)}, ${formatValue(tree.total[0] / tree.profiles, tree.unit)}, 100%`;
+    if (tree.hidden[node])
+      return plainLabel(filled(this.dataset.folded ?? '{count}', { count: formatCount(tree.hidden[node]) }));
+    if (node) return labelOf(tree, node);
+    const root = labelOf(tree, 0).whole;
+    return plainLabel(`${root}, ${formatValue(tree.total[0] / tree.profiles, tree.unit)}, 100%`);
   }
 
   /**
@@ -218,7 +261,7 @@ export class FlameGraph extends HTMLElement {
     return picture.boxes(this.drawn(data)).map(({ node, ...box }) => ({
       ...box,
       name: nameOf(tree, node),
-      label: this.labelOf(tree, node),
+      label: this.labelOf(tree, node).whole,
       share: formatPercent(tree.total[node], tree.total[0]),
     }));
   }
@@ -232,39 +275,46 @@ export class FlameGraph extends HTMLElement {
     const { from, to } = this.zoomed.shown;
     const x = from + ((event.clientX - box.left) / box.width) * (to - from);
     const line = Math.floor((event.clientY - box.top) / ROW_HEIGHT);
-    const row = this.flip ? this.data.tree.rows - 1 - line : line;
+    const row = lineOfRow(this.data.tree, line, this.flip);
     return nodeAt(this.data.tree, this.data.rows, row, x);
   }
 
   /** @param {PointerEvent} event */
   hover(event) {
-    if (event.pointerType === 'touch' || !this.data || this.pointing?.approaches(event)) return;
+    if (event.pointerType === 'touch' || !this.data) return;
     const node = this.under(event);
-    if (node !== this.pointing?.marked) this.pointing?.pin(false);
-    if (node < 0) this.pointing?.unmark();
+    if (node < 0) this.pointing?.unmark(this.shown(this.data));
     else this.pointing?.mark(this.shown(this.data), node, event.clientX);
   }
 
-  /**
-   * Hide the tooltip when pointer or focus moves away from the graph and the tooltip.
-   * @param {MouseEvent | FocusEvent} event
-   */
-  leave(event) {
-    const to = event.relatedTarget;
-    if (to instanceof Node && (this.pointing?.tip.box.contains(to) || (event.type === 'focusout' && this.contains(to))))
-      return;
-    if (event instanceof PointerEvent && this.pointing?.approaches(event)) return;
-    this.pointing?.unmark();
+  /** Hide the tooltip when the pointer leaves the graph. */
+  leave() {
+    if (this.data) this.pointing?.unmark(this.shown(this.data));
   }
 
   /** @param {MouseEvent} event */
-  choose(event) {
+  pick(event) {
     const node = this.under(event);
     if (node < 0 || !this.data) return;
     if (this.data.tree.hidden[node]) return this.open(node);
+    this.choose(node === 0 && !this.data.tree.base ? -1 : node);
     this.zoom(node);
-    this.pointing?.mark(this.shown(this.data), node, event.clientX);
-    this.pointing?.pin(true);
+  }
+
+  /** Choose a frame, or none, and tell the page, which shows its values. @param {number} node -1 for none */
+  choose(node) {
+    if (!this.data) return;
+    const { tree } = this.data;
+    this.pointing?.choose(this.shown(this.data), node);
+    this.chosenId = node < 0 ? '' : idOf(tree, node);
+    this.tell('flame-choose', { tree, node, view: this.zoomed.node });
+  }
+
+  /** Zoom to the frame in the URL, and choose it. @param {number} node */
+  showFrame(node) {
+    if (node === this.zoomed.node) return;
+    this.choose(node || -1);
+    this.show(node, true);
   }
 
   /** @param {KeyboardEvent} event */
@@ -302,15 +352,24 @@ export class FlameGraph extends HTMLElement {
     const { data, pointing } = this;
     if (!data || !pointing) return;
     const { tree } = data;
-    if (node === 0 && levelsOf(tree, this.flip) < tree.rows) return this.tell('flame-foot', {});
+    if (node === 0 && levelsOf(tree, isCallers(this)) < tree.rows) return this.tell('flame-foot', {});
+    if (!this.covers(node)) this.zoom(tree.parent[node]);
+    this.see(node);
+    pointing.say(this.shown(data), node);
+  }
+
+  /** Return whether a frame is within the zoomed range. @param {number} node */
+  covers(node) {
     const { from, to } = this.zoomed.shown;
-    const inSight = tree.start[node] < to && tree.start[node] + tree.total[node] > from;
-    if (!inSight) this.zoom(tree.parent[node]);
-    const shown = this.shown(data);
-    pointing.bringIntoSight(shown, node);
-    pointing.mark(shown, node);
-    pointing.pin(true);
-    pointing.say(shown, node);
+    const tree = this.data?.tree;
+    return Boolean(tree && tree.start[node] < to && tree.start[node] + tree.total[node] > from);
+  }
+
+  /** Choose a frame and scroll to it, without zooming. @param {number} node */
+  see(node) {
+    if (!this.data) return;
+    this.pointing?.bringIntoSight(this.shown(this.data), node);
+    this.choose(node);
   }
 
   // -- Zooming
@@ -331,6 +390,7 @@ export class FlameGraph extends HTMLElement {
     if (!this.data || node === this.zoomed.node) return;
     this.zoomed.show(this.data.tree, node, slide);
     this.pointing?.refill(this.shown(this.data));
+    this.tell('flame-choose', { tree: this.data.tree, node: this.pointing?.chosen ?? -1, view: node });
   }
 }
 

@@ -18,6 +18,7 @@ const DEEDS = {
   i: () => view('bottomup'),
   l: () => view('list'),
   r: () => element('#recursion')?.click(),
+  v: () => element('#flip')?.click(),
   y: () => copyLink('absolute'),
   '?': showKeys,
 };
@@ -27,9 +28,10 @@ function view(name) {
   visit('view', inAddress('view') === name ? '' : name);
 }
 
-/** Return the graph with the marked frame. */
+/** Return the graph with the marked frame, first that under the pointer. */
 function pointed() {
-  return graphs().find((flame) => (flame.pointing?.marked ?? -1) >= 0);
+  const marked = graphs().filter((flame) => (flame.pointing?.marked ?? -1) >= 0);
+  return marked.find((flame) => flame.pointing?.marked !== flame.pointing?.chosen) ?? marked[0];
 }
 
 /** @param {KeyboardEvent} event */

@@ -1,16 +1,16 @@
-/** Legend of the graph: each package's share of self time, or the colour scale of self or total. */
+/**
+ * Legend of the graph: each package's share of the selection's self values, which views, zoom and
+ * search do not change; or the colour scale of self or total.
+ */
 
 import { textOf } from '../shell/texts.js';
 import { formatPercent, formatValue } from '../units.js';
 import { mostSelf } from './colours.js';
-import { packagesBySelf } from './packaged.js';
-import { PACKAGE_TOKENS, slotOf } from './packages.js';
+import { packageColoursOf } from './package-colours.js';
 import { filled, harmless } from './text.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./colours.js").ColourBy} ColourBy */
-
-const SHOWN = 11; // packages listed until all are requested
 
 /**
  * @param {HTMLElement} list with the texts in its data attributes
@@ -23,29 +23,48 @@ export function showLegend(list, tree, by) {
 
 /** @param {HTMLElement} list @param {Tree} tree */
 function packageItems(list, tree) {
-  const sums = packagesBySelf(tree);
-  const first = new Set('all' in list.dataset ? sums : sums.slice(0, SHOWN));
+  const colours = packageColoursOf(tree);
+  const { shares, total } = colours;
+  const first = 'all' in list.dataset ? shares : shares.filter(({ packaged }) => colours.isDistinct(packaged));
+  const named = namesOf(shares);
   const items = [];
-  for (const kind of /** @type {const} */ (['own', 'library', 'native'])) {
-    const mine = sums.filter((entry) => entry.packaged.kind === kind && first.has(entry));
-    const heading = list.dataset[kind];
-    if (mine.length && heading) items.push(item(heading, 'grp'));
-    for (const { packaged, self } of mine) items.push(packageItem(packaged, formatPercent(self, tree.total[0])));
+  for (const kind of /** @type {const} */ (['own', 'library', 'stdlib', 'native'])) {
+    const mine = first.filter(({ packaged }) => packaged.kind === kind);
+    const heading = mine.some(({ packaged }) => packaged.name !== kind) ? list.dataset[kind] : '';
+    if (heading) items.push(item(heading, 'grp'));
+    for (const { packaged, self } of mine) {
+      items.push(packageItem(colours.classOf(packaged), named(packaged), formatPercent(self, total)));
+    }
   }
-  if (sums.length > SHOWN) items.push(moreItem(list, tree, sums.length - SHOWN));
+  const others = shares.filter(({ packaged }) => !colours.isDistinct(packaged)).length;
+  if (others) items.push(moreItem(list, tree, others));
+  if (list.dataset.scope) items.push(item(list.dataset.scope, 'grp'));
   return items;
 }
 
-/** @param {import("./packages.js").Package} packaged @param {string} share */
-function packageItem(packaged, share) {
+/**
+ * Return a function that names packages, by their whole path if another one has the same name.
+ * @param {import("./packaged.js").Share[]} shares
+ */
+function namesOf(shares) {
+  /** @type {Map<string, Set<string>>} */
+  const paths = new Map();
+  for (const { packaged } of shares)
+    paths.set(packaged.name, (paths.get(packaged.name) ?? new Set()).add(packaged.path));
+  return (/** @type {import("./packages.js").Package} */ { name, path, kind }) => {
+    if (name === 'native' && kind === 'native') return textOf('native', 'Native code');
+    if (name === 'stdlib' && kind === 'stdlib') return textOf('stdlib', 'Standard library');
+    return harmless((paths.get(name)?.size ?? 0) > 1 ? path : name);
+  };
+}
+
+/** @param {string} colour CSS class @param {string} text @param {string} share */
+function packageItem(colour, text, share) {
   const entry = item('', '');
   const swatch = document.createElement('i');
-  swatch.className = `sw p-${PACKAGE_TOKENS[slotOf(packaged)].replace('-', '')}`;
+  swatch.className = `sw ${colour}`;
   const name = document.createElement('b');
-  name.textContent =
-    packaged.kind === 'native' && packaged.name === 'native'
-      ? textOf('native', 'Native code')
-      : harmless(packaged.name);
+  name.textContent = text;
   entry.append(swatch, name, share);
   return entry;
 }

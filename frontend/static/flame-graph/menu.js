@@ -98,6 +98,7 @@ export function watchMenu(page, inGraph) {
     openMenu(target, event.clientX || box.left, event.clientY || box.bottom);
   });
   page.addEventListener('click', (event) => {
+    if (event.target instanceof Element && event.target.closest('[data-open-menu]')) return;
     const item = event.target instanceof Element ? event.target.closest('#frame-menu [data-act]') : null;
     if (item instanceof HTMLElement && open) {
       const { subject } = open;

@@ -1,8 +1,8 @@
 /** Times in the browser's time zone, for chart axes and input fields. */
 
-import { locale } from '../shell/texts.js';
+import { clock, locale } from '../shell/texts.js';
 
-const minute = new Intl.DateTimeFormat(locale(), { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const minute = new Intl.DateTimeFormat(locale(), clock());
 const day = new Intl.DateTimeFormat(locale(), { weekday: 'short', day: 'numeric' });
 
 /** @param {ParentNode} root */

@@ -1,6 +1,7 @@
 /** Requests for the flame page's contents, morphed into the page, with a notice if one fails. */
 
 import { element } from './around.js';
+import { harmless } from './text.js';
 
 /**
  * @typedef {object} Htmx
@@ -21,6 +22,13 @@ export async function requestPage(seen = '') {
   if (seen) url.searchParams.set('seen', seen);
   const request = htmx?.ajax('GET', url.pathname + url.search, { source: '#flame', target: '#flame', swap: 'morph' });
   await request?.catch(() => undefined); // the event listeners below report the reason of a failure
+}
+
+/** Request the function list. @param {URL} url */
+export async function requestList(url) {
+  const address = url.pathname + url.search;
+  const request = htmx?.ajax('GET', address, { source: '#functions', target: '#functions', swap: 'morph' });
+  await request?.catch(() => undefined); // as above
 }
 
 /** Abort a running request, as the URL again matches what is shown. */
@@ -89,20 +97,42 @@ htmx?.defineExtension('morph', {
       : false,
 });
 
-document.addEventListener('htmx:beforeRequest', () => say(''));
+/**
+ * Say why a request failed, and call back if it was for the page.
+ * @param {Document} page
+ * @param {() => void} failed
+ */
+export function watchFailures(page, failed) {
+  /** @param {Event} event @param {string} reason @param {string} [sentence] */
+  const tell = (event, reason, sentence) => {
+    say(reason, sentence);
+    if (event instanceof CustomEvent && event.detail.target?.id === 'flame') failed();
+  };
+  page.addEventListener('htmx:beforeRequest', () => say(''));
+  page.addEventListener('htmx:responseError', (event) => {
+    const xhr = event instanceof CustomEvent ? event.detail.xhr : null;
+    tell(event, REASONS[xhr?.status] ?? 'failed', sentenceOf(xhr));
+  });
+  page.addEventListener('htmx:sendError', (event) => tell(event, 'offline'));
+  page.addEventListener('htmx:timeout', (event) => tell(event, 'offline'));
+}
 
-document.addEventListener('htmx:responseError', (event) => {
-  const status = event instanceof CustomEvent ? event.detail.xhr?.status : 0;
-  say(status === 404 ? 'gone' : 'failed');
-});
+/** @type {Record<number, string>} reasons by status, which the page has sentences for */
+const REASONS = { 404: 'gone', 429: 'busy', 503: 'busy' };
 
-document.addEventListener('htmx:sendError', () => say('offline'));
+/** Return the sentence of a busy server, which says when to come back. @param {XMLHttpRequest | null} xhr */
+function sentenceOf(xhr) {
+  if (!xhr) return '';
+  const isOurs =
+    xhr.getResponseHeader('Retry-After') && xhr.getResponseHeader('Content-Type')?.startsWith('text/plain');
+  return isOurs ? harmless(xhr.responseText) : '';
+}
 
-/** @param {string} reason "" removes the notice */
-function say(reason) {
+/** @param {string} reason "" removes the notice @param {string} [sentence] in place of the page's */
+function say(reason, sentence = '') {
   const box = element('#flame-failed');
   const words = box?.querySelector('div');
   if (!box || !words) return;
-  words.textContent = box.getAttribute(`data-${reason}`) ?? '';
+  words.textContent = sentence || (box.getAttribute(`data-${reason}`) ?? '');
   box.hidden = !reason;
 }

@@ -1,27 +1,43 @@
 /** Flame page: the graph and its surroundings, URL state, and live refresh. */
 
-import '../charts/profile_strip.js';
+import { showOverTime, stopOverTime } from '../charts/over_time.js';
 import { watchRanges } from '../charts/ranges.js';
 import { settleControls } from '../shell/controls.js';
 import { closeMenus } from '../shell/menus.js';
 import { fadeToasts } from '../shell/toasts.js';
 import { showBy, visit, visitWith } from '../shell/visit.js';
-import { act, focusOn, subjectOf } from './actions.js';
+import { act, focusOn } from './actions.js';
 import { inAddress, profilesOf, replaceAddress } from './address.js';
-import { requestPage, changesPage, abortRequest } from './page-requests.js';
-import { element, graph, graphs, showAround, showColour, showFailure, showRecursion, showState } from './around.js';
+import { requestPage, changesPage, abortRequest, watchFailures } from './page-requests.js';
+import {
+  element,
+  graph,
+  graphs,
+  showAround,
+  showColour,
+  showFailure,
+  showFlip,
+  showRecursion,
+  showState,
+} from './around.js';
 import { watchChips } from './chips.js';
 import { colourBy } from './colours.js';
 import { FlameGraph } from './element.js';
+import { chosenSubject, showFrame } from './frame-bar.js';
 import { heaviestCallee } from './keyboard.js';
 import { watchKeys } from './keys.js';
 import { watchLinks } from './links.js';
-import { watchMenu } from './menu.js';
+import { openMenu, watchMenu } from './menu.js';
+import { showLines, watchLines } from './lines.js';
+import { followList, isListNow, noteList } from './list.js';
 import { targetAt } from './menu-of-frame.js';
 import { showMoments } from './moments.js';
+import { isCallers } from './rows.js';
 import { savePictures } from './save-picture.js';
 import { field, search, searchAsAddressed, watchSearch } from './search.js';
-import { paintSwatches } from './swatches.js';
+import { paintLike, paintListAlone, paintSwatches } from './swatches.js';
+import { noteShown, pushAddress, returnToShown } from './shown-state.js';
+import { nameOf } from './tree.js';
 
 const REFRESH_MS = 15_000;
 
@@ -35,20 +51,31 @@ const detailOf = (event) => (event instanceof CustomEvent ? event.detail : {});
 
 document.addEventListener('flame-load', (event) => {
   if (event.target !== graph()) return showFoot(event.target);
-  const { missing } = detailOf(event);
+  const { missing, tree } = detailOf(event);
   showState(missing && !loaded ? 'fg-missing' : '');
   if (missing) forgetFrame();
   loaded = true;
+  paintLike(tree);
+  noteIfShown();
   showAround();
+  showSeries();
   void search();
+  void showLines(inAddress('lines')); // the tree has the files of functions that the list does not show
 });
+
+/** Show the chart above the graph, with a series for the function of the zoomed frame. */
+function showSeries() {
+  const { data, zoomed } = graph() ?? {};
+  showOverTime(data && zoomed?.node && !inAddress('focus') ? nameOf(data.tree, zoomed.node) : '');
+}
 
 /**
  * Scroll to the bottom of a callers' graph, which grows upwards from the function.
  * @param {EventTarget | null} flame
  */
 function showFoot(flame) {
-  if (flame instanceof FlameGraph && flame.flip) requestAnimationFrame(() => (flame.scrollTop = flame.scrollHeight));
+  if (flame instanceof FlameGraph && isCallers(flame))
+    requestAnimationFrame(() => (flame.scrollTop = flame.scrollHeight));
 }
 
 // A focused function is between two graphs: arrow keys move from one to the other.
@@ -58,11 +85,20 @@ document.addEventListener('flame-foot', () => {
 });
 
 document.addEventListener('flame-top', () => {
-  const callers = graphs().find((flame) => flame.flip);
+  const callers = graphs().find(isCallers);
   const tree = callers?.data?.tree;
   if (!callers || !tree || tree.rows < 2) return;
   callers.view?.focus();
   callers.reach(heaviestCallee(tree, 0));
+});
+
+// One frame of the page is chosen, in either graph.
+document.addEventListener('flame-choose', (event) => {
+  const { tree, node, view } = detailOf(event);
+  const others = graphs().filter((flame) => flame !== event.target && (flame.pointing?.chosen ?? -1) >= 0);
+  if (node < 0 && others.length) return;
+  for (const other of others) if (node >= 0) other.choose(-1);
+  showFrame(tree, node, view);
 });
 
 document.addEventListener('flame-open', (event) => {
@@ -88,7 +124,11 @@ document.addEventListener('flame-wait', () => {
   if (!graph()?.data) showState('fg-wait');
 });
 
-document.addEventListener('flame-error', (event) => showFailure(detailOf(event).reason, detailOf(event).detail));
+document.addEventListener('flame-error', (event) => {
+  showFailure(detailOf(event).reason, detailOf(event).detail);
+  if (graph()?.data) goBack();
+  showSeries();
+});
 
 document.addEventListener('flame-zoom', (event) => {
   if (event.target !== graph()) return;
@@ -96,30 +136,32 @@ document.addEventListener('flame-zoom', (event) => {
   visit('frame', id);
   showState('');
   showAround();
+  showSeries();
 });
 
 // -- User input
 
 watchKeys(document);
 watchChips(document);
+watchLines(document);
 watchLinks(document);
 watchMenu(document, targetAt);
-watchSearch(document, () => graphs().sort((a, b) => Number(a.flip) - Number(b.flip)));
+watchSearch(document, () => graphs().sort((a, b) => Number(isCallers(a)) - Number(isCallers(b))));
 watchRanges(document);
+
+/** Open the menu of the chosen frame. @param {HTMLElement} button */
+function openMenuBelow(button) {
+  const subject = chosenSubject();
+  const { left, bottom } = button.getBoundingClientRect();
+  openMenu(subject && { subject, back: () => button.focus() }, left, bottom + 4);
+}
 
 /**
  * @type {[string, (target: HTMLElement, event: MouseEvent) => void][]} selectors and click handlers
  */
 const CLICKS = [
-  [
-    '.tip [data-act]',
-    (button) => {
-      const flame = button.closest('flame-graph');
-      const tree = flame instanceof FlameGraph ? flame.data?.tree : undefined;
-      if (flame instanceof FlameGraph && tree)
-        act(button.dataset.act ?? '', subjectOf(tree, flame.pointing?.marked ?? -1));
-    },
-  ],
+  ['#frame-bar [data-act]', (button) => act(button.dataset.act ?? '', chosenSubject())],
+  ['#frame-bar [data-open-menu]', openMenuBelow],
   ['#picture', savePictures],
   [
     '#functions a.fn',
@@ -145,22 +187,47 @@ function showOwn() {
   graph()?.setAttribute('frame', inAddress('frame'));
   showColour(colourBy(inAddress('colour')));
   showRecursion(inAddress('recursion') === 'folded');
+  showFlip(inAddress('flip') === 'bottom');
+  void showLines(inAddress('lines'));
 }
 
 function showAddress() {
   showOwn();
   searchAsAddressed();
   if (profilesOf(location.search) === shown) abortRequest();
-  else void requestPage();
+  else {
+    stopOverTime(); // one query of a user runs at a time
+    void requestPage();
+  }
+  noteIfShown();
+  followList();
 }
 
 showBy((address) => {
-  history.pushState({ flame: true }, '', address);
+  pushAddress(address);
   closeMenus(document);
   showAddress();
 });
 
-addEventListener('popstate', showAddress);
+addEventListener('popstate', () => {
+  settleControls(document); // those of a request that is given up
+  showAddress();
+});
+
+// -- After a failed request, URL and controls return to what is shown
+
+/** Note the current URL as the shown one, if page and graph are. */
+function noteIfShown() {
+  const flame = graph();
+  const loading = flame?.hasAttribute('src') && flame.source !== flame.getAttribute('src');
+  if (profilesOf(location.search) === shown && !loading) noteShown();
+}
+
+function goBack() {
+  if (!returnToShown()) settleControls(document);
+}
+
+watchFailures(document, goBack);
 
 // -- After each response
 
@@ -168,16 +235,33 @@ function settle() {
   settleControls(document);
   showMoments(document);
   paintSwatches(document);
+  void paintListAlone();
   showAround();
+  if (!graph()?.getAttribute('src')) showSeries(); // otherwise once the graph has its tree
 }
 
+// The list of a frame or a search that the user has left meanwhile.
+document.addEventListener('htmx:beforeSwap', (event) => {
+  const { target, pathInfo } = detailOf(event);
+  if (target?.id === 'functions' && !isListNow(pathInfo.finalRequestPath)) detailOf(event).shouldSwap = false;
+});
+
 document.addEventListener('htmx:afterSwap', (event) => {
-  if (!changesPage(event)) return paintSwatches(document); // more rows of the list
+  const { target, pathInfo } = detailOf(event);
+  if (target?.id === 'functions') noteList();
+  if (!changesPage(event)) {
+    paintSwatches(document);
+    void showLines(inAddress('lines'));
+    return;
+  }
+  noteList(new URL(pathInfo.finalRequestPath, location.href).searchParams);
+  followList();
   shown = profilesOf(location.search);
   const input = field();
   if (input && input !== document.activeElement) input.value = inAddress('search');
   settle();
   showOwn();
+  noteIfShown();
   const said = element('#said');
   if (said) fadeToasts(said);
 });
@@ -193,3 +277,4 @@ setInterval(() => {
 }, REFRESH_MS);
 
 settle();
+void showLines(inAddress('lines'));

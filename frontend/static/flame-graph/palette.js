@@ -1,7 +1,7 @@
 /** Colours of the stylesheet for the canvas. */
 
 import { FOLDED, MATCH, TOKENS } from './colours.js';
-import { PACKAGE_TOKENS } from './packages.js';
+import { PACKAGE_TOKENS } from './package-colours.js';
 import { pixelOf } from './pixels.js';
 
 /**

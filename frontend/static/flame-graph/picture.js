@@ -4,7 +4,7 @@ import { boxesOfRow } from './boxes.js';
 import { draw, ROW_HEIGHT } from './draw.js';
 import { readPalette } from './palette.js';
 import { Pixels } from './pixels.js';
-import { levelsOf } from './rows.js';
+import { isCallers, levelsOf, lineOfRow } from './rows.js';
 import { frameOf, rowsInSight } from './sight.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
@@ -17,7 +17,7 @@ import { frameOf, rowsInSight } from './sight.js';
  * @property {Uint8Array} colours
  * @property {{from: number, to: number}} range visible range, in the unit of total
  * @property {Uint8Array | null} found [n] nodes that match the search; null without a search
- * @property {(node: number) => string} label
+ * @property {(node: number) => import("./labels.js").Label} label
  */
 
 /** @typedef {{node: number, row: number, x: number, width: number, count: number}} PlacedBox CSS pixels */
@@ -30,11 +30,15 @@ export class Picture {
    */
   constructor(host, view, canvas) {
     this.host = host;
-    this.flip = 'flip' in host.dataset; // the root is at the bottom
     this.view = view;
     this.canvas = canvas;
     this.palette = readPalette(host);
     this.pixels = new Pixels();
+  }
+
+  /** Return whether the root is at the bottom. */
+  get flip() {
+    return this.host.hasAttribute('flip');
   }
 
   /** Read the colours again after a change of the theme. */
@@ -59,7 +63,7 @@ export class Picture {
 
   /** Return the visible lines, counted from the top. @param {Tree} tree */
   inSight(tree) {
-    return rowsInSight(this.view.getBoundingClientRect(), frameOf(this.host), levelsOf(tree, this.flip));
+    return rowsInSight(this.view.getBoundingClientRect(), frameOf(this.host), levelsOf(tree, isCallers(this.host)));
   }
 
   /** @param {number} width @param {number} first @param {number} last */
@@ -87,7 +91,7 @@ export class Picture {
     /** @type {PlacedBox[]} */
     const boxes = [];
     for (let line = first; line < last; line++) {
-      const row = this.flip ? tree.rows - 1 - line : line;
+      const row = lineOfRow(tree, line, this.flip);
       boxesOfRow(tree, rows, row, { ...range, width: this.view.clientWidth }, (node, x, width, count) => {
         boxes.push({ node, row, x, width, count });
       });

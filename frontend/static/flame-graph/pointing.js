@@ -1,7 +1,12 @@
-/** Marked frame: its outline, its tooltip, and its announcement to screen readers. */
+/**
+ * Marked frame: its outline, its tooltip, and its announcement to screen readers.
+ *
+ * The pointer marks the frame under it. The chosen frame, which was clicked or reached by key, is
+ * marked while the pointer is elsewhere; it has no tooltip, which would cover its callees.
+ */
 
 import { ROW_HEIGHT } from './draw.js';
-import { Pin } from './pin.js';
+import { lineOfRow } from './rows.js';
 import { frameOf } from './sight.js';
 import { filled } from './text.js';
 import { Tooltip, valuesOf } from './tooltip.js';
@@ -22,8 +27,10 @@ import { Tooltip, valuesOf } from './tooltip.js';
  * @param {number} node
  */
 function lineOf({ tree, flip }, node) {
-  return flip ? tree.rows - 1 - tree.depth[node] : tree.depth[node];
+  return lineOfRow(tree, tree.depth[node], flip);
 }
+
+const MARGIN = 3 * ROW_HEIGHT; // around a frame that was scrolled to
 
 export class Pointing {
   /**
@@ -41,7 +48,7 @@ export class Pointing {
     this.said = said;
     this.folded = tip.dataset.folded ?? '';
     this.marked = -1;
-    this.pinned = new Pin(tip);
+    this.chosen = -1;
   }
 
   /** @param {Shown} shown @param {number} node @param {number} [clientX] of the pointer */
@@ -51,27 +58,22 @@ export class Pointing {
       this.tip.fill(shown.tree, node, shown.node);
       this.moveTo(shown);
     }
-    this.placeTip(shown, clientX);
+    if (node === this.chosen) this.tip.hide();
+    else this.placeTip(shown, clientX);
   }
 
-  /** @param {boolean} pinned */
-  pin(pinned) {
-    this.pinned.set(pinned);
-  }
-
-  /**
-   * Return whether the pointer moves towards a pinned tooltip, or is in it.
-   * @param {MouseEvent} event
-   */
-  approaches(event) {
-    return this.pinned.approaches(event);
-  }
-
-  unmark() {
-    this.marked = -1;
-    this.pin(false);
-    this.box.hidden = true;
+  /** Choose a frame, or none. @param {Shown} shown @param {number} node -1 for none */
+  choose(shown, node) {
+    this.chosen = this.marked = node;
     this.tip.hide();
+    this.moveTo(shown);
+  }
+
+  /** Mark the chosen frame again, as the pointer is elsewhere. @param {Shown} shown */
+  unmark(shown) {
+    this.marked = this.chosen;
+    this.tip.hide();
+    this.moveTo(shown);
   }
 
   /** Update the tooltip after a zoom, which changes the shares of the view. @param {Shown} shown */
@@ -113,15 +115,20 @@ export class Pointing {
   }
 
   /**
-   * Scroll as little as possible to show the frame's level.
+   * Scroll to the frame's level, with some levels around it, if it is out of sight.
    * @param {Shown} shown
    * @param {number} node
    */
   bringIntoSight(shown, node) {
     const top = this.view.getBoundingClientRect().top + lineOf(shown, node) * ROW_HEIGHT;
     const seen = frameOf(this.host);
-    const over = top < seen.top ? top - seen.top : Math.max(0, top + ROW_HEIGHT - seen.bottom);
-    if (!over) return;
+    // where the whole page scrolls, the bar of the chosen frame stays above the graph
+    const bar = this.host.parentElement?.querySelector('.frame-bar')?.getBoundingClientRect();
+    seen.top = Math.max(seen.top, bar?.bottom ?? 0);
+    const below = top + ROW_HEIGHT - seen.bottom;
+    if (top >= seen.top && below <= 0) return;
+    const margin = Math.min(MARGIN, (seen.bottom - seen.top) / 3);
+    const over = top < seen.top ? top - seen.top - margin : below + margin;
     if (this.host.scrollHeight > this.host.clientHeight + 1) this.host.scrollTop += over;
     else scrollBy(0, over);
   }

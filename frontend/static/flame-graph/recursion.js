@@ -98,6 +98,7 @@ class MergedTree {
       highlight:
         tree.highlight === null ? undefined : order.flatMap((node, i) => (this.lit.has(this.frame[node]) ? [i] : [])),
       base: tree.base,
+      functions: tree.functions ?? undefined,
       folded: {
         at: at.map((node) => row.get(node) ?? 0),
         count: at.map((node) => this.folded.get(node)?.count ?? 0),

@@ -19,15 +19,30 @@ export function rowsOf({ n, rows, depth }) {
   return { first, nodes };
 }
 
+/** Return whether a graph has the callers of a focused function. @param {Element} graph */
+export function isCallers(graph) {
+  return graph.getAttribute('side') === 'callers';
+}
+
 /**
  * Return the number of drawn levels.
  *
  * A callers' graph omits the function itself, which is the root of its callees' graph below.
  * @param {Tree} tree
+ * @param {boolean} callers
+ */
+export function levelsOf(tree, callers) {
+  return callers && !tree.root ? tree.rows - 1 : tree.rows;
+}
+
+/**
+ * Return the line of the graph, from the top, that has a level of the tree, and the reverse.
+ * @param {Tree} tree
+ * @param {number} row
  * @param {boolean} flip the root is at the bottom
  */
-export function levelsOf(tree, flip) {
-  return flip && !tree.root ? tree.rows - 1 : tree.rows;
+export function lineOfRow(tree, row, flip) {
+  return flip ? tree.rows - 1 - row : row;
 }
 
 /**

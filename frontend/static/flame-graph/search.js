@@ -1,11 +1,16 @@
-/** Search in the graph: highlights matches, dims the rest, and shows the matches' total. */
+/**
+ * Search in the graph: highlights matches, dims the rest, and shows the matches' total.
+ *
+ * A new search goes to its first match; the keys n and N, the buttons and the map go to others.
+ */
 
 import { formatCount, formatPercent, formatValue } from '../units.js';
 import { inAddress, replaceAddress } from './address.js';
-import { requestPage } from './page-requests.js';
+import { followList } from './list.js';
 import { element } from './around.js';
 import { BadExpression, tested } from './expression.js';
 import { containing, expressionOf, matchesOf } from './matches.js';
+import { idOf, nodeWithId } from './ids.js';
 import { filled } from './text.js';
 
 /** @typedef {import("./matches.js").Matches} Matches */
@@ -17,6 +22,8 @@ import { filled } from './text.js';
  * @property {HTMLElement | undefined} view
  * @property {(found: Uint8Array | null) => void} dim
  * @property {(node: number) => void} reach
+ * @property {(node: number) => void} [see] scroll to a match without zooming
+ * @property {(node: number) => boolean} [covers] whether a node is within the zoomed range
  */
 
 /** @type {() => Searched[]} matches are counted in the first */
@@ -25,10 +32,9 @@ let searched = () => [];
 /** @type {Matches | null} */
 let matches = null;
 let at = -1; // index into matches.order of the current match
+let current = ''; // its id
+let gone = ''; // text of the search whose first match was gone to
 let latest = 0; // number of the latest search; results of older ones are dropped
-
-const PAUSE_MS = 250; // pause in typing before the server is queried
-let pause = 0;
 
 /** @returns {HTMLInputElement | null} */
 export function field() {
@@ -43,7 +49,6 @@ export async function search() {
   const tree = flame?.tree;
   const text = field()?.value ?? '';
   const mine = ++latest;
-  at = -1;
   if (!flame || !tree) return;
   let names = null;
   let why = null;
@@ -56,6 +61,9 @@ export async function search() {
   if (mine !== latest || flame.tree !== tree) return;
   matches = names && matchesOf(tree, names);
   flame.dim(matches?.nodes ?? null);
+  if (text === gone) at = matches?.order.indexOf(nodeWithId(tree, current)) ?? -1;
+  else goToFirst(flame);
+  gone = text;
   for (const other of others) void dimLike(other, text, matches !== null);
   show(tree, text, why);
 }
@@ -65,9 +73,16 @@ function isListAlone() {
   return document.querySelector('.work.only-list') !== null;
 }
 
-function searchList() {
-  clearTimeout(pause);
-  pause = setTimeout(() => void requestPage(), PAUSE_MS);
+/** Go to the first match within the zoomed range, if there is one. @param {Searched} flame */
+function goToFirst(flame) {
+  at = flame.see && matches ? matches.order.findIndex((node) => flame.covers?.(node)) : -1;
+  if (at >= 0 && matches) flame.see?.(matches.order[at]);
+  current = idAt(flame);
+}
+
+/** Return the id of the current match; "" if there is none. @param {Searched} flame */
+function idAt({ tree }) {
+  return tree && matches && at >= 0 ? idOf(tree, matches.order[at]) : '';
 }
 
 /** @param {Tree} tree @param {string} text */
@@ -107,8 +122,11 @@ function show(tree, text, why) {
 function counted(box) {
   if (!matches?.order.length) return '';
   const values = { at: formatCount(at + 1), n: formatCount(matches.order.length) };
+  if (at >= 0) return filled(box.dataset.found ?? '', values);
+  const [flame] = searched();
+  const outside = flame?.covers && !matches.order.some((node) => flame.covers?.(node));
   const all = matches.order.length === 1 ? box.dataset.one : box.dataset.all;
-  return filled((at < 0 ? all : box.dataset.found) ?? '', values);
+  return filled((outside ? box.dataset.outside : all) ?? '', values);
 }
 
 /** @param {HTMLElement} box @param {Tree} tree */
@@ -131,8 +149,15 @@ export function stepTo(step) {
   const [flame] = searched();
   if (!flame?.tree || !matches?.order.length) return;
   const count = matches.order.length;
-  at = at < 0 && step < 0 ? count - 1 : (at + step + count) % count;
+  goTo(flame, at < 0 && step < 0 ? count - 1 : (at + step + count) % count);
+}
+
+/** @param {Searched} flame @param {number} index into matches.order */
+function goTo(flame, index) {
+  if (!matches) return;
+  at = index;
   flame.reach(matches.order[at]);
+  current = idAt(flame);
   const box = element('#found');
   if (box) say(box, 'count', counted(box));
 }
@@ -143,8 +168,8 @@ export function watchSearch(page, graphs) {
   page.addEventListener('input', (event) => {
     if (event.target !== field()) return;
     replaceAddress('search', field()?.value ?? '');
-    if (isListAlone()) searchList();
-    else void search();
+    followList();
+    void search();
   });
   page.addEventListener('keydown', (event) => {
     if (event.target !== field()) return;
@@ -153,6 +178,11 @@ export function watchSearch(page, graphs) {
       stepTo(event.shiftKey ? -1 : 1);
     }
     if (event.key === 'Escape') clear();
+  });
+  page.addEventListener('flame-match', (event) => {
+    const [flame] = searched();
+    const node = event instanceof CustomEvent ? event.detail.node : -1;
+    if (/** @type {unknown} */ (flame) === event.target) goTo(flame, matches?.order.indexOf(node) ?? -1);
   });
   page.addEventListener('click', (event) => {
     const button = event.target instanceof Element ? event.target.closest('#found [data-step]') : null;
@@ -165,7 +195,7 @@ function clear() {
   if (!input) return;
   input.value = '';
   replaceAddress('search', '');
-  if (isListAlone()) return searchList();
+  followList();
   void search();
   searched()[0]?.view?.focus();
 }

@@ -2,7 +2,8 @@
 
 import { boxesOfRow, clipped } from './boxes.js';
 import { ROW_HEIGHT } from './draw.js';
-import { harmless } from './text.js';
+import { lineOfRow } from './rows.js';
+import { formFor, harmless } from './text.js';
 
 /** @typedef {import("./picture.js").Drawn} Drawn */
 /** @typedef {import("./palette.js").Palette} Palette */
@@ -25,7 +26,7 @@ export function svgOf(drawn, palette, width, flip) {
     ' font-family="ui-monospace, monospace" font-size="11.5">',
   ];
   for (let row = 0; row < tree.rows; row++) {
-    const y = (flip ? tree.rows - 1 - row : row) * ROW_HEIGHT;
+    const y = lineOfRow(tree, row, flip) * ROW_HEIGHT;
     boxesOfRow(
       tree,
       rows,
@@ -35,7 +36,7 @@ export function svgOf(drawn, palette, width, flip) {
         const [left, shown] = clipped(x, wide, width);
         if (shown <= 0) return;
         const colour = colours[node];
-        parts.push(`<g>${title(label(node))}${box(left, y, shown, palette.fill[colour])}`);
+        parts.push(`<g>${title(label(node).full)}${box(left, y, shown, palette.fill[colour])}`);
         if (count === 1) parts.push(text(label(node), left, y, shown, palette.ink[colour]));
         parts.push('</g>');
       },
@@ -52,7 +53,7 @@ function box(x, y, width, fill) {
 }
 
 /**
- * @param {string} label
+ * @param {import("./labels.js").Label} label
  * @param {number} x
  * @param {number} y
  * @param {number} width
@@ -61,7 +62,8 @@ function box(x, y, width, fill) {
 function text(label, x, y, width, ink) {
   const room = Math.floor((width - 2 * PADDING) / CELL);
   if (room < 3) return '';
-  const characters = Array.from(harmless(label.slice(0, 4 * room)));
+  const form = formFor(label, width - 2 * PADDING, CELL);
+  const characters = Array.from(harmless(form.slice(0, 4 * room)));
   const shown = characters.length > room ? `${characters.slice(0, room - 1).join('')}…` : characters.join('');
   return `<text x="${(x + PADDING).toFixed(2)}" y="${y + 14}" fill="${ink}">${escaped(shown)}</text>`;
 }

@@ -2,11 +2,25 @@
 
 // Control characters, and characters that change the text direction.
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-const PLAIN = /^[\x20-\x7e]*$/;
+const PLAIN = /^[\x20-\x7e\u00b7]*$/;
 
 /** Replace every invisible character with U+FFFD. @param {string} name */
 export function harmless(name) {
   return name.replace(UNSEEN, '\ufffd');
+}
+
+const TAIL = 6; // characters: a separator and a truncated package of three
+
+/**
+ * Return the form of a label for a box: the package first if all of it fits, else the function.
+ * @param {import("./labels.js").Label} label
+ * @param {number} room in CSS pixels
+ * @param {number} cell width of a character of the monospace font
+ */
+export function formFor({ whole, narrow, leaf }, room, cell) {
+  const fits = Math.floor(room / cell);
+  if (whole.length <= fits) return whole;
+  return fits < leaf + TAIL ? narrow.slice(0, leaf) : narrow;
 }
 
 /**

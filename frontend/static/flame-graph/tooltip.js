@@ -1,9 +1,10 @@
 /** Tooltip of a frame. The page has its markup and texts; this module fills and places it. */
 
-import { formatPercent, formatValue } from '../units.js';
+import { formatCount, formatPercent, formatValue } from '../units.js';
 import { ROW_HEIGHT } from './draw.js';
+import { sourceLineOf, sourceText } from './source.js';
 import { filled, harmless } from './text.js';
-import { fileOf, lineOf, nameOf } from './tree.js';
+import { nameOf } from './tree.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
 
@@ -66,10 +67,10 @@ export class Tooltip {
 export function valuesOf(tree, node, view, folded) {
   const total = tree.total[node];
   const self = node === 0 || tree.hidden[node] ? 0 : tree.self[node];
-  const name = tree.hidden[node] ? filled(folded, { count: String(tree.hidden[node]) }) : nameOf(tree, node);
+  const name = tree.hidden[node] ? filled(folded, { count: formatCount(tree.hidden[node]) }) : nameOf(tree, node);
   return {
     name: harmless(name),
-    where: harmless(whereOf(tree, node)),
+    where: sourceText(sourceLineOf(tree, node)),
     total: formatValue(total / tree.profiles, tree.unit),
     'total-root': formatPercent(total, tree.total[0]),
     'total-view': formatPercent(total, tree.total[view]),
@@ -77,10 +78,4 @@ export function valuesOf(tree, node, view, folded) {
     'self-root': formatPercent(self, tree.total[0]),
     'self-view': formatPercent(self, tree.total[view]),
   };
-}
-
-/** @param {Tree} tree @param {number} node */
-function whereOf(tree, node) {
-  const [file, line] = [fileOf(tree, node), lineOf(tree, node)];
-  return file && line ? `${file}:${line}` : file;
 }

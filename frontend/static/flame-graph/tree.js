@@ -20,6 +20,7 @@
  * @property {boolean} [base] the first row is the only root, in place of the service
  * @property {string | null} [root] id of the only root, if the tree is a subtree
  * @property {{at: number[], count: number[], total: number[]}} folded omitted children
+ * @property {import("./packaged.js").Functions} [functions] those of the whole selection
  */
 
 /**
@@ -45,6 +46,7 @@
  * @property {string} unit
  * @property {string} service
  * @property {string} type
+ * @property {import("./packaged.js").Functions | null} functions those of the whole selection
  */
 
 export class UnreadableTree extends Error {}
@@ -118,6 +120,7 @@ function emptyTree(wire, n) {
     unit: wire.metric.unit,
     service: wire.service,
     type: wire.type,
+    functions: wire.functions ?? null,
   };
 }
 

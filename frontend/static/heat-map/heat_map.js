@@ -2,8 +2,9 @@
  * Selection in a heat map: drag over cells or click one; by keyboard with arrows, Shift and Enter.
  */
 
-import { locale } from '../shell/texts.js';
+import { clock, locale } from '../shell/texts.js';
 import { visitWith } from '../shell/visit.js';
+import { formatCount } from '../units.js';
 import { boxOf, cellAt, moved, picking, profilesIn, readGrid, timesOf } from './cells.js';
 
 /** @type {Record<string, [number, number]>} */
@@ -12,8 +13,7 @@ const minute = new Intl.DateTimeFormat(locale(), {
   weekday: 'short',
   day: 'numeric',
   month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
+  ...clock(),
 });
 
 /** @param {HTMLElement} view */
@@ -32,7 +32,7 @@ function watch(view) {
     for (const [name, value] of Object.entries(box)) pick.setAttribute(name, String(value));
     pick.removeAttribute('hidden');
     const [start, end] = timesOf(grid, box);
-    const words = { from: minute.format(start), to: minute.format(end), n: profilesIn(grid, box) };
+    const words = { from: minute.format(start), to: minute.format(end), n: formatCount(profilesIn(grid, box)) };
     said.textContent = fill(said.dataset.said ?? '', words);
   };
   const follow = () => visitWith(picking(grid, boxOf(from ?? to, to)));

@@ -13,7 +13,7 @@ import { valuesOf, visitWith, watchReturns } from './visit.js';
 
 const TOGETHER = '\x1f'; // separator of values that one menu entry selects together
 // applied when the form is submitted
-const ON_SUBMIT = ['f.option', 'f.value', 'function', 'search'];
+const ON_SUBMIT = ['f.option', 'f.value', 'function', 'search', 'from', 'to'];
 
 /** @param {unknown} target @returns {Field | null} */
 function fieldOf(target) {
@@ -51,18 +51,21 @@ function changesBy(form, field) {
   const values = fieldsNamed(form, field.name).flatMap(chosenIn);
   const parameter = field.name.replace(/(^|\.)at$/, '$1end');
   if (parameter === 'end' && field.type === 'datetime-local' && !values.length) return [];
-  return [...pinnedSide(form, parameter), [parameter, parameter.startsWith('b.') ? values : values.filter(Boolean)]];
+  return [
+    ...pinnedBaseline(form, parameter),
+    [parameter, parameter.startsWith('b.') ? values : values.filter(Boolean)],
+  ];
 }
 
 /**
- * Return the change that keeps side B's time range when side B gets its first parameter.
+ * Return the change that keeps the baseline's time range when it gets its first parameter.
  *
- * Without parameters of its own, side B is the time before side A.
+ * Without parameters of its own, the baseline is the time before the selected range.
  * @param {HTMLFormElement} form
  * @param {string} parameter
  * @returns {Change[]}
  */
-function pinnedSide(form, parameter) {
+function pinnedBaseline(form, parameter) {
   const has = [...new URL(location.href).searchParams.keys()].some((name) => name.startsWith('b.'));
   const [end] = fieldsNamed(form, 'b.end');
   if (!parameter.startsWith('b.') || parameter === 'b.end' || has || !end) return [];

@@ -3,7 +3,7 @@
 /** @typedef {{address: string, label: string, at: number}} Recent */
 
 const MOST = 20;
-const PATHS = /^\/p\/([a-z0-9-]+)\/(flame|compare|history|profiles|agents|services)$/;
+const PATHS = /^\/p\/([a-z0-9-]+)\/(flame|compare|history|breakdown|profiles|agents|services)$/;
 
 /** Return the key in local storage of the project's pages. @param {string} path */
 function keyOf(path) {
@@ -28,7 +28,7 @@ function isRecent(each) {
 /** Name the page by its heading in the navigation, and what it shows. */
 function label() {
   const parameters = new URLSearchParams(location.search);
-  const page = document.querySelector('#flame, #compare, #history');
+  const page = document.querySelector('#flame, #compare, #history, #breakdown');
   const snapshot = document.querySelector('#picker.snapshot h2')?.textContent;
   const shown = ['service', 'type'].map((name) => parameters.get(name) ?? page?.getAttribute(`data-${name}`));
   const others = ['version', 'span', 'view', 'focus', 'find'].map((name) => parameters.get(name));

@@ -20,3 +20,14 @@ export function locale() {
   if (!language || navigator.language.split('-')[0] === language) return undefined;
   return language;
 }
+
+/**
+ * Return the options of a time of day: the clock has 12 or 24 hours as in the browser's region,
+ * whatever the language of the page.
+ * @returns {Intl.DateTimeFormatOptions}
+ */
+export function clock() {
+  const { hourCycle } = new Intl.DateTimeFormat(navigator.language, { hour: 'numeric' }).resolvedOptions();
+  const isHalfDay = hourCycle === 'h11' || hourCycle === 'h12';
+  return { hour: isHalfDay ? 'numeric' : '2-digit', minute: '2-digit', hourCycle };
+}

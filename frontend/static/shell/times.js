@@ -1,7 +1,7 @@
 // <time datetime="…"> in the browser's time zone: `data-ago` shows the elapsed time ("14 s ago"),
 // `data-day` the day, `data-second` day and time with seconds; otherwise day and time.
 
-import { locale, textOf } from './texts.js';
+import { clock, locale, textOf } from './texts.js';
 
 const SECOND = 1000,
   MINUTE = 60 * SECOND,
@@ -14,16 +14,13 @@ const second = new Intl.DateTimeFormat(locale(), {
   weekday: 'short',
   day: 'numeric',
   month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
+  ...clock(),
   second: '2-digit',
-  hourCycle: 'h23',
 });
 const moment = new Intl.DateTimeFormat(locale(), {
   day: 'numeric',
   month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
+  ...clock(),
 });
 
 /**
@@ -61,30 +58,35 @@ function show(element, now) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** @param {ParentNode} root */
-function showAll(root) {
+/** Localise all times below an element. @param {ParentNode} root */
+export function showTimes(root) {
   for (const element of root.querySelectorAll('time[datetime]')) show(element, Date.now());
 }
 
 /**
- * Localise all times, those that htmx adds later, and keep elapsed times current.
+ * Localise all times, those that htmx adds later, and keep elapsed times current; name the zone.
  * @param {Document} page
  */
 export function watchTimes(page) {
-  showAll(page);
-  page.addEventListener('htmx:afterSwap', () => showAll(page));
-  setInterval(() => showAll(page), REFRESH_MS);
+  showTimes(page);
+  nameZone(page);
+  page.addEventListener('htmx:afterSwap', () => {
+    showTimes(page);
+    nameZone(page);
+  });
+  setInterval(() => showTimes(page), REFRESH_MS);
 }
 
 /**
- * Show the browser's time zone in the page's footer.
+ * Show the browser's time zone where the page names it: in the footer and in menus.
  * @param {ParentNode} root
  */
-export function nameZone(root) {
-  const zoneElement = root.querySelector('[data-zone]');
+function nameZone(root) {
   const offset = -new Date().getTimezoneOffset();
-  if (!(zoneElement instanceof HTMLElement) || !zoneElement.dataset.zone) return;
   const hours = String(Math.floor(Math.abs(offset) / 60)).padStart(2, '0');
   const minutes = String(Math.abs(offset) % 60).padStart(2, '0');
-  zoneElement.textContent = zoneElement.dataset.zone.replace('{}', `UTC${offset < 0 ? '-' : '+'}${hours}:${minutes}`);
+  for (const element of root.querySelectorAll('[data-zone]')) {
+    const text = element instanceof HTMLElement ? element.dataset.zone : '';
+    if (text) element.textContent = text.replace('{}', `UTC${offset < 0 ? '-' : '+'}${hours}:${minutes}`);
+  }
 }

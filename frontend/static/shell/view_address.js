@@ -6,8 +6,8 @@
 
 /** @typedef {Record<string, string[]>} Dependents */
 
-const SIDE = 'b.'; // prefix of the parameters of side B of a comparison
-const LABEL = 'label.';
+const SIDE = 'b.'; // prefix of the parameters of the baseline of a comparison
+const FAMILIES = ['label.', 'sample.']; // prefixes of parameters that the user names
 const RANGE = 'range'; // `from` and `to` together
 const DEFAULT_NOW = 'now';
 const SECOND_MS = 1000;
@@ -19,8 +19,8 @@ export function pageDependents() {
 
 /**
  * @param {string} address
- * @param {string} parameter with the prefix for side B; `range` for the values of `from` and `to`
- * @param {string | string[]} value "" removes the parameter; for side B it means all
+ * @param {string} parameter with the prefix for the baseline; `range` for the values of `from` and `to`
+ * @param {string | string[]} value "" removes the parameter; for the baseline it means all
  * @param {Dependents} dependents
  * @returns {string} the whole URL
  */
@@ -72,7 +72,8 @@ function replace(parameters, name, values) {
 /** @param {URLSearchParams} parameters @param {string} name @param {string} changed */
 function remove(parameters, name, changed) {
   for (const found of new Set(parameters.keys())) {
-    const meant = name.endsWith(LABEL) ? found.startsWith(name) : found === name;
+    const isFamily = FAMILIES.some((family) => name.endsWith(family));
+    const meant = isFamily ? found.startsWith(name) : found === name;
     if (meant && found !== changed) parameters.delete(found);
   }
 }
@@ -84,7 +85,8 @@ function remove(parameters, name, changed) {
  * @param {string[]} values
  */
 function sourcesOf(parameters, own, values) {
-  if (own.startsWith(LABEL)) return [LABEL];
+  const family = FAMILIES.find((each) => own.startsWith(each));
+  if (family) return [family];
   if (own !== 'f') return [own];
   const before = parameters.getAll('f');
   const differing = [

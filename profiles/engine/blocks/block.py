@@ -215,6 +215,29 @@ class Block:
         used = self.used(marks, by_function)
         return UsedSums(np.ascontiguousarray(sums[:, used.node]), used)
 
+    def row_totals(
+        self,
+        metric: int,
+        rows: Rows | None,
+        ends: Rows | None = None,
+        check: Check = unchecked,
+    ) -> NDArray[np.int64]:
+        """Return the total of each row in the metric with this index, int64 [rows].
+
+        With `ends`, a mask of function nodes, only the values of these nodes count. Rows that
+        `rows` does not mark have 0.
+        """
+        totals = np.zeros(self.rows, np.int64)
+        counts = None if ends is None else ends[self.node_of_line]
+        for chunk, sparse_values, marks in self.sparse_values.marked(rows, [metric], check):
+            values = sparse_values.values[0]
+            if counts is not None:
+                values = np.where(counts[sparse_values.node], values, 0)
+            sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(values)])
+            starts = sparse_values.starts
+            totals[chunk.first : chunk.last] = (sums[starts[1:]] - sums[starts[:-1]]) * marks
+        return totals
+
     def used(self, used: NDArray[np.uint8], by_function: bool) -> UsedNodes:
         """Return the subtree of the nodes that `sums` marked and of their ancestors."""
         tree = self.tree

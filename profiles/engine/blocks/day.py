@@ -59,9 +59,23 @@ class DayBlock(Block):
         check: Check = unchecked,
     ) -> Sums:
         """Sum like Block.sums; raise `BadProfile` for metrics whose sums exceed 64 bits."""
+        self._require_sums(metrics)
+        return super().sums(metrics, rows, by_function, check)
+
+    def row_totals(
+        self,
+        metric: int,
+        rows: Rows | None,
+        ends: Rows | None = None,
+        check: Check = unchecked,
+    ) -> NDArray[np.int64]:
+        """Return totals like Block.row_totals; raise `BadProfile` like `sums`."""
+        self._require_sums([metric])
+        return super().row_totals(metric, rows, ends, check)
+
+    def _require_sums(self, metrics: Sequence[int]) -> None:
         if any(self._passing.intersection(self.columns.stored[k]) for k in metrics):
             raise BadProfile("The sum of the values of a day exceeds 64 bits.")
-        return super().sums(metrics, rows, by_function, check)
 
     def variance(self, metric: int, rows: Rows | None) -> GroupVariance:
         """Sum the squares and counts of the groups in `rows` (None: all) into one group.

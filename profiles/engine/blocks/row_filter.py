@@ -19,7 +19,7 @@ class RowFilter:
     start: int
     end: int
     deployments: NDArray[np.int64] | None = None  # Deployment.pk; None: any
-    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (name, allowed values)
+    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (name, allowed values), "": absent
     weights: tuple[int, int] | None = None  # least and greatest weight, both inclusive
     profile: str = ""  # name of a single profile; "": any
 
@@ -56,7 +56,7 @@ class RowFilter:
         allowed = [(name, set(values)) for name, values in self.labels]
         return np.array(
             [
-                all(dict(labels).get(name) in values for name, values in allowed)
+                all(dict(labels).get(name, "") in values for name, values in allowed)
                 for labels in columns.label_sets
             ],
             bool,

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from profiles.engine.calltree.patterns import matching_frames
 from profiles.engine.calltree.reshape import Nodes, from_nodes, only_stacks, opened, without_nodes
+from profiles.engine.calltree.top import named
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
 
@@ -36,6 +37,29 @@ def filtered(tree: Tree, filters: Filters, check: Check = unchecked) -> Tree:
     if filters.show_from:
         tree = from_nodes(tree, _nodes(tree, filters.show_from, check), check)
     return tree
+
+
+def remaining_ends(
+    tree: Tree, filters: Filters, focus: str | None = None, check: Check = unchecked
+) -> Nodes:
+    """Mark the nodes whose self values remain in the tree after all filters.
+
+    With a `focus`, only stacks that then reach the function of this name remain. Only the shape
+    and the names of the tree are used. Raise `BadFilterPattern` if a value is invalid.
+    """
+    ends, shown = _stacks(tree, filters, check), np.ones(len(tree.parent), bool)
+    if filters.hide_frames:
+        shown &= ~_nodes(tree, filters.hide_frames, check)
+        ends &= opened(tree, shown, check) > 0
+    if filters.show_from:
+        starts = _nodes(tree, filters.show_from, check) & shown
+        below = opened(tree, starts, check) > 0
+        shown &= below
+        ends &= below
+    if focus is not None:
+        calls = named(tree.frames, focus)[tree.frame] & shown
+        ends &= opened(tree, calls, check) > 0
+    return ends
 
 
 def highlighted(tree: Tree, values: tuple[str, ...], check: Check = unchecked) -> NDArray[np.int64]:

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class TestedDifferences:
-    """Tests of differences A - B of per-profile mean totals, [M]; NaN if not tested."""
+    """Tests of differences a - b of per-profile mean totals, [M]; NaN if not tested."""
 
     low: Floats  # 95 % interval
     high: Floats
@@ -29,7 +29,7 @@ class TestedDifferences:
 
 @dataclass(frozen=True, slots=True)
 class FunctionPairs:
-    """U functions of both sides; sums are int64 [2, U], of A and of B, recursion counted once."""
+    """U functions of both sides; sums are int64 [2, U], of a and of b, recursion counted once."""
 
     id: NDArray[np.uint64]  # [U], ascending
     names: list[str]
@@ -43,13 +43,13 @@ class FunctionPairs:
 class ComparedTrees:
     """Comparison of two trees by node and by function."""
 
-    tree: Tree  # nodes of both sides; `self` is [2, N]: sums of A, sums of B
+    tree: Tree  # nodes of both sides; `self` is [2, N]: sums of a, sums of b
     nodes: TestedDifferences
     functions: FunctionPairs
 
 
 def compare_trees(a: MeasuredSum, b: MeasuredSum, check: Check = unchecked) -> ComparedTrees:
-    """Compare two sides that have the same metric."""
+    """Compare the sides `a` and `b`, which have the same metric; b is the baseline."""
     tree, node_of_b = align(a.tree, b.tree, check)
     found = pairs(tree, check)
     total = [totals(tree.parent, own, check).astype(np.float64) for own in tree.self]
@@ -114,7 +114,7 @@ def fold(
 ) -> tuple[ComparedTrees, subtree.Folded]:
     """Keep the nodes with the greatest mean widths, like subtree.fold.
 
-    The folded totals are those of A and B together.
+    The folded totals are those of both sides together.
     """
     tree = found.tree
     cut, folded = subtree.fold(drawn(tree, profiles), max_nodes, check)
@@ -155,7 +155,7 @@ def _of(tested: TestedDifferences, whole: Tree, part: Tree) -> TestedDifferences
 
 
 def mean_widths(tree: Tree, profiles: tuple[int, int]) -> NDArray[np.int64]:
-    """Return A's plus B's mean self value of each node, [N], scaled to use most of 53 bits.
+    """Return both sides' mean self values summed by node, [N], scaled to use most of 53 bits.
 
     Trees of two sides are folded and ordered by it; displayed values are computed from the sums.
     """

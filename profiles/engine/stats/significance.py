@@ -36,7 +36,7 @@ class SampleVariance(NamedTuple):
 
 
 class Differences(NamedTuple):
-    """Differences A - B of per-profile means, each [M]; NaN if not tested."""
+    """Differences a - b of per-profile means, each [M]; NaN if not tested."""
 
     low: Floats  # 95 % interval
     high: Floats

@@ -60,11 +60,14 @@ def run_history(
     substrings of names, or regular expressions between slashes, and restrict the top functions:
     they match any of `show`, if it is given, and none of `hide`. The view's filters choose the
     stacks. Steps begin at round times of UTC; by default they are those of `step_of`. Raise
-    InvalidQuery also if there are more than MAX_STEPS steps, or if a pattern is invalid.
+    InvalidQuery also if there are more than MAX_STEPS steps, if a pattern is invalid, or if the
+    selection has sample labels.
     """
+    if selection.samples:
+        raise InvalidQuery("A history of functions cannot be restricted to samples with labels.")
     is_offered = _name_filter(show, hide)
     step = step or step_of(selection.end - selection.start)
-    starts = _starts(selection, step)
+    starts = step_starts(selection, step)
     with context.snapshot:
         metrics = metrics_of(context, selection)
         metric = choose_metric(selection, view, metrics)
@@ -109,7 +112,11 @@ def _name_filter(show: Sequence[str], hide: Sequence[str]) -> Callable[[str], bo
     return is_offered
 
 
-def _starts(selection: Selection, step: timedelta) -> list[datetime]:
+def step_starts(selection: Selection, step: timedelta) -> list[datetime]:
+    """Return the starts of the steps of a range, at round times of UTC.
+
+    The first may lie before the range. Raise InvalidQuery if there are none or more than MAX_STEPS.
+    """
     if selection.end <= selection.start or step < timedelta(seconds=1):
         raise InvalidQuery("A history needs a range that is not empty, and steps of 1 s or more.")
     first = rounded_down(selection.start, step)

@@ -52,16 +52,6 @@ def run_service_names(context: QueryContext) -> tuple[ServiceName, ...]:
     )
 
 
-def run_last_profile(context: QueryContext, service: str) -> datetime | None:
-    """Return the time of a service's latest profile of any type; None without profiles."""
-    of = {"project": context.project, "service": service}
-    head = Profile.objects.filter(**of).order_by()
-    blocks = Block.objects.filter(**of, covered_by=None).order_by()
-    of_blocks = blocks.values_list("service").annotate(at=Max("last"))
-    rows = head.values_list("service").annotate(at=Max("time")).union(of_blocks, all=True)
-    return max((at for _, at in rows), default=None)
-
-
 def _deployments(context: QueryContext) -> dict[str, list[Deployment]]:
     """Return the project's deployments by service, the newest first."""
     by_service = defaultdict(list)

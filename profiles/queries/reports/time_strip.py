@@ -1,96 +1,133 @@
-"""Time strip: number and mean weight of profiles over time."""
+"""Time strip: number and values of profiles over time, and the total of one function."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 import numpy as np
-from django.db.models import Avg, BigIntegerField, Count, Func, QuerySet, Value
-from django.db.models.sql.compiler import SQLCompiler
-from numpy.typing import NDArray
+from django.utils import timezone
 
-from profiles.engine.timestamps import micros
-from profiles.models import Profile
+from profiles.engine.coverage import ScanStats
+from profiles.engine.timestamps import micros, rounded_down
+from profiles.queries.cache import cache_sum, cached_sum
 from profiles.queries.context import QueryContext
-from profiles.queries.plan import metrics_of, plan_query
+from profiles.queries.plan import CLOSED, choose_metric, metrics_of, plan_query
+from profiles.queries.reports.history import run_history
 from profiles.queries.results import StripResult, StripStep
-from profiles.queries.scan import open_plan
-from profiles.queries.scan_input import profile_facts
-from profiles.queries.selection import InvalidQuery, Selection
+from profiles.queries.scan import Trees, scan
+from profiles.queries.selection import InvalidQuery, MetricNotFound, Selection, View
 
-MAX_STEPS = 2000
+MAX_STEPS = 120
+_MINUTE = timedelta(minutes=1)
+_FEWEST = 10  # steps: shorter ranges have steps of less than a minute, as profiles arrive
+# Lengths that divide a day, so that steps begin at round times of UTC; then whole days.
+_STEPS = [
+    timedelta(seconds=seconds)
+    for seconds in (
+        *(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800),
+        *(3600, 7200, 10800, 14400, 21600, 43200),
+    )
+] + [timedelta(days=days) for days in (1, 2, 5, 10, 30, 90)]
+_SETTLED = CLOSED + timedelta(hours=1)  # after this, profiles of an hour are usually in blocks
 
 
-def run_strip(context: QueryContext, selection: Selection, steps: int = 120) -> StripResult:
-    """Return counts and mean weights of matching profiles in `steps` equal parts of the range.
+def run_strip(
+    context: QueryContext,
+    selection: Selection,
+    view: View | None = None,
+    *,
+    step: timedelta | None = None,
+) -> StripResult:
+    """Return number, total and duration of the matching profiles in each time step.
 
-    Raise InvalidQuery for an empty range or a number of steps outside 1 to MAX_STEPS.
+    The totals are those of the view's metric, without its filters: no call tree is read. Steps
+    begin at round times of UTC, by default as `strip_step` chooses; the result's selection begins
+    where its first step does. Profiles without the metric are not counted. Raise InvalidQuery for
+    an empty range, or for more than MAX_STEPS steps.
     """
-    if not 1 <= steps <= MAX_STEPS or selection.end <= selection.start:
-        raise InvalidQuery(
-            f"A time strip needs a range that is not empty, and 1 to {MAX_STEPS} steps."
-        )
-    sums = _StepSums(selection, steps)
+    step = step or strip_step(selection.end - selection.start)
+    starts = _starts(selection, step)
+    selection = replace(selection, start=starts[0])
+    counts, durations = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.int64)
+    totals = np.zeros(len(starts))  # float64, because a sum of totals may pass 64 bits
+    stats = ScanStats()
     with context.snapshot:
-        head, blocks = open_plan(context, plan_query(context, selection))
-        sums.add_head(head)
-        context.check()
-        for _, columns, matching in profile_facts(context, blocks):
-            sums.add(columns.time[matching], columns.weight[matching])
-        metric = metrics_of(context, selection)[0]
-    width = (selection.end - selection.start) / steps
-    means = sums.weights / np.maximum(sums.counts, 1)
+        metric = choose_metric(selection, view or View(), metrics_of(context, selection))
+        plan = plan_query(context, selection)
+        with scan(context, plan, metric, trees=Trees.NONE) as inputs:
+            for each in inputs:
+                columns = each.dimension(stats)
+                index = (columns.time - micros(starts[0])) // (step // timedelta(microseconds=1))
+                counts += np.bincount(index, minlength=len(starts))
+                np.add.at(totals, index, columns.total)
+                np.add.at(durations, index, columns.duration_ns)
+    steps = zip(starts, counts.tolist(), totals.tolist(), durations.tolist(), strict=True)
     return StripResult(
-        selection,
-        width.total_seconds(),
-        metric,
-        tuple(
-            StripStep(selection.start + i * width, count, mean)
-            for i, (count, mean) in enumerate(
-                zip(sums.counts.tolist(), means.tolist(), strict=True)
-            )
-        ),
+        selection=selection,
+        step_seconds=step.total_seconds(),
+        metric=metric,
+        coverage=stats.coverage(),
+        steps=tuple(StripStep(*each) for each in steps),
     )
 
 
-class _StepSums:
-    """Accumulator of counts and Σ weights by step."""
+def run_function_strip(
+    context: QueryContext, selection: Selection, view: View, name: str, step: timedelta
+) -> tuple[int, ...]:
+    """Return the total of a function in each step of the strip of a selection and step.
 
-    def __init__(self, selection: Selection, steps: int) -> None:
-        self._start = micros(selection.start)
-        self._span = micros(selection.end) - self._start
-        self._steps = steps
-        self.counts = np.zeros(steps, np.int64)
-        self.weights = np.zeros(steps)
-
-    def add_head(self, rows: QuerySet[Profile]) -> None:
-        """Add head rows, summed by the database.
-
-        It returns means, because its sums of integers may pass 64 bits.
-        """
-        step = (Micros("time") - Value(self._start)) * Value(self._steps) / Value(self._span)
-        sums = rows.order_by().annotate(step=step).values_list("step")
-        for index, count, mean in sums.annotate(Count("pk"), Avg("weight")):
-            self.counts[index] += count
-            self.weights[index] += float(mean) * count
-
-    def add(self, time: NDArray[np.int64], weight: NDArray[np.int64]) -> None:
-        index = (time - self._start) * self._steps // self._span
-        self.counts += np.bincount(index, minlength=self._steps)
-        self.weights += np.bincount(index, weight.astype(np.float64), self._steps)
+    The view's metric and filters apply; recursion counts once. The sums of steps that are closed
+    and in blocks are cached, so that a range that moves with the clock reads only its newest
+    profiles again. Raise InvalidQuery as `run_history` does.
+    """
+    starts = _starts(selection, step)
+    settled = rounded_down(timezone.now() - _SETTLED, timedelta(hours=1))
+    cut = max(starts[0], min(selection.end, rounded_down(settled, step)))
+    totals: list[int] = []
+    for start, end in ((starts[0], cut), (cut, selection.end)):
+        if start < end:
+            part = replace(selection, start=start, end=end)
+            totals += _function_totals(context, part, view, name, step)
+    return tuple(totals)
 
 
-class Micros(Func):
-    """Value of a DateTimeField in µs since 1970, an exact integer on PostgreSQL and SQLite."""
+def strip_step(span: timedelta) -> timedelta:
+    """Return the shortest round step that divides a range into at most about MAX_STEPS.
 
-    output_field = BigIntegerField()
+    A step is a minute or more, unless that would give fewer than 10 steps.
+    """
+    steps = _STEPS if span / _MINUTE < _FEWEST else [step for step in _STEPS if step >= _MINUTE]
+    # the first step may begin before the range, which gives one more
+    return next((step for step in steps if span / step <= MAX_STEPS - 1), _STEPS[-1])
 
-    def as_sqlite(self, compiler: SQLCompiler, connection: Any, **extra: Any) -> Any:
-        # SQLite stores times as text, with six fractional digits or none.
-        template = (
-            "(CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) * 1000000"
-            " + CAST(substr(%(expressions)s, 21, 6) AS INTEGER))"
+
+def _function_totals(
+    context: QueryContext, selection: Selection, view: View, name: str, step: timedelta
+) -> Sequence[int]:
+    with context.snapshot:
+        plan = plan_query(context, selection)
+        of = ("function over time", view.metric, view.filters, name, step)
+        totals: Sequence[int] | None = cached_sum(plan.result_key, of)
+        if totals is None:
+            try:
+                result = run_history(context, selection, view, step=step, names=[name])
+            except MetricNotFound:  # no profile of this part has it
+                return [0] * len(_starts(selection, step))
+            # functions of the same name in several files
+            lines = [line.total for line in result.lines]
+            totals = [sum(values) for values in zip(*lines, strict=True)]
+            readable = result.coverage.is_readable
+            cache_sum(plan.result_key, of, totals, len(totals), is_readable=readable)
+    return totals
+
+
+def _starts(selection: Selection, step: timedelta) -> list[datetime]:
+    if selection.end <= selection.start:
+        raise InvalidQuery("A time strip needs a range that is not empty.")
+    first = rounded_down(selection.start, step)
+    count = -((first - selection.end) // step)
+    if count > MAX_STEPS:
+        raise InvalidQuery(
+            f"Steps of {step} divide this range into {count:,}; the limit is {MAX_STEPS:,}."
         )
-        return self.as_sql(compiler, connection, template=template, **extra)
-
-    def as_postgresql(self, compiler: SQLCompiler, connection: Any, **extra: Any) -> Any:
-        template = "(extract(epoch from %(expressions)s) * 1000000)::bigint"
-        return self.as_sql(compiler, connection, template=template, **extra)
+    return [first + i * step for i in range(count)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from endpoints.params import lists, selection, view
-from endpoints.params.lists import CURSOR, FUNCTION, FUNCTION_SORT, PROFILE_ORDER, STEP
+from endpoints.params.lists import CURSOR, FUNCTION, FUNCTION_SORT, GROUP_BY, PROFILE_ORDER, STEP
 from endpoints.params.parameter import Family, Parameter, Repeated
 from endpoints.params.reader import BadParameter, LenientReader, StrictReader
 from endpoints.params.selection import (
@@ -27,7 +27,16 @@ from endpoints.params.selection import (
 )
 from endpoints.params.values import Now
 from endpoints.params.view import FILTER, FOCUS, GROUP, METRIC, ROOT, SHAPE, SORT
-from profiles.query import FilterOption, Group, Order, ProfileOrder, Shape, ViewFilter
+from profiles.query import (
+    FilterOption,
+    Group,
+    Grouping,
+    GroupKind,
+    Order,
+    ProfileOrder,
+    Shape,
+    ViewFilter,
+)
 from projects.profile_types import ProfileType
 
 MODULES = (selection, view, lists)
@@ -54,6 +63,8 @@ GOOD: list[tuple[Parameter[Any, Any], str, object]] = [
     (FUNCTION_SORT, "-count", "-count"),
     (PROFILE_ORDER, "heaviest", ProfileOrder.HEAVIEST),
     (STEP, "6h", timedelta(hours=6)),
+    (GROUP_BY, "zone", Grouping(GroupKind.ZONE)),
+    (GROUP_BY, "label.a.b", Grouping(GroupKind.LABEL, "a.b")),
     (CURSOR, "12~34~name", "12~34~name"),
 ]
 GOOD_SEVERAL: list[tuple[Repeated[Any], list[str], tuple[object, ...]]] = [
@@ -80,6 +91,7 @@ BAD: list[tuple[Parameter[Any, Any] | Repeated[Any], str]] = [
     (FUNCTION_SORT, "-odd"),
     *((ROOT, text) for text in ("7", "00F1E2D3C4B5A697")),
     (STEP, "soon"),
+    *((GROUP_BY, text) for text in ("pod", "label.", "zone.a", "version.")),
     *((FILTER, text) for text in ("only:main", "show", "show:", "show:/a(/")),
 ]
 # The lenient policy replaces these values by similar ones.

@@ -100,6 +100,15 @@ def test_axe_finds_nothing_in_what_opens_over_the_graph(page: Page, shop_url: st
     assert violations(page) == []
 
 
+def test_axe_finds_nothing_in_the_chart_above_the_graph(
+    page: Page, shop_url: str, looks: Looks
+) -> None:
+    page.goto(f"{shop_url}?focus=Rule.matches")
+    page.locator("#over-time-data summary").click()
+    expect(page.locator("#over-time-data table")).to_be_visible()
+    assert found_in(looks, page) == []
+
+
 def test_axe_finds_nothing_in_open_menus(alices: Page, looks: Looks) -> None:
     alices.goto(f"{P}/services")
     for summary in ("Switch project", "Account"):

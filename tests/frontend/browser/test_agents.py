@@ -62,7 +62,12 @@ def test_a_capture_is_asked_for_from_a_deployment(agents: Page) -> None:
     row = agents.locator("tbody tr").filter(has_text="checkout")
     row.get_by_text("Capture now").click()
     row.get_by_role("button", name="CPU").click()
-    expect(agents.locator("#said")).to_contain_text("Requested a CPU time profile of checkout.")
+    card = agents.get_by_role("region", name="Requested capture")
+    expect(card).to_contain_text("CPU time of checkout: capture queued")
+    expect(row.get_by_role("button", name="CPU")).to_be_hidden()
+    agents.wait_for_url("**/agents?show=deployments&capture=*")
+    agents.reload()
+    expect(card).to_contain_text("Waiting for a free agent of checkout")
 
 
 def test_it_fits_a_narrow_window(agents: Page) -> None:

@@ -17,11 +17,11 @@ MAIN, QUOTE, TAX = ("main", "main.py"), ("pricing.quote", "quote.py"), ("tax", "
 
 @pytest.fixture
 def versions(page: Page, alice: User, project: Project, sign_in: Callable[[User], None]) -> Page:
-    """Open a comparison of ten profiles each: quote takes 4.67 s instead of 6.91 s, tax is new."""
+    """Open a comparison of ten profiles each: quote takes 6.91 s instead of 4.67 s, tax is new."""
     now = timezone.now()
     for version, main, quote, tax in (
-        ("1", 3_100_000, 6_910_000, 0),
-        ("2", 4_350_000, 4_670_000, 1_000_000),
+        ("1", 5_350_000, 4_670_000, 0),
+        ("2", 2_100_000, 6_910_000, 1_000_000),
     ):
         of = shop.deployment(project, version=version)
         stacks: dict[tuple[shop.Frame, ...], int] = {(MAIN,): main, (MAIN, QUOTE): quote}
@@ -46,10 +46,75 @@ def test_the_tooltip_compares_as_documented(versions: Page) -> None:
     tip = versions.locator(".tip").first
     expect(tip.locator("[data-tip=name]")).to_have_text("pricing.quote")
     expect(tip.locator("[data-tip=total]")).to_have_text(
-        "total: 4.67 s vs. 6.91 s (-2.24 s), 46.6% vs 69% (-22.4%)"
+        "total: 4.67 s → 6.91 s (+2.24 s), 46.6% → 69% (+22.4%)"
     )
     expect(tip.locator("[data-tip=say]")).to_contain_text("Significant. 95% interval")
     expect(tip.locator("[data-tip=say]")).to_contain_text("over 10 and 10 profiles")
+
+
+def test_a_regression_of_the_newer_version_is_warm_and_positive(versions: Page) -> None:
+    sides = versions.locator(".picker fieldset.pair")
+    expect(sides).to_contain_text(["Baseline", "Selected"])
+    assert [side.locator('select[name$="version"]').input_value() for side in sides.all()] == [
+        "1",
+        "2",
+    ]
+    expect(versions.locator("canvas").first).to_have_attribute("height", re.compile(r"\d{2,}"))
+    red, _green, blue = colour_at(versions, 2, 0.05)
+    assert red > blue, "more is warm"
+    label = versions.locator("flame-diff").evaluate(
+        "graph => graph.look(Array.from(graph.tree.frame).findIndex("
+        "f => f >= 0 && graph.tree.names[graph.tree.frames.name[f]] === 'pricing.quote')).label"
+    )
+    assert label == "+ pricing.quote"
+    expect(versions.locator("#changes thead th")).to_have_text(
+        ["Function", "Δ self", "Δ total", "Δ total, 95%", "Baseline", "Selected"]
+    )
+    row = versions.locator("#changes tbody tr", has_text="pricing.quote")
+    expect(row.locator("td").nth(2).locator(".up")).to_have_text("+22.4%")
+    expect(row.locator("td").nth(4)).to_have_text("4.67 s")
+    expect(row.locator("td").nth(5)).to_have_text("6.91 s")
+    expect(versions.locator("#changes tbody tr", has_text="tax")).to_contain_text("added")
+
+
+def test_both_sides_are_drawn_in_the_order_of_their_names(versions: Page) -> None:
+    versions.get_by_role("link", name="Side by side").click()
+    expect(versions.locator("flame-diff .crumbs")).to_have_text(["Baseline", "Selected"])
+    expect(versions.locator("canvas").last).to_have_attribute("height", re.compile(r"\d{2,}"))
+    versions.get_by_role("link", name="Swap sides").click()
+    versions.wait_for_url("**version=1**b.version=2**")
+    expect(versions.locator("#changes tbody tr", has_text="tax")).to_contain_text("removed")
+
+
+def colour_at(page: Page, row: int, share: float) -> list[int]:
+    """Return red, green and blue of the canvas in a row, beside the frame's label."""
+    colour: list[int] = page.locator("flame-diff canvas").first.evaluate(
+        """(canvas, [row, share]) => {
+          const at = devicePixelRatio || 1;
+          const pixel = [Math.round(canvas.width * share), Math.round((20 * row + 2) * at), 1, 1];
+          return Array.from(canvas.getContext('2d').getImageData(...pixel).data).slice(0, 3);
+        }""",
+        [row, share],
+    )
+    return colour
+
+
+def test_a_new_comparison_has_one_range_and_all_versions_on_both_sides(versions: Page) -> None:
+    versions.get_by_role("navigation", name="Project").get_by_role("link", name="Compare").click()
+    versions.wait_for_url("**version=2**b.version=1**")
+    ranges = versions.locator("#range")
+    for end in ("from", "to"):
+        assert ranges.get_attribute(f"data-{end}") == ranges.get_attribute(f"data-b-{end}")
+    for name, chosen in (("b.version", "1"), ("version", "2")):
+        menu = versions.locator(f'select[name="{name}"]')
+        expect(menu).to_have_value(chosen)
+        expect(menu.locator("option")).to_have_text(["all (2)", "1", "2"])
+    versions.locator("#comparisons summary").click()
+    versions.get_by_role("link", name="Previous period").click()
+    versions.wait_for_url(re.compile(r"version=2&span=1h$"))
+    expect(versions.locator("#range")).not_to_have_attribute(
+        "data-b-to", re.compile(versions.locator("#range").get_attribute("data-to") or "")
+    )
 
 
 def test_a_click_zooms_and_back_goes_out(versions: Page) -> None:
@@ -88,9 +153,9 @@ def test_the_graph_is_read_out_by_keyboard(versions: Page) -> None:
     view.press("ArrowDown")
     view.press("ArrowDown")
     said = versions.locator("flame-diff [aria-live]")
-    expect(said).to_contain_text("pricing.quote, total: 4.67 s vs. 6.91 s")
+    expect(said).to_contain_text("pricing.quote, total: 4.67 s → 6.91 s (+2.24 s)")
     view.press("ArrowRight")
-    expect(said).to_contain_text("tax, total: 1 s vs. 0 (+1 s)")
+    expect(said).to_contain_text("tax, total: 0 → 1 s (+1 s)")
     view.press("ArrowUp")
     expect(said).to_contain_text("main, total:")
 

@@ -1,6 +1,7 @@
 """Links from the flame page to other pages, and filters edited in place."""
 
 import re
+from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -89,18 +90,35 @@ def test_a_menu_stays_open_while_there_is_nothing_new(page: Page, shop_url: str)
 
 
 def test_a_version_is_compared_with_the_rest(page: Page, url: str, project: Project) -> None:
+    now = timezone.now()
     for version in ("1", "2", "3"):
         of = shop.deployment(project, version=version)
-        shop.send(of, shop.minutes_before(timezone.now(), 5))
+        shop.send(of, shop.minutes_before(now, 5))
+        of.first_seen = now - timedelta(hours=4 - int(version))
+        of.save()
     page.goto(f"{url}?version=2")
     drawn(page)
     page.locator("#comparisons summary").click()
     links = page.locator("#comparisons a")
-    expect(links).to_have_text(["Previous period", "Version 1", "Version 3", "All other versions"])
+    expect(links).to_have_text(
+        [
+            "Previous version (1)",
+            "Previous period",
+            "Last release before 2 (1)",
+            "Version 3",
+            "All other versions",
+        ]
+    )
     links.last.click()
     page.wait_for_url("**/compare?**b.version=1&b.version=3**")
     expect(page.locator(".over")).to_contain_text(
-        re.compile(r"Selected:\s+5 profiles[\s\S]*Baseline:\s+10 profiles")
+        re.compile(r"Baseline:\s+10 profiles[\s\S]*Selected:\s+5 profiles")
+    )
+    page.locator("#comparisons summary").click()
+    page.get_by_role("link", name="Previous version (1)").click()
+    page.wait_for_url("**/compare?**version=2&**b.version=1&b.end=now")
+    expect(page.locator(".over")).to_contain_text(
+        re.compile(r"Baseline:\s+5 profiles[\s\S]*Selected:\s+5 profiles")
     )
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from projects.models import Project
 from tests.frontend import shop
-from tests.frontend.browser.flame_page import ROW, box, drawn, middle, view, width_of
+from tests.frontend.browser.flame_page import box, drawn, middle, view, width_of
 from tests.waiting import until
 
 
@@ -38,10 +38,11 @@ def test_a_filter_is_added_by_the_form_and_removed_by_its_chip(page: Page, shop_
     expect(page.locator(".chip")).to_have_count(1)
 
 
-def test_a_frame_is_filtered_from_its_tooltip(page: Page, shop_url: str) -> None:
+def test_a_frame_is_filtered_from_its_bar(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     view(page).click(position=middle(box(page, "pricing.quote")))
-    page.locator("#graph .tip").get_by_role("button", name="Show from frame").click()
+    page.locator("#frame-bar").get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Show from frame").click()
     expect(page.locator(".chip")).to_have_text("Show from frame :pricing.quote")
     expect(page.locator("#crumbs")).to_contain_text("6 frames")
     assert box(page, "pricing.quote")["row"] == 1
@@ -150,13 +151,13 @@ def test_a_search_marks_dims_and_sums_once_for_each_stack(page: Page, shop_url: 
     expect(page.locator("#search")).to_be_focused()
     page.keyboard.type("Cursor.execute")
     found = page.locator("#found")
-    expect(found).to_contain_text("2 matches")
+    expect(found).to_contain_text("1 of 2 matches")
     expect(found).to_contain_text("Matched 391 ms, 22.9%")
     expect(page).to_have_url(re.compile("search=Cursor.execute"))
     page.keyboard.press("Enter")
-    expect(found).to_contain_text("1 of 2 matches")
+    expect(found).to_contain_text("2 of 2 matches")
     page.locator("#search").fill("/^(pricing|discounts)\\./")
-    expect(found).to_contain_text("2 matches")
+    expect(found).to_contain_text("1 of 2 matches")
     expect(found).to_contain_text("Matched 880 ms, 51.5%")
     page.locator("#search").fill("nothing like it")
     expect(found).to_contain_text("No matches (case-sensitive)")
@@ -166,10 +167,12 @@ def test_a_search_marks_dims_and_sums_once_for_each_stack(page: Page, shop_url: 
 
 def test_next_and_previous_go_through_the_matches(page: Page, shop_url: str) -> None:
     page.goto(f"{shop_url}?search=QuerySet")
-    expect(page.locator("#found")).to_contain_text("2 matches")
+    expect(page.locator("#found")).to_contain_text("1 of 2 matches")
     view(page).focus()
     page.keyboard.press("n")
-    expect(page.locator("#graph .tip header b")).to_have_text("QuerySet.get")
+    expect(page.locator("#frame-bar [data-bar=name]")).to_have_text("QuerySet.get")
+    expect(page.locator("#found")).to_contain_text("2 of 2 matches")
+    page.keyboard.press("n")
     expect(page.locator("#found")).to_contain_text("1 of 2 matches")
     page.keyboard.press("N")
     expect(page.locator("#found")).to_contain_text("2 of 2 matches")
@@ -279,16 +282,6 @@ def test_more_rows_of_the_list_come_on_demand(page: Page, url: str, project: Pro
     expect(mark).to_have_class(re.compile("p-own"))
 
 
-def test_a_click_on_a_pinned_tooltip_is_possible(page: Page, shop_url: str) -> None:
-    page.goto(shop_url)
-    found = box(page, "orders.place")
-    view(page).click(position={"x": found["x"] + 40, "y": found["row"] * ROW + 10})
-    tip = page.locator("#graph .tip")
-    tip.get_by_role("button", name="Hide stacks").hover()
-    expect(tip).to_be_visible()
-    expect(tip.locator("header b")).to_have_text("orders.place")
-
-
 def test_the_picture_of_the_view_is_saved(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     drawn(page)
@@ -329,11 +322,15 @@ def test_the_lines_of_a_function_are_a_table(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     view(page).click(button="right", position=middle(box(page, "discounts.apply")))
     page.get_by_role("menuitem", name="Show lines").click()
-    dialog = page.get_by_role("dialog", name="Lines of a function")
-    expect(dialog.get_by_role("row")).to_have_count(2)
-    expect(dialog).to_contain_text("421 ms")
-    page.keyboard.press("Escape")
-    expect(dialog).to_be_hidden()
+    lines = page.locator("#functions tr:has(.fn[data-name='discounts.apply']) + .lines-row")
+    expect(lines.locator("table tr")).to_have_count(2)
+    expect(lines).to_contain_text("421 ms")
+    expect(page).to_have_url(re.compile("lines=discounts.apply"))
+    page.reload()
+    expect(lines.locator("table tr")).to_have_count(2)
+    lines.get_by_role("button", name="Close").click()
+    expect(page.locator(".lines-row")).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("lines="))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -112,7 +112,7 @@ def test_functions_are_the_top_ones_or_chosen(history: Page) -> None:
         expect(rows).to_have_count(count)
     expect(rows.last).to_contain_text("Cursor.execute")
     menu.locator("summary").click()
-    menu.get_by_role("link", name="Leave out orders.place").click()
+    menu.get_by_role("link", name="Remove orders.place").click()
     expect(rows).to_have_count(1)
     expect(history).to_have_url(re.compile(r"function=Cursor\.execute$"))
 

@@ -46,5 +46,5 @@ def test_back_shows_what_was_there_before(services: Page) -> None:
 
 def test_a_service_leads_to_its_flame_graph(services: Page) -> None:
     expect(services.get_by_role("link", name="catalog")).to_have_attribute(
-        "href", "/p/acme-shop/flame?service=catalog"
+        "href", "/p/acme-shop/flame?service=catalog&span=1d"
     )

@@ -1,13 +1,15 @@
-"""Chart of profiles over time: readings at the cursor, and selection by keyboard."""
+"""Chart of values over time: its series, readings at the cursor, and selection of ranges."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
-from projects.models import Deployment, Project
-from tests.frontend.browser.flame_page import drawn
+from projects.models import Project
+from tests.frontend import shop
+from tests.frontend.browser.flame_page import box, drawn, middle, view
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -20,10 +22,88 @@ def test_it_reads_the_profiles_at_the_cursor(page: Page, shop_url: str) -> None:
     assert area
     page.mouse.move(area["x"] + area["width"] * 0.96, area["y"] + 20)
     expect(strip.locator(".readout")).to_contain_text(
-        re.compile(r"\d profiles.*average total.*1.71 s")
+        re.compile(r"CPU time.*171 mcores.*\d profiles")
     )
     page.mouse.move(area["x"] + area["width"] * 0.1, area["y"] + 20)
     expect(strip.locator(".readout")).to_contain_text("no profiles")
+
+
+def series(page: Page) -> Locator:
+    return page.locator("#over-time .series li:not(.counts)")
+
+
+def test_a_focused_or_zoomed_function_is_a_second_series(page: Page, shop_url: str) -> None:
+    page.goto(f"{shop_url}?focus=Rule.matches")
+    expect(series(page)).to_have_text([re.compile("CPU time"), re.compile("Rule.matches")])
+    expect(series(page).nth(1)).to_contain_text("36.8 mcores")
+    page.goto(shop_url)
+    expect(series(page)).to_have_count(1)
+    view(page).click(position=middle(box(page, "orders.place")))
+    expect(series(page).nth(1)).to_contain_text(re.compile(r"orders.place\s+97 mcores"))
+    page.reload()
+    expect(series(page).nth(1)).to_contain_text("orders.place")
+    page.locator("#strip").press("End")
+    expect(page.locator("#strip [aria-live]")).to_contain_text("orders.place 97 mcores")
+    view(page).press("Home")
+    expect(series(page)).to_have_count(1)
+
+
+def test_the_graph_is_requested_before_the_chart(page: Page, shop_url: str) -> None:
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url.partition("?")[0]))
+    page.goto(shop_url)
+    expect(page.locator("#strip canvas")).to_be_visible()
+    data = [url.rpartition("/")[2] for url in requested if "/flame/" in url]
+    assert data == ["tree", "over-time"]
+
+
+def test_the_list_has_the_chart_too(page: Page, shop_url: str) -> None:
+    page.goto(f"{shop_url}?view=list")
+    expect(series(page)).to_have_count(1)
+
+
+def test_the_data_table_has_the_values_of_the_chart(page: Page, shop_url: str) -> None:
+    page.goto(f"{shop_url}?focus=Rule.matches")
+    table = page.locator("#over-time-data table")
+    expect(table).to_be_hidden()
+    page.locator("#over-time-data summary").click()
+    expect(table.locator("thead")).to_contain_text(re.compile(r"From.*Profiles.*CPU time.*Rule"))
+    expect(table.locator("tbody tr").last).to_contain_text(re.compile(r"171 mcores\s+36.8 mcores"))
+
+
+def test_it_moves_nothing_when_it_is_loaded(page: Page, shop_url: str) -> None:
+    pending: list[Route] = []
+    page.route("**/over-time?*", lambda route: pending.append(route))  # noqa: PLW0108  Playwright sets attributes of handlers
+    page.goto(f"{shop_url}?focus=Rule.matches")
+    drawn(page)
+    before = page.locator("#pane").bounding_box()
+    expect(page.locator("#strip")).to_have_count(0)
+    for route in pending:
+        route.continue_()
+    expect(page.locator("#strip canvas")).to_be_visible()
+    assert page.locator("#pane").bounding_box() == before
+
+
+def test_a_narrow_page_has_the_chart_and_does_not_scroll_sideways(
+    page: Page, shop_url: str
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{shop_url}?focus=Rule.matches")
+    expect(page.locator("#strip canvas")).to_be_visible()
+    for each in series(page).all():
+        expect(each).to_be_in_viewport(ratio=1)
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width == 390
+
+
+def test_a_failure_is_said_in_the_charts_place(
+    page: Page, shop_url: str, allowed_errors: list[str]
+) -> None:
+    allowed_errors.append("status of 503")
+    page.route("**/over-time?*", lambda route: route.fulfill(status=503, body=""))
+    page.goto(shop_url)
+    failed = page.locator("#over-time [role=status]")
+    expect(failed).to_have_text("The chart of values over time could not be loaded.")
 
 
 def test_keys_select_a_range(page: Page, shop_url: str) -> None:
@@ -33,20 +113,23 @@ def test_keys_select_a_range(page: Page, shop_url: str) -> None:
     strip.focus()
     for key in ("End", "Shift+ArrowLeft", "Shift+ArrowLeft", "Shift+ArrowLeft"):
         strip.press(key)
-    expect(strip.locator("[aria-live]")).to_contain_text("profiles, average total 1.71 s")
+    expect(strip.locator("[aria-live]")).to_contain_text(
+        re.compile(r"CPU time 171 mcores, \d+ profiles")
+    )
     strip.press("Enter")
     expect(page).to_have_url(re.compile(r"from=[^&]+&to=[^&]+$"))
     expect(page.locator(".over")).to_contain_text(re.compile(r"^\s*1\d profiles"))
 
 
 def test_a_release_is_named_where_it_begins(page: Page, shop_url: str, project: Project) -> None:
-    Deployment.objects.filter(project=project).update(first_seen=timezone.now())
+    now = timezone.now()
+    shop.send(shop.deployment(project, version="2.32.0"), [now - timedelta(seconds=20)])
     page.goto(shop_url)
     drawn(page)
     strip = page.locator("#strip")
     strip.focus()
     strip.press("End")
-    expect(strip.locator(".readout")).to_contain_text("first profile of version 2.31.0")
+    expect(strip.locator(".readout")).to_contain_text("first profile of version 2.32.0")
 
 
 def test_it_follows_the_theme_without_an_error(page: Page, shop_url: str) -> None:

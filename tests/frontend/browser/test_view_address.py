@@ -53,6 +53,7 @@ PAGES: dict[str, dict[str, list[str]]] = {
         "focus": ["QuerySet.get"],
         "order": ["name"],
         "recursion": ["folded"],
+        "flip": ["bottom"],
         "sort": ["-self", "total", "name"],
         "colour": ["self", "total"],
         "all": ["1"],
@@ -204,14 +205,14 @@ def test_without_scripts_a_form_keeps_the_rest(
     plain.get_by_role("button", name="Add filter").click()
     other_params = {"metric": ["samples"], "sort": ["total"], "colour": ["self"]}
     assert parameters(plain.url) == {**other_params, "f": ["show:QuerySet", "show:json"]}
-    plain.locator("#picker select[name=span]").select_option("1h")
-    plain.locator("#picker").get_by_role("button", name="Show").click()
+    plain.locator("#picker select[name=type]").select_option("CPU")
+    plain.locator("#picker").get_by_role("button", name="Show", exact=True).click()
     found = parameters(plain.url)
     assert {name: found[name] for name in (*other_params, "f")} == {
         **other_params,
         "f": ["show:QuerySet", "show:json"],
     }
-    assert found["span"] == ["1h"]
+    assert found["type"] == ["CPU"]
     plain.get_by_role("link", name="List").click()
     assert parameters(plain.url) == {**found, "view": ["list"]}
     context.close()

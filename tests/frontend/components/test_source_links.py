@@ -1,8 +1,17 @@
 """Links from lines to a repository, by the owner's link template."""
 
+import json
+from pathlib import Path
+
 import pytest
 
-from frontend.components.source_links import InvalidLinkTemplate, check_pattern, source_link
+from frontend.components.source_links import (
+    InvalidLinkTemplate,
+    check_editor_pattern,
+    check_pattern,
+    editor_link,
+    source_link,
+)
 
 PATTERN = "https://git.example.org/shop/blob/{version}/{file}#L{line}"
 
@@ -48,3 +57,66 @@ def test_without_a_target_there_is_no_link(pattern: str, prefix: str, file: str)
 def test_an_invalid_pattern_is_rejected(pattern: str) -> None:
     with pytest.raises(InvalidLinkTemplate):
         check_pattern(pattern)
+
+
+EDITOR = "vscode://file/home/mara/{project}/{path}:{line}"
+SHARED = json.loads((Path(__file__).parent / "source_links.json").read_text())["links"]
+
+
+@pytest.mark.parametrize(("pattern", "prefix", "file", "line", "expected"), SHARED)
+def test_links_are_those_of_the_browser(
+    pattern: str, prefix: str, file: str, line: int, expected: str
+) -> None:
+    """The browser's module passes the same cases (tests/frontend/js/source.test.js)."""
+    if "{file}" in pattern:
+        assert source_link(pattern, prefix, file, line, "v/2.31.0") == expected
+    else:
+        assert editor_link(pattern, prefix, file, line, "acme-shop") == expected
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        EDITOR,
+        "vscode-insiders://file/{path}",
+        "idea://open?file=/src/{path}&line={line}",
+        "jetbrains://idea/navigate/reference?project=shop&path={path}:{line}",
+        "http://localhost:63342/api/file/{path}:{line}",
+        *(f"{scheme}://x/{{path}}" for scheme in ("cursor", "zed", "subl", "txmt", "https")),
+    ],
+)
+def test_a_pattern_of_an_editor_is_accepted(pattern: str) -> None:
+    check_editor_pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "javascript:alert(1)//{path}",
+        "javascript://%0aalert({path})",
+        "JavaScript://x/{path}",
+        " javascript://x/{path}",
+        "java\nscript://x/{path}",
+        "data:text/html,{path}",
+        "data://text/html,{path}",
+        "file:///{path}",
+        "vbscript://{path}",
+        "blob:https://x/{path}",
+        "//x/{path}",
+        "{path}",
+        "vscode:{path}",
+        "vscode://file/",
+        "vscode://file/{path}\t",
+        "vscode://file/{path}/{version}",
+        "vscode://file/{path.__class__}",
+        "vscode://file/{path:>999999999}",
+        "vscode://file/{path!r}",
+        "vscode://file/{",
+        "https:///{path}",
+        "https://{path}",
+    ],
+)
+def test_a_dangerous_or_broken_pattern_is_rejected(pattern: str) -> None:
+    with pytest.raises(InvalidLinkTemplate):
+        check_editor_pattern(pattern)
+    assert editor_link(pattern, "", "/app/a.py", 1, "shop") == ""

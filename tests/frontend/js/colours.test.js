@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { coloursOf, FOLDED, TOKENS } from '../../../frontend/static/flame-graph/colours.js';
-import { packagesBySelf } from '../../../frontend/static/flame-graph/packaged.js';
 import { readTree } from '../../../frontend/static/flame-graph/tree.js';
 import { example, wireOf } from './trees.js';
 
@@ -34,35 +33,4 @@ test('by total, the root is hottest', () => {
 test('folded boxes have a colour of their own in every view', () => {
   const tree = readTree(wireOf([[0, 'main', 1]], { folded: { at: [0], count: [3], total: [9] } }));
   for (const by of ['package', 'self', 'total']) assert.equal(coloursOf(tree, by)[2], FOLDED);
-});
-
-test("the legend's sums are the self values of each package", () => {
-  const wire = wireOf(
-    [
-      [0, 'main', 2],
-      [1, 'get', 5],
-      [1, 'apply', 1],
-    ],
-    {
-      files: ['/app/shop/a/x.py', '/x/site-packages/django/y.py'],
-      frames: { name: [0, 1, 2], file: [0, 1, 0] },
-    },
-  );
-  const sums = packagesBySelf(readTree(wire)).map(({ packaged, self }) => [packaged.name, packaged.kind, self]);
-  assert.deepEqual(sums, [
-    ['django', 'library', 5],
-    ['shop.a', 'own', 3],
-  ]);
-});
-
-test('packages that no node is of are not in the legend', () => {
-  const wire = wireOf([[0, 'main', 2]], {
-    names: ['main', 'get'],
-    files: ['/app/shop/a/x.py', '/x/site-packages/django/y.py'],
-    frames: { name: [0, 1], file: [0, 1] },
-  });
-  assert.deepEqual(
-    packagesBySelf(readTree(wire)).map(({ packaged }) => packaged.name),
-    ['shop.a'],
-  );
 });

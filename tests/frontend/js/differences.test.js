@@ -11,7 +11,7 @@ import {
 import { fillOf, inkOn } from '../../../frontend/static/compare/paint.js';
 import { wireOf } from './trees.js';
 
-/** A has two profiles, B four. @param {object} [more] */
+/** Two profiles are selected, the baseline has four. @param {object} [more] */
 function both(more = {}) {
   const rows = [
     [0, 'main', 40],
@@ -35,16 +35,16 @@ const S = 1e9;
 
 test('widths are means of both averages', () => {
   const all = both();
-  assert.deepEqual([...all.a.total], [250, 250, 50, 150, 30, 0]);
-  assert.deepEqual([...all.b.total], [140, 140, 50, 50, 0, 20]);
+  assert.deepEqual([...all.selected.total], [250, 250, 50, 150, 30, 0]);
+  assert.deepEqual([...all.baseline.total], [140, 140, 50, 50, 0, 20]);
   assert.deepEqual([...all.mean.total], [195, 195, 50, 100, 15, 10]);
 });
 
-test('frames of one side are new or gone, others more, less or the same', () => {
+test('frames of one side are added or removed, others more, less or the same', () => {
   const all = both();
   assert.deepEqual(
     [SAME, GROWN, ADDED, REMOVED].map((node) => kindOf(all, node)),
-    ['same', 'more', 'new', 'gone'],
+    ['same', 'more', 'added', 'removed'],
   );
   assert.equal(strengthOf(all, SAME), 0);
   assert.equal(strengthOf(all, GROWN), 1);
@@ -70,15 +70,19 @@ test('what is folded shifts the nodes, not their intervals', () => {
   assert.equal(intervalOf(all, 4), '+90 ns … +110 ns');
 });
 
-test('the comparison reads as documented', () => {
-  const text = comparison(4.67 * S, 6.91 * S, 10.02 * S, 10.01 * S, 'nanoseconds', 'no change');
-  assert.equal(text, '4.67 s vs. 6.91 s (-2.24 s), 46.6% vs 69% (-22.4%)');
-  assert.equal(comparison(5, 5, 10, 10, 'bytes', 'no change'), '5 B vs. 5 B (no change), 50% vs 50% (no change)');
+/** @param {number} value @param {number} whole */
+const of = (value, whole) => ({ value, whole });
+
+test('the comparison goes from the baseline to the selected side', () => {
+  const text = comparison(of(4.67 * S, 10.02 * S), of(6.91 * S, 10.01 * S), 'nanoseconds', 'no change');
+  assert.equal(text, '4.67 s → 6.91 s (+2.24 s), 46.6% → 69% (+22.4%)');
+  const same = comparison(of(5, 10), of(5, 10), 'bytes', 'no change');
+  assert.equal(same, '5 B → 5 B (no change), 50% → 50% (no change)');
   assert.equal(
-    comparison(349e6, 237e6, 9.97 * S, 9.88 * S, 'nanoseconds', ''),
-    '349 ms vs. 237 ms (+112 ms), 3.5% vs 2.4% (+1.1%)',
+    comparison(of(349e6, 9.97 * S), of(237e6, 9.88 * S), 'nanoseconds', ''),
+    '349 ms → 237 ms (-112 ms), 3.5% → 2.4% (-1.1%)',
   );
-  assert.equal(comparison(0, 5, 0, 10, 'bytes', ''), '0 vs. 5 B (-5 B), 0 vs 50% (-50%)');
+  assert.equal(comparison(of(0, 0), of(5, 10), 'bytes', ''), '0 → 5 B (+5 B), 0 → 50% (+50%)');
 });
 
 test('colours are mixed by the size of the change, and ink has contrast', () => {
@@ -87,7 +91,7 @@ test('colours are mixed by the size of the change, and ink has contrast', () => 
     fillOf(/** @type {any} */ (palette), { kind, strength, label: '' });
   assert.deepEqual(look('same'), [200, 200, 200]);
   assert.deepEqual(look('more'), [150, 100, 100]);
-  assert.deepEqual(look('gone'), [0, 0, 100]);
+  assert.deepEqual(look('removed'), [0, 0, 100]);
   assert.equal(inkOn([245, 164, 93]), '#000000');
   assert.equal(inkOn([74, 76, 73]), '#ffffff');
 });

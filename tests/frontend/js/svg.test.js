@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { coloursOf, TOKENS } from '../../../frontend/static/flame-graph/colours.js';
+import { labelOf } from '../../../frontend/static/flame-graph/labels.js';
 import { rowsOf } from '../../../frontend/static/flame-graph/rows.js';
 import { svgOf } from '../../../frontend/static/flame-graph/svg.js';
-import { nameOf, readTree } from '../../../frontend/static/flame-graph/tree.js';
+import { readTree } from '../../../frontend/static/flame-graph/tree.js';
 import { example, wireOf } from './trees.js';
 
 const svg = (tree) => {
@@ -15,7 +16,7 @@ const svg = (tree) => {
     colours: coloursOf(tree, 'package'),
     range,
     found: null,
-    label: (node) => nameOf(tree, node),
+    label: (node) => labelOf(tree, node),
   };
   const colour = TOKENS.map(() => '#123456');
   return svgOf(drawn, { fill: colour, ink: colour, hatch: '', font: '' }, 900, false);

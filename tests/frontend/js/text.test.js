@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { filled, fitted, harmless } from '../../../frontend/static/flame-graph/text.js';
+import { filled, fitted, formFor, harmless } from '../../../frontend/static/flame-graph/text.js';
 
 const CELL = 7;
 const measure = (text) => Array.from(text).length * CELL * 2; // the width of Chinese characters
@@ -10,6 +10,15 @@ test('a label that fits is whole, another is cut at its end', () => {
   assert.equal(fitted('discounts.apply', 15 * CELL, CELL, measure), 'discounts.apply');
   assert.equal(fitted('discounts.apply', 10 * CELL, CELL, measure), 'discounts…');
   assert.equal(fitted('discounts.apply', 2.9 * CELL, CELL, measure), '');
+});
+
+test('the package gives way to the function in a narrow box', () => {
+  const label = { full: '', whole: 'smithy-go · (*Decoder).Token', narrow: '(*Decoder).Token · smithy-go', leaf: 16 };
+  const shown = (/** @type {number} */ fits) => fitted(formFor(label, fits * CELL, CELL), fits * CELL, CELL, measure);
+  assert.equal(shown(28), 'smithy-go · (*Decoder).Token');
+  assert.equal(shown(24), '(*Decoder).Token · smit…');
+  assert.equal(shown(18), '(*Decoder).Token');
+  assert.equal(shown(9), '(*Decode…');
 });
 
 test('wide characters are measured', () => {

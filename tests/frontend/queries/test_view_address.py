@@ -26,6 +26,7 @@ NAMES = (
     *("service", "type", "zone", "version", "label.instance", "from", "to", "span", "end"),
     *("weight", "weights", "profile", "metric", "view", "focus", "root", "frame", "search"),
     *("sort", "order", "colour", "recursion", "all", "side", "values", "real", "step", "show"),
+    "flip",
     *("function", "top", "hide", "page", "table", "pick_from", "pick_to", "b.zone", "b.version"),
     *("b.span", "b.end", "b.label.instance", "b.weight"),
 )

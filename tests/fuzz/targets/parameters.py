@@ -11,6 +11,7 @@ from endpoints.params.reader import BadParameter, LenientReader
 from endpoints.params.selection import read_other_side, read_selection
 from endpoints.params.values import LONGEST_SPAN
 from endpoints.params.view import filter_text, parse_filter, read_order, read_view
+from frontend.pages.breakdown import params as breakdown
 from frontend.pages.history import params as history
 from frontend.pages.profiles import params as profiles
 from frontend.queries import params
@@ -55,6 +56,12 @@ def read_page_query(data: bytes) -> None:
     history.steps_for(history_page.params.span)
     _, notices = history.read(LenientReader.of_query(QueryDict(history_page.parameters())), NOON)
     assert not notices, f"the history links to parameters that it rejects: {notices}"
+    breakdown_page, _ = breakdown.read(LenientReader.of_query(query), NOON)
+    _, notices = breakdown.read(
+        LenientReader.of_query(QueryDict(breakdown_page.parameters())), NOON
+    )
+    assert not notices, f"the breakdown links to parameters that it rejects: {notices}"
+    _linked(breakdown_page.only("a"))
     form_address(query).urlencode()
     changed_address(state_of(query), "zone", ["eu-1"]).urlencode()
 

@@ -1,4 +1,4 @@
-"""Picker options: menus, services, the strip of profiles over time."""
+"""Picker options: menus, services."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -9,15 +9,12 @@ from django.utils import timezone
 from profiles.compaction import hour_blocks
 from profiles.queries.deployments import matching_deployments
 from profiles.query import (
-    InvalidQuery,
     MenuChoice,
     Selection,
     ServiceName,
-    run_last_profile,
     run_options,
     run_service_names,
     run_services,
-    run_strip,
 )
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
@@ -88,23 +85,6 @@ def test_a_menu_of_services_takes_one_statement(project: Project, charlie: User)
     assert len(statements) == 1
 
 
-def test_the_last_profile_of_a_service_is_found_wherever_it_is(
-    project: Project, charlie: User
-) -> None:
-    shop = rows.deployment(project)
-    theirs = rows.deployment(create_project("Theirs", charlie))
-    rows.stored(theirs, minutes=50)
-    rows.stored(rows.deployment(project, "other"), minutes=40)
-    assert run_last_profile(query_context(project.pk), "shop") is None
-    rows.stored(shop, minutes=3, type=ProfileType.WALL)
-    rows.stored(rows.deployment(project, version="2"), minutes=2)
-    assert run_last_profile(query_context(project.pk), "shop") == rows.NOON + timedelta(minutes=3)
-    hour_blocks.compact_hours(project.pk, timezone.now() + timedelta(days=1))
-    assert run_last_profile(query_context(project.pk), "shop") == rows.NOON + timedelta(minutes=3)
-    rows.stored(shop, minutes=7)
-    assert run_last_profile(query_context(project.pk), "shop") == rows.NOON + timedelta(minutes=7)
-
-
 def test_versions_are_taken_from_deployments_that_were_read(
     project: Project, selection: Selection
 ) -> None:
@@ -160,21 +140,3 @@ def test_a_service_that_has_long_been_quiet_keeps_its_last_profile(project: Proj
     assert last() == expected
     hour_blocks.compact_hours(project.pk, timezone.now() + timedelta(days=1))
     assert last() == expected
-
-
-def test_the_strip_counts_profiles_without_gaps(selection: Selection, shop: Deployment) -> None:
-    for minute, weight in ((0, 10), (5, 20), (59, 4)):
-        rows.stored(shop, {"main": weight}, minutes=minute)
-    strip = run_strip(query_context(selection), selection, steps=6)
-    assert strip.step_seconds == 600
-    assert [(step.profiles, step.weight) for step in strip.steps] == [
-        (2, 15_000),
-        (0, 0),
-        (0, 0),
-        (0, 0),
-        (0, 0),
-        (1, 4_000),
-    ]
-    assert strip.steps[1].start == rows.NOON + timedelta(minutes=10)
-    with pytest.raises(InvalidQuery):
-        run_strip(query_context(selection), selection, steps=0)

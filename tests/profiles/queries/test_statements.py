@@ -9,12 +9,15 @@ from django.utils import timezone
 
 from profiles.compaction import day_rollup, hour_blocks
 from profiles.query import (
+    Grouping,
+    GroupKind,
     Selection,
     View,
     run_compare,
     run_history,
     run_options,
     run_profiles,
+    run_series,
     run_strip,
     run_tree,
 )
@@ -80,6 +83,24 @@ def test_a_history_takes_two_and_one_for_its_versions(
         == 1
     )
     assert len(statements) == 3 + BEGIN_AND_END
+
+
+@pytest.mark.parametrize(
+    ("group_by", "more"),
+    [
+        (None, 0),
+        (Grouping(GroupKind.VERSION), 1),
+        (Grouping(GroupKind.LABEL, "instance"), 0),
+        (Grouping(GroupKind.SAMPLE, "endpoint"), 0),
+    ],
+)
+def test_a_series_takes_two_and_one_for_deployments(
+    in_blocks: Deployment, statements: list[str], group_by: Grouping | None, more: int
+) -> None:
+    selection = _selection(in_blocks)
+    found = run_series(query_context(selection), selection, View(), group_by)
+    assert found.coverage.profiles == 1
+    assert len(statements) == 2 + more + BEGIN_AND_END
 
 
 def test_what_many_questions_need_is_read_once(

@@ -136,7 +136,7 @@ def everything(project: Project, selection: Selection) -> dict[str, Any]:
         "tree": tree_of(selection, Group.FUNCTION),
         "lines": tree_of(selection, Group.LINE),
         "top": run_top(query_context(selection), selection, View()).rows,
-        "strip": run_strip(query_context(selection), selection, steps=50).steps,
+        "strip": run_strip(query_context(selection), selection).steps,
         "heat map": run_heat_map(query_context(selection), selection),
         "newest": (newest.rows, newest.coverage),
         "heaviest": paged,

@@ -243,7 +243,7 @@ def test_deployments_say_what_they_send(signed_in: Client, project: Project) -> 
     html = shown(signed_in, show="deployments")
     assert cell_texts(html)[:6] == ["checkout", "2.31.0", "eu-1", "python", "1", "CPU 2"]
     assert "1 deployment" in html
-    assert 'service=checkout&amp;version=2.31.0&amp;zone=eu-1"' in html
+    assert 'service=checkout&amp;version=2.31.0&amp;zone=eu-1&amp;span=1d"' in html
 
 
 def test_deployments_say_what_they_sent_wherever_it_is_stored(

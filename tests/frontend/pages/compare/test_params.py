@@ -18,38 +18,49 @@ def read_query(query: str) -> CompareQuery:
     return found
 
 
-def test_side_b_has_what_it_does_not_override() -> None:
+def test_the_baseline_has_what_it_does_not_override() -> None:
     found = read_query("service=shop&zone=eu&version=2&span=1d&b.version=1")
-    assert (found.b.service, found.b.zones, found.b.versions) == ("shop", ("eu",), ("1",))
-    assert found.b.span == timedelta(days=1)
-    assert found.b.end is None
+    assert (found.baseline.service, found.baseline.zones, found.baseline.versions) == (
+        "shop",
+        ("eu",),
+        ("1",),
+    )
+    assert found.baseline.span == timedelta(days=1)
+    assert found.baseline.end is None
 
 
 def test_an_empty_override_is_all_of_them() -> None:
-    assert read_query("version=2&b.version=").b.versions == ()
+    assert read_query("version=2&b.version=").baseline.versions == ()
     assert read_query("version=2&b.version=").parameters().endswith("b.version=")
 
 
-def test_without_overrides_b_is_the_span_before() -> None:
+def test_without_overrides_the_baseline_is_the_span_before() -> None:
     found = read_query("span=6h")
-    assert (found.b.end, found.b.span) == (NOW - timedelta(hours=6), timedelta(hours=6))
+    assert (found.baseline.end, found.baseline.span) == (
+        NOW - timedelta(hours=6),
+        timedelta(hours=6),
+    )
     assert found.before
     assert found.parameters() == "span=6h"
 
 
-def test_b_may_have_its_own_range() -> None:
+def test_the_baseline_may_have_its_own_range() -> None:
     found = read_query(
         "from=2026-11-20T06:00:00Z&to=2026-11-20T12:00:00Z&b.to=2026-11-19T12:00:00Z"
     )
-    assert found.a.end == NOON
-    assert found.b.end == NOON - timedelta(days=1)
+    assert found.selected.end == NOON
+    assert found.baseline.end == NOON - timedelta(days=1)
     own = read_query("span=6h&b.from=2026-11-20T10:00:00Z&b.to=2026-11-20T12:00:00Z")
-    assert (own.a.span, own.b.span, own.b.end) == (timedelta(hours=6), timedelta(hours=2), NOON)
+    assert (own.selected.span, own.baseline.span, own.baseline.end) == (
+        timedelta(hours=6),
+        timedelta(hours=2),
+        NOON,
+    )
 
 
 def test_a_form_sends_the_moment_beside_the_choice() -> None:
     found = read_query("span=1h&b.end=2026-11-20T12:00:00Z&b.version=")
-    assert (found.a.end, found.b.end) == (None, NOON)
+    assert (found.selected.end, found.baseline.end) == (None, NOON)
 
 
 @pytest.mark.parametrize(
@@ -69,9 +80,19 @@ def test_an_address_is_written_as_it_is_read(query: str) -> None:
 
 def test_sides_are_swapped() -> None:
     found = read_query("version=2&span=1h&b.version=1").swapped()
-    assert (found.a.versions, found.b.versions) == (("1",), ("2",))
+    assert (found.selected.versions, found.baseline.versions) == (("1",), ("2",))
     assert read_query(found.parameters()) == found
 
 
-def test_other_names_of_b_are_passed_over() -> None:
-    assert read_query("service=shop&b.service=other&b.nonsense=1").b.service == "shop"
+@pytest.mark.parametrize(
+    "query", ["span=1h&b.end=now", "span=1h&end=2026-11-20T12%3A00%3A00Z&b.version="]
+)
+def test_equal_sides_stay_equal(query: str) -> None:
+    found = read_query(query)
+    assert found.baseline == found.selected
+    assert not found.before
+    assert read_query(found.parameters()) == found
+
+
+def test_other_names_of_the_baseline_are_passed_over() -> None:
+    assert read_query("service=shop&b.service=other&b.nonsense=1").baseline.service == "shop"

@@ -33,11 +33,16 @@ def test_only_what_matches_is_listed_also_on_its_further_pages(
     assert sorted(first + rest) == [f"step{i:02}" for i in range(40)]
 
 
-def test_beside_a_graph_the_list_stays_whole(client: Client, bob: User, project: Project) -> None:
+def test_beside_a_graph_the_list_has_the_matches_too(
+    client: Client, bob: User, project: Project
+) -> None:
     shop.send(shop.deployment(project), [NOON], {(("main", "m.py"), ("leaf", "m.py")): 1000})
     client.force_login(bob)
     flame = reverse("flame", args=[project.project_id])
-    assert names(html_of(client.get(f"{flame}{QUERY}&search=leaf"))) == ["leaf", "main"]
+    body = html_of(client.get(f"{flame}{QUERY}&search=leaf"))
+    assert names(body) == ["leaf"]
+    assert "1 of 2 match" in body
+    assert "Show all functions" in body
 
 
 def test_an_invalid_regex_is_explained_in_the_visitors_language(

@@ -160,7 +160,7 @@ def test_it_sorts_by_name_profiles_and_the_last_one(signed_in: Client, project: 
 def test_links_keep_what_else_is_asked_for(signed_in: Client, project: Project) -> None:
     add_service(project, "checkout")
     html = shown(signed_in, find="check", span="7d")
-    assert 'href="?find=check&amp;span=7d&amp;sort=last"' in html
+    assert 'href="?find=check&amp;sort=last&amp;span=7d"' in html
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import orjson
+from django.http import HttpResponse
 
 from common.asgi import Send
 from endpoints.asgi_response import send_response
@@ -27,10 +28,13 @@ _STATUSES: Mapping[str, int] = {
 
 async def send_connect_error(send: Send, error: Exception) -> None:
     """Send the error response for an exception."""
-    rejection = error_response(error)
-    code = connect_code(rejection)
-    body = orjson.dumps({"code": code, "message": rejection.message})
-    await send_response(send, _STATUSES[code], rejection.headers, body)
+    await send_response(send, *_connect_error(error))
+
+
+def connect_rejection(error: Exception) -> HttpResponse:
+    """Return the error response for an exception as Django's HttpResponse."""
+    status, headers, body = _connect_error(error)
+    return HttpResponse(body, status=status, headers=headers)
 
 
 def connect_code(rejection: ErrorResponse) -> str:
@@ -43,3 +47,11 @@ def connect_code(rejection: ErrorResponse) -> str:
         return "invalid_argument"
     code = rejection.code.lower()
     return code if code in _STATUSES else "internal"
+
+
+def _connect_error(error: Exception) -> tuple[int, dict[str, str], bytes]:
+    """Return the status, headers and body of the error response."""
+    rejection = error_response(error)
+    code = connect_code(rejection)
+    body = orjson.dumps({"code": code, "message": rejection.message})
+    return _STATUSES[code], rejection.headers, body

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("projects", "0014_key_file"),
+        ("projects", "0016_user_editor_url"),
     ]
 
     operations = [
@@ -29,6 +29,7 @@ class Migration(migrations.Migration):
                             ("flame", "Flame graph"),
                             ("compare", "Compare"),
                             ("history", "History"),
+                            ("breakdown", "Breakdown"),
                             ("profiles", "Profiles"),
                             ("agents", "Agents"),
                         ],

@@ -1,0 +1,157 @@
+"""Methods about profile types, labels and series: which values the profiles of a range have."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from api.pyroscope.matching import (
+    PROFILE_TYPE,
+    SERVICE_NAME,
+    VERSION,
+    ZONE,
+    SeriesKey,
+    TimeRange,
+    series_selections,
+    shown_name,
+    stored_name,
+    stored_series,
+    time_range,
+)
+from api.pyroscope.proto import querier_pb2 as pb
+from api.pyroscope.selectors import Selector, joined
+from profiles.query import (
+    InvalidQuery,
+    QueryContext,
+    View,
+    run_profile_values,
+    run_stored_times,
+)
+
+_OF_EVERY_PROFILE = (SERVICE_NAME, ZONE, VERSION, PROFILE_TYPE)
+_BY_SERIES = (SERVICE_NAME, PROFILE_TYPE)
+MAX_VALUES = 5000  # of a label
+MAX_SERIES = 5000  # label sets of a response
+MAX_LABEL_NAMES = 20  # of a request
+_NO_CONDITION = Selector("", ())
+
+
+def profile_types(
+    context: QueryContext, request: pb.ProfileTypesRequest, now: datetime
+) -> pb.ProfileTypesResponse:
+    """List the profile types of all services, sorted by id."""
+    of = time_range(request.start, request.end, now)
+    types = {key.type.id: key.type for key in stored_series(context, _NO_CONDITION, of)}
+    return pb.ProfileTypesResponse(
+        profile_types=[
+            pb.ProfileType(
+                ID=each.id,
+                name=each.name,
+                sample_type=each.sample_type,
+                sample_unit=each.sample_unit,
+                period_type=each.period_type,
+                period_unit=each.period_unit,
+            )
+            for _, each in sorted(types.items())
+        ]
+    )
+
+
+def label_names(
+    context: QueryContext, request: pb.LabelNamesRequest, now: datetime
+) -> pb.LabelNamesResponse:
+    """List the names of the labels of the profiles that match."""
+    of = time_range(request.start, request.end, now)
+    with context.snapshot:
+        selected = series_selections(context, joined(request.matchers), of)
+    names = {shown_name(name) for _, options in selected for name in options.labels}
+    if selected:
+        names |= {*_OF_EVERY_PROFILE}
+    return pb.LabelNamesResponse(names=sorted(names))
+
+
+def label_values(
+    context: QueryContext, request: pb.LabelValuesRequest, now: datetime
+) -> pb.LabelValuesResponse:
+    """List the values of one label of the profiles that match."""
+    of, selector = time_range(request.start, request.end, now), joined(request.matchers)
+    with context.snapshot:
+        if request.name in _BY_SERIES and _is_by_series(selector):
+            keys = stored_series(context, selector, of)
+            values = {_of_series(key, request.name) for key in keys}
+        else:
+            sets = _label_sets(context, selector, of, (request.name,))
+            values = {value for each in sets for value in each}
+    return pb.LabelValuesResponse(names=sorted(values - {""})[:MAX_VALUES])
+
+
+def series(context: QueryContext, request: pb.SeriesRequest, now: datetime) -> pb.SeriesResponse:
+    """List the distinct label sets, of the requested labels, of the profiles that match."""
+    of, selector = time_range(request.start, request.end, now), joined(request.matchers)
+    names = tuple(dict.fromkeys(request.label_names)) or _OF_EVERY_PROFILE
+    if len(names) > MAX_LABEL_NAMES:
+        raise InvalidQuery(f"A request may name {MAX_LABEL_NAMES} labels.")
+    with context.snapshot:
+        if {*names} <= {*_BY_SERIES} and _is_by_series(selector):
+            keys = stored_series(context, selector, of)
+            sets = {tuple(_of_series(key, name) for name in names) for key in keys}
+        else:
+            sets = _label_sets(context, selector, of, names)
+    if len(sets) > MAX_SERIES:
+        raise InvalidQuery(
+            f"The profiles have {len(sets):,} different label sets; the limit is {MAX_SERIES:,}. "
+            "Name fewer labels, or add a condition."
+        )
+    return pb.SeriesResponse(
+        labels_set=[
+            pb.Labels(
+                labels=[
+                    pb.LabelPair(name=name, value=value)
+                    for name, value in zip(names, values, strict=True)
+                    if value
+                ]
+            )
+            for values in sorted(sets)
+        ]
+    )
+
+
+def profile_stats(
+    context: QueryContext, request: pb.GetProfileStatsRequest, now: datetime
+) -> pb.GetProfileStatsResponse:
+    """Return the times of the first and last profile."""
+    stored = run_stored_times(context)
+    if stored.first is None or stored.last is None:
+        return pb.GetProfileStatsResponse(data_ingested=False)
+    return pb.GetProfileStatsResponse(
+        data_ingested=True,
+        oldest_profile_time=round(stored.first.timestamp() * 1000),
+        newest_profile_time=round(stored.last.timestamp() * 1000),
+    )
+
+
+def _is_by_series(selector: Selector) -> bool:
+    """Return True if all conditions are on the service or the profile type."""
+    return all(each.name == SERVICE_NAME or each.name[:2] == "__" for each in selector.matchers)
+
+
+def _of_series(key: SeriesKey, name: str) -> str:
+    return key.service if name == SERVICE_NAME else key.type.id
+
+
+def _label_sets(
+    context: QueryContext, selector: Selector, of: TimeRange, names: Iterable[str]
+) -> set[tuple[str, ...]]:
+    """Return the distinct values of the labels, in their order; "" where one is absent."""
+    names = [*names]
+    types: dict[tuple[str, object], set[str]] = {}
+    for key in stored_series(context, selector, of):
+        types.setdefault((key.service, key.type.type), set()).add(key.type.id)
+    sets: set[tuple[str, ...]] = set()
+    for selection, options in series_selections(context, selector, of):
+        by = [stored_name(name, options) for name in names if name not in _BY_SERIES]
+        found = run_profile_values(context, selection, View(), by).groups
+        for type_id in types[selection.service, selection.type] if PROFILE_TYPE in names else [""]:
+            fixed = {SERVICE_NAME: selection.service, PROFILE_TYPE: type_id}
+            for group in found:
+                own = iter(group)
+                sets.add(tuple(fixed[name] if name in fixed else next(own) for name in names))
+    return sets

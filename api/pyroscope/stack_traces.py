@@ -1,0 +1,183 @@
+"""Methods about call stacks: flame graphs, differences of two, and pprof profiles."""
+
+import gzip
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from api.pyroscope.flame_graph import FlameGraphBuilder, Levels, node_limit
+from api.pyroscope.matching import selections, time_range, view_of
+from api.pyroscope.profile_types import parse_id
+from api.pyroscope.proto import pprof_pb2
+from api.pyroscope.proto import querier_pb2 as pb
+from api.pyroscope.selectors import parse_selector
+from profiles.query import (
+    ExportFormat,
+    InvalidQuery,
+    MetricNotFound,
+    QueryContext,
+    Selection,
+    run_export,
+    run_tree,
+)
+
+_FLAME_GRAPH = (pb.PROFILE_FORMAT_UNSPECIFIED, pb.PROFILE_FORMAT_FLAMEGRAPH)
+MAX_PROFILES = 50  # of profile_id_selector
+MAX_CALL_SITE = 2000  # frames
+
+StacksRequest = pb.SelectMergeStacktracesRequest | pb.SelectMergeProfileRequest
+
+
+def select_flame_graph(
+    context: QueryContext, request: pb.SelectMergeStacktracesRequest, now: datetime
+) -> pb.SelectMergeStacktracesResponse:
+    """Merge the profiles that match; without any, the response has no flame graph."""
+    if request.format not in _FLAME_GRAPH:
+        raise InvalidQuery("Only flame graphs are supported as format of stack traces.")
+    if request.span_selector or request.trace_id_selector:
+        return pb.SelectMergeStacktracesResponse()  # spans are not recorded
+    levels = merged_levels(context, [request], request.max_nodes, now)
+    if not levels.totals[0]:
+        return pb.SelectMergeStacktracesResponse()
+    return pb.SelectMergeStacktracesResponse(
+        flamegraph=pb.FlameGraph(
+            names=levels.names,
+            levels=[pb.Level(values=values) for values in levels.levels],
+            total=levels.totals[0],
+            max_self=levels.max_self,
+        )
+    )
+
+
+def select_span_profile(
+    context: QueryContext, request: pb.SelectMergeSpanProfileRequest, now: datetime
+) -> pb.SelectMergeSpanProfileResponse:
+    """Return an empty response: profiles here do not record spans."""
+    parse_id(request.profile_typeID)
+    return pb.SelectMergeSpanProfileResponse()
+
+
+def diff(context: QueryContext, request: pb.DiffRequest, now: datetime) -> pb.DiffResponse:
+    """Compare two merges, which may be of different services, by the names of functions."""
+    sides = [request.left, request.right]
+    levels = merged_levels(context, sides, request.left.max_nodes or request.right.max_nodes, now)
+    left, right = levels.totals
+    return pb.DiffResponse(
+        flamegraph=pb.FlameGraphDiff(
+            names=levels.names,
+            levels=[pb.Level(values=values) for values in levels.levels],
+            total=left + right,
+            max_self=levels.max_self,
+            leftTicks=left,
+            rightTicks=right,
+        )
+    )
+
+
+def merged_levels(
+    context: QueryContext,
+    sides: Sequence[pb.SelectMergeStacktracesRequest],
+    max_nodes: int,
+    now: datetime,
+) -> Levels:
+    """Merge the profiles of each side into one flame graph."""
+    builder = FlameGraphBuilder(len(sides), context.check)
+    nodes = node_limit(max_nodes)
+    with context.snapshot:
+        for number, side in enumerate(sides):
+            _require_no_call_site(side.stack_trace_selector)
+            type_id = parse_id(side.profile_typeID)
+            view = replace(view_of(type_id), max_nodes=nodes)
+            for selection in _selections(context, side, now):
+                try:
+                    builder.add(run_tree(context, selection, view), number)
+                except MetricNotFound:
+                    continue
+    levels = builder.levels(nodes)
+    if sum(levels.totals) >= 2**63:
+        raise InvalidQuery("The sum of the values exceeds 64 bits. Select fewer profiles.")
+    return levels
+
+
+def select_pprof(
+    context: QueryContext, request: pb.SelectMergeProfileRequest, now: datetime
+) -> pprof_pb2.Profile:
+    """Merge the profiles of one service into a pprof profile with the requested metric only.
+
+    With a call site, the profile has the stacks that begin with it.
+    """
+    if request.trace_id_selector:
+        return pprof_pb2.Profile()  # spans are not recorded
+    call_site = [each.name for each in request.stack_trace_selector.call_site[: MAX_CALL_SITE + 1]]
+    if len(call_site) > MAX_CALL_SITE:
+        raise InvalidQuery(f"A call site may have {MAX_CALL_SITE:,} frames.")
+    found = _selections(context, request, now)
+    if len({selection.service for selection in found}) > 1 or len(found) > 1:
+        raise InvalidQuery(
+            f"The selector matches {len(found)} services or profiles; a pprof profile can be made "
+            'of one. Add a condition such as {service_name="…"}.'
+        )
+    type_id = parse_id(request.profile_typeID)
+    profile = pprof_pb2.Profile()
+    for selection in found:
+        try:
+            file = run_export(context, selection, view_of(type_id), ExportFormat.PPROF)
+        except MetricNotFound:
+            continue
+        profile.ParseFromString(gzip.decompress(file.data))
+        _keep_default_metric(profile)
+        if call_site:
+            _keep_call_site(profile, call_site)
+        context.check()
+    return profile
+
+
+def _selections(context: QueryContext, request: StacksRequest, now: datetime) -> list[Selection]:
+    of = time_range(request.start, request.end, now)
+    found = selections(
+        context, parse_selector(request.label_selector), parse_id(request.profile_typeID), of
+    )
+    ids = [*dict.fromkeys(request.profile_id_selector[: MAX_PROFILES + 1])]
+    if len(ids) > MAX_PROFILES:
+        raise InvalidQuery(f"A request may name {MAX_PROFILES} profiles.")
+    if not ids:
+        return found
+    return [replace(selection, profile=id) for selection in found for id in ids]
+
+
+def _require_no_call_site(selector: pb.StackTraceSelector) -> None:
+    if selector.call_site:
+        raise InvalidQuery("Flame graphs of a call site are not supported.")
+
+
+def _keep_default_metric(profile: pprof_pb2.Profile) -> None:
+    """Keep the default value of each sample, and the samples in which it is not zero."""
+    types = [each.type for each in profile.sample_type]
+    kept = types.index(profile.default_sample_type)
+    sample_type = profile.sample_type[kept]
+    samples = [sample for sample in profile.sample if sample.value[kept]]
+    for sample in samples:
+        value = sample.value[kept]
+        del sample.value[:]
+        sample.value.append(value)
+    kept_samples = [pprof_pb2.Sample.FromString(each.SerializeToString()) for each in samples]
+    kept_type = pprof_pb2.ValueType(type=sample_type.type, unit=sample_type.unit)
+    del profile.sample[:], profile.sample_type[:]
+    profile.sample.extend(kept_samples)
+    profile.sample_type.append(kept_type)
+
+
+def _keep_call_site(profile: pprof_pb2.Profile, call_site: Sequence[str]) -> None:
+    """Keep the samples whose stack begins with these functions, from the root."""
+    names = {each.id: profile.string_table[each.name] for each in profile.function}
+    frames = {
+        each.id: [names.get(line.function_id, "") for line in reversed(each.line)]
+        for each in profile.location
+    }
+    kept = []
+    for sample in profile.sample:
+        stack = [name for id in reversed(sample.location_id) for name in frames.get(id, ())]
+        if stack[: len(call_site)] == [*call_site]:
+            kept.append(pprof_pb2.Sample.FromString(sample.SerializeToString()))
+    del profile.sample[:]
+    profile.sample.extend(kept)

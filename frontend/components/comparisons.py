@@ -1,0 +1,201 @@
+"""Baselines offered for a selection: previous version, period or release, and other versions.
+
+Snapshots are compared with the last day of a service.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+from django.utils.translation import gettext as _
+
+from endpoints.params.selection import LABEL
+from frontend.components.services import by_last_seen
+from frontend.components.versions import VersionMark, releases_of
+from frontend.queries.page_query import PageQuery
+from frontend.queries.params import DEFAULT_VIEW, PageParams, span_text, time_text
+from profiles.query import MenuChoice, OptionsResult, ServiceName, SnapshotInfo
+
+_MOST_VERSIONS = 5
+_MOST_SERVICES = 20
+_LIVE_SPAN = timedelta(days=1)
+_LONGEST = 30  # characters of a version name in the menu
+
+Overrides = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    name: str
+    parameters: str  # query string of the compare page
+
+
+def comparisons_of(of: PageQuery, params: PageParams, options: OptionsResult) -> list[Comparison]:
+    """Return the comparisons offered for what a page shows: profiles, or a snapshot."""
+    if of.snapshot:
+        return with_services(of.snapshot, params, of.services)
+    return comparisons(params, options, releases_of(of.context, of.selection))
+
+
+def comparisons(
+    params: PageParams, options: OptionsResult, releases: Sequence[VersionMark]
+) -> list[Comparison]:
+    """Return the offered comparisons; a single profile has none, as it has no average.
+
+    `options` are those of the selected range, `releases` all versions of the service by time. If
+    the selection has no version, comparisons with another version select the newest in the range.
+    """
+    if params.profile:
+        return []
+    plain = _plain(params)
+    inside = _in_order(options, releases)
+    version = _selected_version(plain, inside)
+    earlier = inside[: inside.index(version)] if version in inside else []
+    others = [each for each in inside if each != version and each not in earlier[-1:]]
+    found = [Comparison(_("Previous period"), plain.parameters())]
+    if version:
+        selected = replace(plain, versions=(version,))
+        found = [
+            *_previous_version(selected, earlier),
+            *found,
+            *_last_release(selected, version, releases),
+            *_other_versions(selected, others),
+        ]
+    return [*found, *_all_others(plain, options)]
+
+
+def with_services(
+    snapshot: SnapshotInfo, params: PageParams, services: Sequence[ServiceName]
+) -> list[Comparison]:
+    """Return comparisons of a snapshot with the last day of the services that have its type.
+
+    The service that the snapshot was taken of comes first, then those with the latest profiles.
+    """
+    plain = replace(
+        PageParams(type=snapshot.type, snapshot=snapshot.id, span=_LIVE_SPAN),
+        metric=params.metric,
+        filters=params.filters,
+    )
+    found = [each.service for each in by_last_seen(services) if snapshot.type in each.types]
+    ordered = sorted(found, key=lambda name: name != snapshot.service)
+    name = _("%(service)s, last day")
+    return [
+        _with_baseline(name % {"service": each}, replace(plain, service=each), [("snapshot", "")])
+        for each in ordered[:_MOST_SERVICES]
+    ]
+
+
+def start(params: PageParams, options: OptionsResult, releases: Sequence[VersionMark]) -> str:
+    """Return the query string of a new comparison, whose sides have the same time range.
+
+    They are the newest version and the one before it, if the range has profiles of two versions.
+    """
+    plain = _plain(params)
+    inside = _in_order(options, releases)
+    if len(inside) > 1:
+        plain = replace(plain, versions=(inside[-1],))
+    previous = _previous_version(plain, inside[:-1])
+    return (previous or [_in_same_range("", plain, [])])[0].parameters
+
+
+def _plain(params: PageParams) -> PageParams:
+    return replace(params.of_the_data(), view=DEFAULT_VIEW, focus="", root=None)
+
+
+def _in_same_range(name: str, selected: PageParams, overrides: Overrides) -> Comparison:
+    """Return a comparison with other profiles of the same time range.
+
+    The end is stated, so that the range stays when another service drops the baseline's version.
+    """
+    end = time_text(selected.end) if selected.end else "now"
+    return _with_baseline(name, selected, [*overrides, ("end", end)])
+
+
+def _with_baseline(name: str, selected: PageParams, overrides: Overrides) -> Comparison:
+    of_baseline = urlencode([(f"b.{parameter}", value) for parameter, value in overrides])
+    return Comparison(name, f"{selected.parameters()}&{of_baseline}")
+
+
+def _previous_version(selected: PageParams, earlier: Sequence[str]) -> list[Comparison]:
+    """Offer the latest of the earlier versions that have profiles in the same range."""
+    if not earlier:
+        return []
+    name = _("Previous version (%(version)s)") % {"version": earlier[-1][:_LONGEST]}
+    return [_in_same_range(name, selected, [("version", earlier[-1])])]
+
+
+def _last_release(
+    selected: PageParams, version: str, releases: Sequence[VersionMark]
+) -> list[Comparison]:
+    """Offer the release before a version, in the period before that version appeared."""
+    began = next((each.first for each in releases if each.version == version), None)
+    before = [each.version for each in releases if began and each.first < began]
+    if not began or not before:
+        return []
+    names = {"version": version[:_LONGEST], "before": before[-1][:_LONGEST]}
+    overrides = [
+        ("version", before[-1]),
+        ("span", span_text(selected.span)),
+        ("end", time_text(began)),
+    ]
+    name = _("Last release before %(version)s (%(before)s)") % names
+    return [_with_baseline(name, selected, overrides)]
+
+
+def _other_versions(selected: PageParams, others: Sequence[str]) -> list[Comparison]:
+    """Offer the latest of the other versions that have profiles in the same range."""
+    name = _("Version %(version)s")
+    return [
+        _in_same_range(name % {"version": other[:_LONGEST]}, selected, [("version", other)])
+        for other in others[-_MOST_VERSIONS:]
+    ]
+
+
+def _selected_version(params: PageParams, inside: Sequence[str]) -> str:
+    """Return the selected version, by default the newest in the range; "" for several or none."""
+    if len(params.versions) > 1:
+        return ""
+    return params.versions[0] if params.versions else "".join(inside[-1:])
+
+
+def _in_order(options: OptionsResult, releases: Sequence[VersionMark]) -> list[str]:
+    """Return the versions that have profiles in the range, in the order of their release.
+
+    Versions that are not known as releases come first.
+    """
+    firsts: dict[str, datetime] = {each.version: each.first for each in releases}
+    versions = sorted(choice.value for choice in options.versions if choice.value)
+    unknown = [version for version in versions if version not in firsts]
+    released = [version for version in versions if version in firsts]
+    return [*unknown, *sorted(released, key=lambda version: firsts[version])]
+
+
+def _all_others(params: PageParams, options: OptionsResult) -> list[Comparison]:
+    """Offer all other values of the only filter that is set.
+
+    The complement of several filters cannot be expressed as a selection.
+    """
+    of_label = _("All other values of %(label)s")
+    chosen = [
+        *([("version", options.versions, params.versions)] if params.versions else []),
+        *([("zone", options.zones, params.zones)] if params.zones else []),
+        *(
+            (LABEL.prefix + name, options.labels.get(name, ()), values)
+            for name, values in params.labels
+        ),
+    ]
+    if len(chosen) != 1:
+        return []
+    parameter, offered, values = chosen[0]
+    others = _others(offered, values)
+    names = {"version": _("All other versions"), "zone": _("All other zones")}
+    label = parameter.removeprefix(LABEL.prefix)[:_LONGEST]
+    name = names.get(parameter) or of_label % {"label": label}
+    if not others:
+        return []
+    return [_in_same_range(name, params, [(parameter, other) for other in others])]
+
+
+def _others(offered: Sequence[MenuChoice], chosen: Sequence[str]) -> list[str]:
+    return [choice.value for choice in offered if choice.value and choice.value not in chosen]

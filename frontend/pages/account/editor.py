@@ -1,0 +1,65 @@
+"""`/account/editor`: link template that opens frames in the user's editor."""
+
+from typing import cast
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods
+
+from frontend.components.source_links import (
+    EDITOR_SCHEMES,
+    MAX_PATTERN,
+    InvalidLinkTemplate,
+    check_editor_pattern,
+)
+from projects.models import User
+
+EXAMPLES = (
+    ("VS Code", "vscode://file/home/me/{project}/{path}:{line}"),
+    ("Cursor", "cursor://file/home/me/{project}/{path}:{line}"),
+    ("Zed", "zed://file/home/me/{project}/{path}:{line}"),
+    ("IntelliJ IDEA", "idea://open?file=/home/me/{project}/{path}&line={line}"),
+    ("PyCharm", "pycharm://open?file=/home/me/{project}/{path}&line={line}"),
+    ("Sublime Text", "subl://open?url=file:///home/me/{project}/{path}&line={line}"),
+    ("TextMate", "txmt://open?url=file:///home/me/{project}/{path}&line={line}"),
+)
+
+
+class EditorForm(forms.Form):
+    editor_url = forms.CharField(
+        label=gettext_lazy("Editor link template"),
+        max_length=MAX_PATTERN,
+        required=False,
+        help_text=gettext_lazy("Empty: frames have no link to an editor."),
+    )
+
+    def clean_editor_url(self) -> str:
+        pattern = str(self.cleaned_data["editor_url"])
+        if pattern:
+            try:
+                check_editor_pattern(pattern)
+            except InvalidLinkTemplate as error:
+                raise forms.ValidationError(str(error)) from error
+        return pattern
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def editor(request: HttpRequest) -> HttpResponse:
+    """Show the user's template; a POST validates and stores it."""
+    user = cast("User", request.user)
+    posted = request.POST if request.method == "POST" else None
+    form = EditorForm(posted, initial={"editor_url": user.editor_url})
+    if posted is not None and form.is_valid():
+        user.editor_url = form.cleaned_data["editor_url"]
+        user.save(update_fields=["editor_url"])
+        messages.success(request, _("Editor link template saved"))
+        return redirect("editor")
+    values = {"form": form, "examples": EXAMPLES, "schemes": ", ".join(EDITOR_SCHEMES)}
+    status = 400 if form.errors else 200
+    return render(request, "frontend/account/editor.html", values, status=status)

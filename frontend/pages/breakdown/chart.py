@@ -1,0 +1,53 @@
+"""Data of the chart of a breakdown."""
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+
+from frontend.components.rates import Rate
+from frontend.components.versions import VersionMark, marks_of
+from profiles.query import GroupSeries, SeriesResult
+
+CHARTED = 10  # values with a series of their own: each has a colour and a pattern
+_LONGEST = 200  # characters of a name
+
+
+def chart(
+    result: SeriesResult,
+    series: Sequence[GroupSeries],
+    names: Sequence[str],
+    others: int,
+    rate: Rate,
+    releases: Sequence[VersionMark],
+) -> str:
+    """Return the JSON of `<breakdown-chart>`.
+
+    `series` are stacked in this order; if one more than `names`, the last is the sum of `others`.
+    """
+    start = result.steps[0].start
+    end = result.steps[-1].start + timedelta(seconds=result.step_seconds)
+    return json.dumps(
+        {
+            "from": start.timestamp(),
+            "to": end.timestamp(),
+            "step": result.step_seconds,
+            "profiles": [step.profiles for step in result.steps],
+            "values": [
+                [
+                    _rounded(rate.of(total, step.profiles, step.duration_ns))
+                    for total, step in zip(each.totals, result.steps, strict=True)
+                ]
+                for each in series
+            ],
+            "names": [name[:_LONGEST] for name in names],
+            "others": others,
+            "unit": rate.unit,
+            "versions": marks_of(releases),
+        },
+        separators=(",", ":"),
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    """Round to five significant digits, more than the chart's readout shows."""
+    return None if value is None else float(f"{value:.5g}")

@@ -1,0 +1,83 @@
+"""`/p/<project>/breakdown`: a metric over time by the values of a label."""
+
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from endpoints.params.reader import LenientReader
+from frontend.components.downloads import csv_file
+from frontend.fragments import wants_fragment
+from frontend.pages.breakdown import view_model as breakdown_page
+from frontend.pages.breakdown.params import COMPARE, PICK, read
+from frontend.queries.form_address import redirect_form
+from frontend.queries.page_query import DEADLINE_SECONDS, options_of, page_query, query_context
+from frontend.queries.params import ParsedParams
+from profiles.query import DeadlinePassed, InvalidQuery
+from projects.access import project_for
+
+
+@login_required
+@require_safe
+@vary_on_headers("HX-Request", "HX-History-Restore-Request")
+def breakdown(request: HttpRequest, project_id: str) -> HttpResponse:
+    """Render the page, or only the table for htmx; with two picked values, go to the comparison."""
+    project = project_for(request.user, project_id)
+    if redirect := redirect_form(request):
+        return redirect
+    now = timezone.now()
+    of = LenientReader.of_query(request.GET)
+    query, notices = read(of, now)
+    queries = query_context(request, project)
+    if of.read(COMPARE):
+        with queries.snapshot:
+            page = page_query(queries, project, ParsedParams(query.params, ()), now)
+            sides = breakdown_page.comparison(page, query, of.several(PICK)) if page else None
+        if sides:
+            return HttpResponseRedirect(f"{reverse('compare', args=[project_id])}?{sides}")
+        notices = (*notices, _("Select two values to compare."))
+    context = {
+        "project": project,
+        "here": "breakdown",
+        **breakdown_page.context(queries, project, query, notices, now),
+    }
+    if wants_fragment(request) and context.get("shown"):
+        response = render(request, "frontend/breakdown/table.html", context)
+        response.headers["HX-Push-Url"] = request.get_full_path()
+        return response
+    return render(request, "frontend/breakdown/page.html", context)
+
+
+@login_required
+@require_safe
+def breakdown_csv(request: HttpRequest, project_id: str) -> HttpResponse:
+    """Return the sums of each value as CSV; a URL without service or type gets 400."""
+    project = project_for(request.user, project_id)
+    now = timezone.now()
+    query, _notices = read(LenientReader.of_query(request.GET), now)
+    context = query_context(request, project)
+    try:
+        with context.snapshot:
+            of = page_query(context, project, ParsedParams(query.params, ()), now)
+            if of is None or not query.params.service or query.params.type is None:
+                sentence = _("The address must name a service and a type.")
+                return _error_response(HTTPStatus.BAD_REQUEST, sentence)
+            options = options_of(context, of.selection)
+            result, previous = breakdown_page.series_of(of, query, options)
+    except InvalidQuery as error:
+        return _error_response(HTTPStatus.BAD_REQUEST, str(error))
+    except DeadlinePassed:
+        sentence = _("This breakdown takes more than %(n)d s. Try a shorter timespan.")
+        return _error_response(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+    columns = breakdown_page.columns(query, result)
+    return csv_file("breakdown.csv", columns, breakdown_page.table(result, previous))
+
+
+def _error_response(status: HTTPStatus, sentence: str) -> HttpResponse:
+    return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

@@ -1,0 +1,438 @@
+"""View model of the breakdown page: chart, table of values, and menus."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from frontend.components import display_names, empty_state
+from frontend.components.empty_state import no_profiles, with_links
+from frontend.components.filter_chips import chips
+from frontend.components.left_out import left_out
+from frontend.components.pagination import Pages, pages_of
+from frontend.components.picker import Item, picker
+from frontend.components.rates import Rate, rate_of
+from frontend.components.time_ranges import span_name
+from frontend.components.units import format_delta_points, format_value
+from frontend.components.versions import releases_in
+from frontend.pages.breakdown.chart import CHARTED, chart
+from frontend.pages.breakdown.params import SORTS, BreakdownQuery
+from frontend.pages.history.params import steps_for
+from frontend.queries.page_query import (
+    DEADLINE_SECONDS,
+    PageQuery,
+    metric_named,
+    metric_notice,
+    options_of,
+    page_query,
+)
+from frontend.queries.params import ParsedParams, span_text, time_text
+from frontend.queries.view_address import SIDE
+from profiles.query import (
+    MAX_SERIES,
+    DeadlinePassed,
+    Grouping,
+    GroupKind,
+    GroupSeries,
+    InvalidQuery,
+    OptionsResult,
+    QueryContext,
+    SeriesResult,
+    deployments_of,
+    run_sample_labels,
+    run_series,
+)
+from projects.models import Project
+
+ROWS = 50  # of a page of the table
+_SIDES = 2  # of a comparison
+_MOST_LABELS = 50  # labels of profiles in the menu
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Relative change to the previous period of equal length."""
+
+    text: str  # "" if it is unknown
+    sign: int  # -1, 0 or 1
+    is_new: bool  # the previous period has profiles, but none with the value
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRow:
+    """Table row of a label value."""
+
+    value: str | None  # None: without the label
+    number: int  # of its series in the chart; 0 if it is in "other"
+    shown: str  # its part of the rate of all profiles
+    share: float
+    mean: str  # rate of its own profiles; "" for a label of samples
+    change: Change
+    profiles: int | None
+    flame: str  # query string of the flame graph of this value; "" if none can be selected
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Heading of a sortable column."""
+
+    sort: str  # value of the `sort` parameter that the heading's link sets
+    order: str  # aria-sort; "" for other columns
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    start: datetime
+    profiles: int
+    values: list[str]  # of the series of the chart; "" without profiles
+
+
+@dataclass(frozen=True, slots=True)
+class BreakdownView:
+    chart: str  # JSON for <breakdown-chart>
+    series: list[str]  # names of the series, heaviest first
+    others: int  # values in the last series, "other"; 0 if there is none
+    rows: list[ValueRow]
+    headings: dict[str, Heading]  # by column
+    pages: Pages
+    values: int  # number of values, with those that are not listed
+    steps: list[StepRow]
+    step: str  # "1 minute"
+    unit: str  # "cores", or "CPU time per profile"
+    of_profiles: bool  # whole profiles have the label
+    previous: str  # length of the previous period; "" if it has no profiles
+
+
+def context(
+    queries: QueryContext,
+    project: Project,
+    query: BreakdownQuery,
+    notices: tuple[str, ...],
+    now: datetime,
+) -> dict[str, object]:
+    """Return the template context; `query` is None if the project has no service."""
+    url = reverse("breakdown", args=[project.project_id])
+    try:
+        with queries.snapshot:
+            of = page_query(queries, project, ParsedParams(query.params, notices), now)
+            return _context(of, query, url) if of else {"query": None, "notices": notices}
+    except DeadlinePassed:
+        late = empty_state.deadline_state(query.params, DEADLINE_SECONDS)
+        return {"query": query, "notices": notices, "empty": with_links(late, url)}
+
+
+def _context(of: PageQuery, query: BreakdownQuery, url: str) -> dict[str, object]:
+    query = replace(query, params=of.params)
+    options = options_of(of.context, of.selection)
+    metric = metric_named(query.params.metric, options)
+    notices = (*of.notices, *metric_notice(query.params.metric, metric))
+    found: dict[str, object] = {
+        "query": query,
+        "selection": of.selection,
+        "notices": notices,
+        "picker": picker(of.params, of.services, options, of.now),
+        "service": of.selection.service,
+        "type": display_names.type_name(of.selection.type),
+        "type_words": display_names.type_words(of.selection.type),
+        "label": label_name(query.group_by),
+        "groupings": _groupings(of, query, options),
+        "metrics": [
+            Item(each.name, display_names.metric_name(each), each == (metric or options.metrics[0]))
+            for each in options.metrics
+        ],
+        "steps": [
+            Item(span_text(s), span_name(s), s == query.shown_step)
+            for s in sorted({*steps_for(query.params.span), query.shown_step})
+        ],
+        "chips": chips(query.params.filters),
+    }
+    try:
+        result, previous = series_of(of, query, options)
+    except InvalidQuery as error:
+        return found | {"error": str(error)}
+    found["notices"] = (*notices, *left_out(result.coverage))
+    if not result.coverage.profiles:
+        return found | {"empty": with_links(no_profiles(of, options), url)}
+    if not any(step.total for step in result.steps):
+        return found | {"empty": with_links(_without_values(of, result), url)}
+    return found | {"shown": _shown(of.context, query, result, previous)}
+
+
+def _without_values(of: PageQuery, result: SeriesResult) -> empty_state.EmptyState:
+    if not result.coverage.total:
+        return empty_state.without_values(of.selection, result.coverage)
+    if of.params.samples and not of.params.filters and not of.params.focus:
+        return empty_state.without_samples(of.params)
+    if of.params.focus:
+        return empty_state.out_of_focus(of.params)
+    return empty_state.filtered_away(of.params)
+
+
+def series_of(
+    of: PageQuery, query: BreakdownQuery, options: OptionsResult
+) -> tuple[SeriesResult, SeriesResult | None]:
+    """Return the series of the range, and the sums of the period of equal length before it.
+
+    The latter is None if they cannot be compared, for example without the metric. Raise
+    `InvalidQuery` or `DeadlinePassed`.
+    """
+    selection = of.selection
+    span = selection.end - selection.start
+    view = query.params.shown(metric_named(query.params.metric, options))
+    run = partial(run_series, of.context, view=view, group_by=query.group_by, size=MAX_SERIES)
+    result = run(selection, step=query.shown_step)
+    before = replace(selection, start=selection.start - span, end=selection.start)
+    # The same metric, whichever is the default of the previous period.
+    view = replace(view, metric=result.metric)
+    try:
+        return result, run(before, view=view, step=span)
+    except InvalidQuery:
+        return result, None
+
+
+def label_name(group_by: Grouping) -> str:
+    if group_by.kind is GroupKind.VERSION:
+        return _("Version")
+    return _("Zone") if group_by.kind is GroupKind.ZONE else group_by.name
+
+
+def value_name(value: str | None) -> str:
+    return _("(not set)") if value is None else value
+
+
+def _groupings(
+    of: PageQuery, query: BreakdownQuery, options: OptionsResult
+) -> list[tuple[str, list[Item]]]:
+    """Return the menu of labels, in groups: deployments, profiles, samples."""
+    samples = [
+        Grouping(GroupKind.SAMPLE, name) for name in run_sample_labels(of.context, of.selection)
+    ]
+    labels = [Grouping(GroupKind.LABEL, name) for name in list(options.labels)[:_MOST_LABELS]]
+    known = [Grouping(GroupKind.VERSION), Grouping(GroupKind.ZONE)]
+    chosen = query.group_by
+    if chosen not in (*known, *labels, *samples):
+        (labels if chosen.kind is GroupKind.LABEL else samples).append(chosen)
+    groups = [
+        (_("Deployment"), known),
+        (_("Labels of profiles"), labels),
+        (_("Labels of samples"), samples),
+    ]
+    return [
+        (name, [Item(each.parameter, label_name(each), each == chosen) for each in group])
+        for name, group in groups
+        if group
+    ]
+
+
+def _shown(
+    context: QueryContext,
+    query: BreakdownQuery,
+    result: SeriesResult,
+    previous: SeriesResult | None,
+) -> BreakdownView:
+    duration = sum(step.duration_ns for step in result.steps)
+    rate = rate_of(result.selection.type, result.metric, duration)
+    rows = _rows(query, result, previous, rate)
+    pages = pages_of(len(rows), ROWS, query.page)
+    charted, rest = result.values[:CHARTED], _rest(result)
+    series = [*charted, *([rest] if rest else [])]
+    names = [value_name(each.value) for each in charted]
+    metric = display_names.metric_name(result.metric)
+    unit = metric
+    if not rate.is_per_second:
+        unit = _("%(metric)s per profile") % {"metric": metric}
+    elif not rate.unit.endswith("/s"):
+        unit = _("%(metric)s in %(unit)s") % {"metric": metric, "unit": _unit_name(rate.unit)}
+    others = result.other_values + max(0, len(result.values) - CHARTED)
+    releases = releases_in(context, result.selection)
+    return BreakdownView(
+        chart=chart(result, series, names, others, rate, releases),
+        series=names,
+        others=others,
+        rows=rows[pages.first : pages.behind],
+        headings={column: _heading(query, column) for column in SORTS},
+        pages=pages,
+        values=len(result.values) + result.other_values,
+        steps=_steps(result, series, rate),
+        step=span_name(timedelta(seconds=result.step_seconds)),
+        unit=unit,
+        of_profiles=query.group_by.kind is not GroupKind.SAMPLE,
+        previous=span_name(query.params.span) if previous and previous.coverage.profiles else "",
+    )
+
+
+def _heading(query: BreakdownQuery, column: str) -> Heading:
+    """Return a heading, whose link reverses the current column; numbers descend, names ascend."""
+    if query.sort != column:
+        return Heading("" if column == SORTS[0] else column, "")
+    ascends = query.reverse if column != "name" else not query.reverse
+    back = "" if column == SORTS[0] else column
+    return Heading(
+        back if query.reverse else f"-{column}", "ascending" if ascends else "descending"
+    )
+
+
+def _unit_name(unit: str) -> str:
+    return _("cores") if unit == "cores" else _("threads")
+
+
+def _rest(result: SeriesResult) -> GroupSeries | None:
+    """Return the sum of all values without a series of their own in the chart."""
+    rest = [*result.values[CHARTED:], *([result.other] if result.other else [])]
+    if not rest:
+        return None
+    totals = tuple(sum(column) for column in zip(*(each.totals for each in rest), strict=True))
+    return GroupSeries(None, sum(totals), totals, None, None)
+
+
+def _rows(
+    query: BreakdownQuery,
+    result: SeriesResult,
+    previous: SeriesResult | None,
+    rate: Rate,
+) -> list[ValueRow]:
+    """Return all rows, sorted."""
+    whole = _Whole.of(result)
+    before = {each.value: each for each in previous.values} if previous else {}
+    of_before = _Whole.of(previous) if previous else _Whole(0, 0, 0)
+    are_all_known = previous is not None and not previous.other
+    keyed: list[tuple[dict[str, float | str], ValueRow]] = []
+    for number, each in enumerate(result.values, 1):
+        own = _own_rate(each, rate, whole)
+        earlier = before.get(each.value)
+        was = _own_rate(earlier, rate, of_before) if earlier else None
+        is_known = of_before.profiles > 0 and (earlier is not None or are_all_known)
+        change, ratio = _change(own, was, is_known=is_known)
+        row = ValueRow(
+            value=each.value,
+            number=number if number <= CHARTED else 0,
+            shown=format_value(
+                rate.of(each.total, whole.profiles, whole.duration_ns) or 0, rate.unit
+            ),
+            share=each.total / whole.total if whole.total else 0.0,
+            mean=format_value(own or 0, rate.unit) if each.profiles is not None else "",
+            change=change,
+            profiles=each.profiles,
+            flame="" if each.value is None else query.only(each.value).parameters(),
+        )
+        keys: dict[str, float | str] = {
+            "value": -each.total,
+            "mean": -(own or 0),
+            "change": -ratio,
+            "profiles": -(each.profiles or 0),
+            "name": value_name(each.value),
+        }
+        keyed.append((keys, row))
+    keyed.sort(key=lambda pair: pair[0][query.sort], reverse=query.reverse)
+    return [row for _keys, row in keyed]
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """Sums over all profiles of a range."""
+
+    total: int
+    profiles: int
+    duration_ns: int
+
+    @classmethod
+    def of(cls, result: SeriesResult) -> "_Whole":
+        steps = result.steps
+        return cls(
+            sum(step.total for step in steps),
+            sum(step.profiles for step in steps),
+            sum(step.duration_ns for step in steps),
+        )
+
+
+def _own_rate(of: GroupSeries, rate: Rate, whole: _Whole) -> float | None:
+    """Return the rate of the value's own profiles; of a label of samples, that of all profiles."""
+    if of.profiles is None or of.duration_ns is None:
+        return rate.of(of.total, whole.profiles, whole.duration_ns)
+    return rate.of(of.total, of.profiles, of.duration_ns)
+
+
+def _change(now: float | None, was: float | None, *, is_known: bool) -> tuple[Change, float]:
+    """Return the change, and the number to sort by: new values first, unknown ones last."""
+    if not is_known or now is None:
+        return Change("", 0, is_new=False), float("-inf")
+    if not was:
+        return Change("", 1, is_new=True), float("inf")
+    ratio = now / was - 1
+    text = format_delta_points(ratio)
+    return Change(text, 0 if text == "0" else 1 if ratio > 0 else -1, is_new=False), ratio
+
+
+def comparison(of: PageQuery, query: BreakdownQuery, picks: Sequence[str]) -> str | None:
+    """Return the query string of the comparison of two values; None if there are not two.
+
+    The newer of two versions is the selected side, otherwise the first of the values.
+    """
+    if len(picks) != len({*picks}) or len(picks) != _SIDES:
+        return None
+    query = replace(query, params=of.params)
+    selected, baseline = picks
+    if query.group_by.kind is GroupKind.VERSION:
+        # deployments are in order, the newest first
+        versions = [
+            each.version
+            for each in deployments_of(of.context)
+            if each.service == of.selection.service
+        ]
+        oldest = {version: i for i, version in enumerate(versions)}
+        if oldest.get(baseline, -1) < oldest.get(selected, -1):
+            selected, baseline = baseline, selected
+    override = urlencode({SIDE + query.group_by.parameter: baseline})
+    return f"{query.only(selected).parameters()}&{override}"
+
+
+def _steps(result: SeriesResult, series: Sequence[GroupSeries], rate: Rate) -> list[StepRow]:
+    rows = []
+    for i, step in enumerate(result.steps):
+        values = [rate.of(each.totals[i], step.profiles, step.duration_ns) for each in series]
+        texts = ["" if value is None else format_value(value, rate.unit) for value in values]
+        rows.append(StepRow(step.start, step.profiles, texts))
+    return rows
+
+
+def table(result: SeriesResult, previous: SeriesResult | None) -> list[list[str | int | float]]:
+    """Return CSV rows with the sums of each value; `columns` returns the header."""
+    before = {each.value: each for each in previous.values} if previous else {}
+    unknown = None if previous is None or previous.other else 0
+    rows: list[list[str | int | float]] = []
+    for each in result.values:
+        earlier = before.get(each.value)
+        rows.append(
+            [
+                each.value or "",
+                each.total,
+                _cell(each.profiles),
+                _cell(earlier.total if earlier else unknown),
+                _cell(earlier.profiles if earlier else unknown),
+                *each.totals,
+            ]
+        )
+    if other := result.other:
+        name = f"other ({result.other_values})"
+        rows.append([name, other.total, _cell(other.profiles), "", "", *other.totals])
+    return rows
+
+
+def _cell(number: int | None) -> int | str:
+    return "" if number is None else number
+
+
+def columns(query: BreakdownQuery, result: SeriesResult) -> list[str]:
+    unit = result.metric.unit
+    return [
+        query.group_by.parameter,
+        f"total ({unit})",
+        "profiles",
+        f"total of the previous period ({unit})",
+        "profiles of the previous period",
+        *(f"{time_text(step.start)} ({unit}, profiles: {step.profiles})" for step in result.steps),
+    ]

@@ -1,0 +1,129 @@
+"""`/p/<project>/embed`: create and revoke the URLs of embedded images."""
+
+import time
+from dataclasses import dataclass
+from typing import cast
+from urllib.parse import urlencode
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import escape
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from endpoints.params.reader import LenientReader
+from frontend.addresses import flame_url
+from frontend.forbidden import only_who_may_change
+from frontend.pages.embed.params import LEVELS, MAX_LEVELS, MAX_WIDTH, MIN_WIDTH, THEME, WIDTH
+from frontend.pages.embed.urls import PREFIX
+from frontend.queries.params import PageParams, page_params
+from projects.access import may_change, may_embed, membership
+from projects.credentials import embed_tokens
+from projects.credentials.embed_tokens import QueryTooLong
+from projects.models import Member, User
+
+_DAYS = (1, 7, 30, 90, 365)
+
+
+class EmbedForm(forms.Form):
+    days = forms.TypedChoiceField(
+        label=gettext_lazy("Expires after"),
+        coerce=int,
+        choices=[(n, ngettext_lazy("%(n)d day", "%(n)d days", n) % {"n": n}) for n in _DAYS],
+        initial=30,
+    )
+    theme = forms.ChoiceField(
+        label=gettext_lazy("Theme"),
+        choices=[("light", gettext_lazy("Light")), ("dark", gettext_lazy("Dark"))],
+        initial=THEME.default,
+    )
+    width = forms.IntegerField(
+        label=gettext_lazy("Width in pixels"),
+        min_value=MIN_WIDTH,
+        max_value=MAX_WIDTH,
+        initial=WIDTH.default,
+    )
+    levels = forms.IntegerField(
+        label=gettext_lazy("Levels"), min_value=1, max_value=MAX_LEVELS, initial=LEVELS.default
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """URL of a new image, and texts to paste."""
+
+    url: str
+    path: str  # the same without the server, for the preview
+    html: str
+    markdown: str
+    days: int
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def embed(request: HttpRequest, project_id: str) -> HttpResponse:
+    """Create an image of the selection in the address, for members but viewers."""
+    member = membership(request.user, project_id)
+    if not may_embed(member):
+        raise PermissionDenied(_("Your role may not embed images of this project."))
+    params = page_params(LenientReader.of_query(request.GET), timezone.now()).of_the_data()
+    if not params.service or params.type is None:
+        return redirect("flame", project_id)
+    form = EmbedForm(request.POST if request.method == "POST" else None)
+    made = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = _make(request, member, params, form)
+        except QueryTooLong as error:
+            form.add_error(None, str(error))
+    values = {
+        "project": member.project,
+        "here": "flame",
+        "form": form,
+        "made": made,
+        "service": params.service,
+        "flame_url": flame_url(member.project, params),
+        "embed_url": f"{reverse('embed', args=[project_id])}?{params.parameters()}",
+        "may_revoke": may_change(member),
+        "query": params.parameters(),
+    }
+    return render(request, "frontend/flame/embed.html", values)
+
+
+@login_required
+@require_POST
+def revoke(request: HttpRequest, project_id: str) -> HttpResponse:
+    """Revoke all images of the project, for owners and admins."""
+    member = membership(request.user, project_id)
+    only_who_may_change(member)
+    embed_tokens.revoke_all(member.project, by=cast("User", request.user))
+    messages.success(request, _("All embedded images of this project were revoked."))
+    return redirect("flame", project_id)
+
+
+def _make(request: HttpRequest, member: Member, params: PageParams, form: EmbedForm) -> Embedded:
+    days = form.cleaned_data["days"]
+    expires = int(time.time()) + days * 86_400
+    user = cast("User", request.user)
+    token = embed_tokens.make(member.project, params.parameters(), expires, by=user)
+    image = urlencode({name: form.cleaned_data[name] for name in ("width", "levels", "theme")})
+    path = f"{PREFIX}{token}.svg?{image}"
+    url = f"{settings.FLAMEWATCH_URL}{path}"
+    page = f"{settings.FLAMEWATCH_URL}{flame_url(member.project, params)}"
+    name = _("Flame graph of %(service)s") % {"service": params.service}
+    html = f'<a href="{escape(page)}"><img src="{escape(url)}" alt="{escape(name)}"></a>'
+    return Embedded(url, path, html, f"[![{_plain(name)}]({url})]({page})", days)
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", "(").replace("]", ")")

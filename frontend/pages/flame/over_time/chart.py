@@ -1,0 +1,198 @@
+"""View model of the chart above the graph: values over time of a selection and of a function."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from frontend.components.display_names import metric_name
+from frontend.components.rates import Rate, rate_of
+from frontend.components.units import format_delta, format_value
+from frontend.components.versions import VersionMark, marks_of
+from profiles.query import Selection, StripResult, StripStep, series_changes
+
+_AROUND = 7  # length of the chart's range, as a multiple of the selected range
+_LONGEST = timedelta(days=400)
+Values = list[float | None]  # by step; None without profiles
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    name: str
+    value: str  # over the selected range; "" without profiles
+    is_function: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VersionChange:
+    """Significant change of the last series with a version, compared with the one before it."""
+
+    version: str
+    text: str  # signed difference of the averages
+    sign: int  # -1 or 1
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """Row of the data table."""
+
+    start: datetime
+    profiles: int
+    values: list[str]  # of each series; "" without profiles
+    versions: list[str]  # that first appeared in the step
+
+
+@dataclass(frozen=True, slots=True)
+class OverTime:
+    plot: str  # JSON for <profile-strip>
+    series: list[Series]  # the selection, then the function if there is one
+    unit: str  # "cores", "per second" or "": how the values are averaged
+    change: VersionChange | None  # the latest one
+    rows: list[StepRow]  # of steps with profiles or new versions
+
+
+def around(selection: Selection, now: datetime) -> Selection:
+    """Return the range of the chart: longer than the selected range, and not later than now."""
+    span = selection.end - selection.start
+    end = min(selection.end + span * (_AROUND // 2), max(now, selection.end))
+    # Without a weight filter: the heaviest profiles of a longer range differ from the selected
+    # ones.
+    wide = replace(selection, weight=None)
+    return replace(wide, start=end - min(span * _AROUND, max(span, _LONGEST)), end=end)
+
+
+def over_time(
+    result: StripResult,
+    selected: Selection,
+    releases: Sequence[VersionMark],
+    function: tuple[str, Sequence[int]] | None = None,
+) -> OverTime:
+    """Build the chart; `function` is a name and its total in each step of the result."""
+    of, steps = selected.type, result.steps
+    rate = rate_of(of, result.metric, sum(step.duration_ns for step in steps))
+    unit = rate.unit
+    totals: list[Sequence[float]] = [[step.total for step in steps]]
+    names = [metric_name(result.metric)]
+    if function:
+        names.append(function[0])
+        totals.append(function[1])
+    values = [
+        [_value(rate, [total], [step]) for total, step in zip(each, steps, strict=True)]
+        for each in totals
+    ]
+    changes = _changes(releases, result, values, unit)
+    signs = {change.version: change.sign for change in changes}
+    inside = [i for i, step in enumerate(steps) if _is_inside(step, result, selected)]
+    return OverTime(
+        plot=_plot(result, selected, names, values, unit, marks_of(releases), signs),
+        series=[
+            Series(name, _text(_over(rate, each, steps, inside), unit), i > 0)
+            for i, (name, each) in enumerate(zip(names, totals, strict=True))
+        ],
+        unit=unit,
+        change=changes[-1] if changes else None,
+        rows=_rows(result, values, unit, releases),
+    )
+
+
+def _value(rate: Rate, totals: Sequence[float], steps: Sequence[StripStep]) -> float | None:
+    profiles = sum(step.profiles for step in steps)
+    return rate.of(sum(totals), profiles, sum(step.duration_ns for step in steps))
+
+
+def _over(
+    rate: Rate, totals: Sequence[float], steps: Sequence[StripStep], inside: Sequence[int]
+) -> float | None:
+    return _value(rate, [totals[i] for i in inside], [steps[i] for i in inside])
+
+
+def _is_inside(step: StripStep, result: StripResult, selected: Selection) -> bool:
+    middle = step.start + timedelta(seconds=result.step_seconds) / 2
+    return selected.start <= middle <= selected.end
+
+
+def _changes(
+    releases: Sequence[VersionMark], result: StripResult, values: Sequence[Values], unit: str
+) -> list[VersionChange]:
+    """Compare the last series before and after each version, up to the versions beside it.
+
+    The step in which a version first appeared counts on neither side.
+    """
+    start, end = result.selection.start, result.selection.end
+    times = [start, *(each.first for each in releases), end]
+    found = []
+    for (before, began), (_, until), release in zip(
+        pairwise(times), pairwise(times[1:]), releases, strict=False
+    ):
+        sides = [_measured(values, result, before, began), _measured(values, result, began, until)]
+        if not all(side[-1] for side in sides):
+            continue
+        change = series_changes(*sides)[-1]
+        if change.real and change.difference:
+            text = format_delta(change.difference, unit)
+            found.append(VersionChange(release.version, text, 1 if change.difference > 0 else -1))
+    return found
+
+
+def _measured(
+    values: Sequence[Values], result: StripResult, start: datetime, end: datetime
+) -> list[list[float]]:
+    """Return the values of each series in the steps inside a range that have profiles."""
+    length = timedelta(seconds=result.step_seconds)
+    used = [
+        i
+        for i, step in enumerate(result.steps)
+        if start <= step.start and step.start + length <= end
+    ]
+    return [[value for i in used if (value := each[i]) is not None] for each in values]
+
+
+def _rows(
+    result: StripResult, values: Sequence[Values], unit: str, releases: Iterable[VersionMark]
+) -> list[StepRow]:
+    step = timedelta(seconds=result.step_seconds)
+    new: dict[int, list[str]] = {}
+    for each in releases:
+        new.setdefault((each.first - result.selection.start) // step, []).append(each.version)
+    return [
+        StepRow(of.start, of.profiles, [_text(each[i], unit) for each in values], new.get(i, []))
+        for i, of in enumerate(result.steps)
+        if of.profiles or i in new
+    ]
+
+
+def _text(value: float | None, unit: str) -> str:
+    return "" if value is None else format_value(value, unit)
+
+
+def _plot(
+    result: StripResult,
+    selected: Selection,
+    names: Sequence[str],
+    values: Sequence[Values],
+    unit: str,
+    versions: Sequence[tuple[float, str]],
+    signs: dict[str, int],
+) -> str:
+    """Return the JSON of `<profile-strip>`. Times are Unix timestamps in seconds."""
+    return json.dumps(
+        {
+            "from": result.selection.start.timestamp(),
+            "to": result.selection.end.timestamp(),
+            "step": result.step_seconds,
+            "counts": [step.profiles for step in result.steps],
+            "names": names,
+            "values": [[_rounded(value) for value in each] for each in values],
+            "unit": unit,
+            "selected": [selected.start.timestamp(), selected.end.timestamp()],
+            "versions": versions,
+            "changes": [signs.get(version, 0) for _, version in versions],
+        },
+        separators=(",", ":"),
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    """Round to five significant digits, more than the chart's readout shows."""
+    return None if value is None else float(f"{value:.5g}")

@@ -1,0 +1,75 @@
+"""`/p/<project>/flame/over-time`: the chart above the graph, requested after the graph."""
+
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from endpoints.params import parameter
+from endpoints.params.reader import LenientReader
+from endpoints.params.view import MAX_NAME
+from frontend.components.versions import releases_in
+from frontend.pages.flame.over_time.chart import OverTime, around, over_time
+from frontend.queries.page_query import DEADLINE_SECONDS, find_metric, query_context
+from frontend.queries.params import PageParams, page_params
+from profiles.query import (
+    DeadlinePassed,
+    InvalidQuery,
+    QueryContext,
+    Selection,
+    View,
+    run_function_strip,
+    run_strip,
+    strip_step,
+)
+from projects.access import project_for
+
+FUNCTION = parameter.text("function", "Full name of the function of the second series", MAX_NAME)
+
+
+@login_required
+@require_safe
+def flame_over_time(request: HttpRequest, project_id: str) -> HttpResponse:
+    """Render the chart of the page's selection; `function` replaces the focused function."""
+    project = project_for(request.user, project_id)
+    now = timezone.now()
+    of = LenientReader.of_query(request.GET)
+    params = page_params(of, now)
+    if not params.service or params.type is None:
+        return _error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
+    if params.snapshot:
+        return _error(HTTPStatus.BAD_REQUEST, _("A snapshot has no values over time."))
+    selection = params.selection(project.pk, params.service, params.type, now)
+    context, function = query_context(request, project), of.read(FUNCTION) or params.focus
+    try:
+        with context.snapshot:
+            shown = _over_time(context, params, selection, around(selection, now), function)
+    except InvalidQuery as error:
+        return _error(HTTPStatus.BAD_REQUEST, str(error))
+    except DeadlinePassed:
+        sentence = _("This history takes more than %(n)d s. Try a shorter timespan.")
+        return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+    response = render(request, "frontend/flame/over_time.html", {"over_time": shown})
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _over_time(
+    context: QueryContext, params: PageParams, selection: Selection, wide: Selection, function: str
+) -> OverTime:
+    metric = find_metric(context, selection, params.metric)
+    step = strip_step(wide.end - wide.start)
+    result = run_strip(context, wide, View(metric=metric), step=step)
+    of = None
+    if function:
+        view = View(metric=result.metric, filters=params.filters)
+        of = (function, run_function_strip(context, wide, view, function, step))
+    return over_time(result, selection, releases_in(context, result.selection), of)
+
+
+def _error(status: HTTPStatus, sentence: str) -> HttpResponse:
+    return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

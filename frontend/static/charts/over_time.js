@@ -1,0 +1,91 @@
+/**
+ * Loading of the chart above the graph, after the graph: it never delays the call tree.
+ *
+ * `#over-time` has the chart's URL in `data-url`. A newer request replaces an older one.
+ */
+
+import { showTimes } from '../shell/times.js';
+import './profile_strip.js';
+
+/** @typedef {{morph: (before: Element, after: string, config: object) => Node[]}} Idiomorph */
+
+const WAIT_MS = 250; // several zooms in a row make one request
+
+let shown = ''; // URL of the shown chart
+let requested = ''; // URL of the shown or requested chart
+let loading = new AbortController();
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+
+/**
+ * Show the chart of the page's selection, with a second series for a function, unless it is shown.
+ * @param {string} name full name of a function; "" for the one that the page's URL focuses on
+ */
+export function showOverTime(name) {
+  const box = document.querySelector('#over-time');
+  if (!(box instanceof HTMLElement) || !box.dataset.url) return;
+  const url = new URL(box.dataset.url, location.href);
+  if (name) url.searchParams.set('function', name);
+  if (url.href === requested && (url.href !== shown || box.querySelector('profile-strip'))) return;
+  stopOverTime();
+  requested = url.href;
+  timer = setTimeout(() => load(box, url.href, loading.signal), shown ? WAIT_MS : 0);
+}
+
+/** Cancel a request that is pending: the page is about to request something else. */
+export function stopOverTime() {
+  clearTimeout(timer);
+  loading.abort();
+  loading = new AbortController();
+  requested = shown;
+}
+
+/** @param {HTMLElement} box @param {string} url @param {AbortSignal} signal */
+async function load(box, url, signal) {
+  const html = await fetched(box, url, signal);
+  if (signal.aborted) return;
+  shown = url;
+  const { Idiomorph } = /** @type {{Idiomorph?: Idiomorph}} */ (/** @type {unknown} */ (globalThis));
+  Idiomorph?.morph(box, html, { morphStyle: 'innerHTML', callbacks: { beforeNodeMorphed, beforeAttributeUpdated } });
+  showTimes(box);
+}
+
+/**
+ * Fetch the server's HTML; on failure return an escaped message instead.
+ * @param {HTMLElement} box
+ * @param {string} url
+ * @param {AbortSignal} signal
+ */
+async function fetched(box, url, signal) {
+  const note = document.createElement('p');
+  note.className = 'small muted failed';
+  note.setAttribute('role', 'status');
+  note.textContent = box.dataset.failed ?? '';
+  try {
+    const response = await fetch(url, { credentials: 'same-origin', signal });
+    const text = await response.text();
+    if (response.ok && !response.redirected) return text;
+    if ((response.headers.get('Content-Type') ?? '').startsWith('text/plain')) note.textContent = text;
+  } catch {
+    // aborted, or offline: the message says so
+  }
+  return note.outerHTML;
+}
+
+/**
+ * Keep the drawing of the chart: a change of its attributes redraws it.
+ * @param {Node} before
+ * @param {Node} after
+ */
+function beforeNodeMorphed(before, after) {
+  if (!(before instanceof HTMLElement) || !(after instanceof HTMLElement)) return true;
+  if (!before.matches('profile-strip')) return true;
+  const plot = after.dataset.plot ?? '';
+  if (before.dataset.plot !== plot) before.dataset.plot = plot;
+  return false;
+}
+
+/** Keep an opened data table open. @param {string} name @param {Element} element */
+function beforeAttributeUpdated(name, element) {
+  return name !== 'open' || !element.matches('details');
+}

@@ -1,0 +1,37 @@
+/** Bar above the graph with the values of the chosen frame, its source, and its actions. */
+
+import { can, subjectOf } from './actions.js';
+import { element } from './around.js';
+import { sourceLineOf, showSource } from './source.js';
+import { valuesOf } from './tooltip.js';
+
+/** @typedef {import("./tree.js").Tree} Tree */
+/** @typedef {import("./actions.js").Subject} Subject */
+
+/** @type {Subject | null} */
+let chosen = null;
+
+/** Return the subject of the bar's actions. */
+export function chosenSubject() {
+  return chosen;
+}
+
+/**
+ * Show a frame, or the hint if there is none.
+ * @param {Tree | null} tree
+ * @param {number} node -1 for none
+ * @param {number} view the node at full width
+ */
+export function showFrame(tree, node, view) {
+  const bar = element('#frame-bar');
+  chosen = tree && node >= 0 ? subjectOf(tree, node) : null;
+  if (!bar) return;
+  for (const part of bar.children) part.toggleAttribute('hidden', part.matches('[data-hint]') === (chosen !== null));
+  if (!tree || !chosen) return;
+  const values = valuesOf(tree, node, view, '');
+  for (const part of bar.querySelectorAll('[data-bar]')) part.textContent = values[part.getAttribute('data-bar') ?? ''];
+  showSource(bar, sourceLineOf(tree, node));
+  for (const button of bar.querySelectorAll('[data-act]')) {
+    button.toggleAttribute('hidden', !can(button.getAttribute('data-act') ?? '', chosen));
+  }
+}

@@ -1,0 +1,143 @@
+"""Time, value and labels of single profiles, without their call trees."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import orjson
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
+from numpy.typing import NDArray
+
+from profiles.engine.coverage import ScanStats
+from profiles.engine.metrics import Metric, canonical
+from profiles.engine.timestamps import micros
+from profiles.models import Profile
+from profiles.queries.context import QueryContext
+from profiles.queries.deployments import deployments_by_pk
+from profiles.queries.plan import choose_metric, metrics_of, plan_query
+from profiles.queries.results import ProfileValuesResult
+from profiles.queries.scan import open_plan
+from profiles.queries.scan_input import profile_facts
+from profiles.queries.selection import Selection, View
+
+# Names of a deployment's properties in `by`; other names are those of profile labels.
+_OF_DEPLOYMENT = ("zone", "version")
+_HEAD_ROWS_AT_ONCE = 2000
+
+
+def run_profile_values(
+    context: QueryContext, selection: Selection, view: View, by: Sequence[str] = ()
+) -> ProfileValuesResult:
+    """Return the value of each matching profile in the view's metric, grouped by labels.
+
+    `by` names labels, or `zone` and `version`. Profiles without the metric are left out. The
+    view's filters and shape are ignored.
+    """
+    labels = [name for name in by if name not in _OF_DEPLOYMENT]
+    groups = _Groups()
+    parts: list[_Part] = []
+    stats = ScanStats()
+    with context.snapshot:
+        metric = choose_metric(selection, view, metrics_of(context, selection))
+        head, blocks = open_plan(context, plan_query(context, selection), metric)
+        parts.append(_of_head(head, selection.type.value, metric, labels, groups))
+        context.check()
+        for _, columns, matching in profile_facts(context, blocks, stats):
+            if metric not in columns.metrics:
+                continue
+            k = columns.metrics.index(metric)
+            rows = matching[columns.has[k][matching]]
+            sets = [
+                tuple(dict(each).get(name, "") for name in labels) for each in columns.label_sets
+            ]
+            numbers = groups.numbers(columns.deployment[rows], columns.label_set[rows], sets)
+            parts.append(_Part(columns.time[rows], columns.totals[k][rows], numbers))
+        deployments = deployments_by_pk(context, {pk for pk, _ in groups.keys})
+    context.check()
+    part = _Part(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    values: list[tuple[str, ...]] = []
+    for pk, found in groups.keys:
+        each = deployments.get(pk)
+        named = dict(zip(labels, found, strict=True))
+        named |= {"zone": each.zone if each else "", "version": each.version if each else ""}
+        values.append(tuple(named[name] for name in by))
+    distinct = {value: i for i, value in enumerate(dict.fromkeys(values))}
+    renumbered = np.array([distinct[value] for value in values], np.int64)
+    return ProfileValuesResult(
+        selection=selection,
+        metric=metric,
+        coverage=stats.coverage(),
+        time=part.time,
+        value=part.value,
+        group=renumbered[part.group] if len(renumbered) else part.group,
+        groups=tuple(distinct),
+    )
+
+
+class _Part(NamedTuple):
+    """Columns of some profiles, each int64 [P]."""
+
+    time: NDArray[np.int64]  # µs since 1970
+    value: NDArray[np.int64]
+    group: NDArray[np.int64]
+
+
+class _Groups:
+    """Distinct pairs of a deployment and the values of the labels, numbered."""
+
+    def __init__(self) -> None:
+        self.keys: list[tuple[int, tuple[str, ...]]] = []
+        self._numbers: dict[tuple[int, tuple[str, ...]], int] = {}
+
+    def number(self, deployment: int, values: tuple[str, ...]) -> int:
+        key = deployment, values
+        if key not in self._numbers:
+            self._numbers[key] = len(self.keys)
+            self.keys.append(key)
+        return self._numbers[key]
+
+    def numbers(
+        self,
+        deployment: NDArray[np.int64],
+        label_set: NDArray[np.int32],
+        sets: Sequence[tuple[str, ...]],
+    ) -> NDArray[np.int64]:
+        """Return the number of each profile; `sets` has the values of each label set."""
+        pairs = np.stack([deployment, label_set.astype(np.int64)], axis=1)
+        distinct, inverse = np.unique(pairs, axis=0, return_inverse=True)
+        own = [self.number(pk, sets[i]) for pk, i in distinct.tolist()]
+        numbered: NDArray[np.int64] = np.array(own, np.int64)[inverse.reshape(-1)]
+        return numbered
+
+
+def _of_head(
+    rows: "QuerySet[Profile]",
+    profile_type: str,
+    metric: Metric,
+    labels: Sequence[str],
+    groups: _Groups,
+) -> _Part:
+    columns = rows.order_by().values_list(
+        "time", "deployment_id", Cast("labels", TextField()), "totals"
+    )
+    found: list[tuple[int, int, int]] = []
+    parsed: dict[str, tuple[str, ...]] = {}  # few texts are distinct
+    for time, deployment, text, totals in columns.iterator(chunk_size=_HEAD_ROWS_AT_ONCE):
+        total = _total(profile_type, totals, metric)
+        if total is None:
+            continue
+        if text not in parsed:
+            parsed[text] = _values(orjson.loads(text), labels)
+        found.append((micros(time), total, groups.number(deployment, parsed[text])))
+    return _Part(*np.array(found, np.int64).reshape(-1, 3).T)
+
+
+def _values(of: Mapping[str, Any], labels: Iterable[str]) -> tuple[str, ...]:
+    return tuple(of.get(name, "") for name in labels)
+
+
+def _total(profile_type: str, totals: Sequence[tuple[str, str, int]], metric: Metric) -> int | None:
+    """Return a row's total of the metric under its canonical name; None if it has none."""
+    names = canonical(profile_type, tuple(Metric(name, unit) for name, unit, _ in totals))
+    return totals[names.index(metric)][2] if metric in names else None

@@ -1,0 +1,141 @@
+"""Controls of the flame page after failed requests."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, Route, expect
+
+from projects.models import Project
+from tests.frontend import shop
+from tests.frontend.browser.flame_page import box, drawn, middle, view
+
+PAGE = re.compile(r"/flame(\?|$)")
+TREE = re.compile(r"/flame/tree\?")
+
+
+def status(code: int) -> Callable[[Route], None]:
+    return lambda route: route.fulfill(status=code, body="no", content_type="text/html")
+
+
+def offline(route: Route) -> None:
+    route.abort("internetdisconnected")
+
+
+def never(_route: Route) -> None:
+    """Leave the request without a response."""
+
+
+FAILURES = {
+    "500": (status(500), "The server failed to process this request"),
+    "429": (status(429), "The server has too many requests"),
+    "503": (status(503), "The server has too many requests"),
+    "offline": (offline, "The server does not respond"),
+    "timeout": (never, "The server does not respond"),
+}
+
+
+@pytest.fixture
+def two_versions(project: Project, url: str) -> str:
+    now = timezone.now()
+    for version in ("2.30.9", "2.31.0"):
+        shop.send(shop.deployment(project, version=version), shop.minutes_before(now, 6))
+    return url
+
+
+def assert_as_before(page: Page, address: str) -> None:
+    expect(page).to_have_url(address)
+    expect(page.get_by_label("Timespan")).to_have_value("1h")
+    expect(page.locator("select[name=version]")).to_have_value("")
+    expect(page.get_by_label("Order")).to_have_value("")
+    expect(page.locator(".over")).to_contain_text("12 profiles")
+    expect(page.locator(".chip")).to_have_text("Show stacks :Thread")
+    expect(page.locator("#search")).to_have_value("quote")
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_controls_return_to_what_is_shown(
+    page: Page, two_versions: str, allowed_errors: list[str], failure: str
+) -> None:
+    allowed_errors += ["Failed to load resource", "htmx:", "Response Status Error"]
+    reply, sentence = FAILURES[failure]
+    address = f"{two_versions}?span=1h&f=show%3AThread&search=quote"
+    page.goto(address)
+    before = drawn(page)
+    page.locator("#flame").evaluate(
+        """page => page.setAttribute('hx-request', '{"timeout": 400}')"""
+    )
+    page.route(PAGE, reply)
+    page.get_by_label("Timespan").select_option("6h")
+    page.locator("select[name=version]").select_option("2.31.0")
+    page.get_by_label("Order").select_option("name")
+    expect(page.locator("#flame-failed")).to_contain_text(sentence)
+    assert_as_before(page, address)
+    assert drawn(page) == before
+    page.unroute(PAGE)
+    page.get_by_label("Timespan").select_option("6h")
+    expect(page).to_have_url(re.compile("span=6h"))
+    expect(page.locator("#flame-failed")).to_be_hidden()
+    expect(page.get_by_label("Timespan")).to_have_value("6h")
+    expect(page.locator("select[name=version]")).to_have_value("")
+
+
+def test_a_chip_that_could_not_go_stays(
+    page: Page, two_versions: str, allowed_errors: list[str]
+) -> None:
+    allowed_errors += ["Failed to load resource", "htmx:", "Response Status Error"]
+    address = f"{two_versions}?span=1h&f=show%3AThread&search=quote"
+    page.goto(address)
+    drawn(page)
+    page.route(PAGE, status(500))
+    page.get_by_role("link", name="Remove filter").click()
+    expect(page.locator("#flame-failed")).to_be_visible()
+    assert_as_before(page, address)
+
+
+def test_controls_return_if_only_the_graph_fails(
+    page: Page, two_versions: str, allowed_errors: list[str]
+) -> None:
+    allowed_errors += ["Failed to load resource"]
+    address = f"{two_versions}?span=1h&f=show%3AThread&search=quote"
+    page.goto(address)
+    before = drawn(page)
+    page.route(TREE, status(500))
+    page.locator("select[name=version]").select_option("2.31.0")
+    expect(page.locator("#graph .fg-failed")).to_contain_text("The server failed to merge")
+    assert_as_before(page, address)
+    assert drawn(page) == before
+
+
+def test_a_zoom_is_kept_by_a_failure_after_it(
+    page: Page, two_versions: str, allowed_errors: list[str]
+) -> None:
+    allowed_errors += ["Failed to load resource", "htmx:", "Response Status Error"]
+    page.goto(two_versions)
+    view(page).click(position=middle(box(page, "pricing.quote")))
+    expect(page).to_have_url(re.compile("frame="))
+    address = page.url
+    page.route(PAGE, status(500))
+    page.get_by_label("Timespan").select_option("6h")
+    expect(page.locator("#flame-failed")).to_be_visible()
+    expect(page).to_have_url(address)
+    expect(page.locator("#crumbs .here")).to_have_text("pricing.quote")
+
+
+def test_a_failed_step_back_leads_forward_again(
+    page: Page, two_versions: str, allowed_errors: list[str]
+) -> None:
+    allowed_errors += ["Failed to load resource", "htmx:", "Response Status Error"]
+    page.goto(two_versions)
+    drawn(page)
+    page.get_by_label("Order").select_option("name")
+    expect(page.get_by_label("Order").locator("option[selected]")).to_have_attribute(
+        "value", "name"
+    )
+    drawn(page)
+    page.route(PAGE, status(500))
+    page.go_back()
+    expect(page.locator("#flame-failed")).to_be_visible()
+    expect(page).to_have_url(re.compile("order=name"))
+    expect(page.get_by_label("Order")).to_have_value("name")

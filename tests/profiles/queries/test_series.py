@@ -1,0 +1,273 @@
+"""Sums over time by the values of a label."""
+
+import random
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from unittest.mock import patch
+
+import pytest
+
+from profiles.engine.stats.label_totals import LabelTotalsReader
+from profiles.models import Block, BlockLevel, Profile
+from profiles.queries.reports import series
+from profiles.query import (
+    DeadlinePassed,
+    FilterOption,
+    Grouping,
+    GroupKind,
+    InvalidQuery,
+    Selection,
+    SeriesResult,
+    View,
+    ViewFilter,
+    run_series,
+    run_top,
+    run_tree,
+)
+from projects.models import Deployment, Project
+from projects.profile_types import ProfileType
+from tests.profiles import rows
+from tests.profiles.contexts import query_context
+from tests.profiles.pprofs import labelled_pprof
+from tests.profiles.queries.test_storage_forms import at_stage
+
+pytestmark = pytest.mark.django_db
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+MICROSECOND = 1000  # ns
+VERSION, ZONE = Grouping(GroupKind.VERSION), Grouping(GroupKind.ZONE)
+INSTANCE = Grouping(GroupKind.LABEL, "instance")
+ENDPOINT = Grouping(GroupKind.SAMPLE, "endpoint")
+STAGES = ["head", "half", "parts", "hours", "days", "late"]
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Profile as it was sent."""
+
+    time: datetime
+    version: str
+    zone: str
+    labels: dict[str, str]
+    stacks: dict[tuple[str, str], int]
+
+
+def fill(project: Project) -> list[Sent]:
+    """Store two days of profiles with labels of profiles and samples."""
+    chance = random.Random(7)
+    sent = []
+    for number in range(90):
+        version, zone = chance.choice(["1", "2", ""]), chance.choice(["eu", "us"])
+        stacks = {
+            (stack, endpoint): chance.randrange(1, 50)
+            for stack in ("main;a", "main;b;c", "main")
+            for endpoint in chance.sample(["/pay", "/list", "/user", ""], 2)
+        }
+        minutes = number * 32 // 3 * 3
+        labels = {"instance": chance.choice("xyz")} if number % 5 else {}
+        of = rows.deployment(project, version=version, zone=zone)
+        rows.stored_raw(
+            of, labelled_pprof(stacks), minutes=minutes, labels=labels, name_id=f"p{number:03}"
+        )
+        sent.append(Sent(rows.NOON + minutes * timedelta(minutes=1), version, zone, labels, stacks))
+    return sent
+
+
+def whole(project: Project) -> Selection:
+    return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON - DAY, rows.NOON + 3 * DAY)
+
+
+def cut(project: Project) -> Selection:
+    start, end = timedelta(minutes=37), timedelta(hours=13, minutes=11)
+    return replace(whole(project), start=rows.NOON + start, end=rows.NOON + end)
+
+
+KeyOf = Callable[[Sent, str], str | None]
+KEYS: dict[Grouping | None, KeyOf] = {
+    VERSION: lambda sent, _: sent.version or None,
+    ZONE: lambda sent, _: sent.zone,
+    INSTANCE: lambda sent, _: sent.labels.get("instance"),
+    ENDPOINT: lambda _, endpoint: endpoint or None,
+    None: lambda *_: None,
+}
+
+
+def expected(
+    sent: list[Sent],
+    selection: Selection,
+    group_by: Grouping | None,
+    step: timedelta,
+    counts: Callable[[str, str], bool] = lambda *_: True,
+) -> dict[str | None, dict[datetime, int]]:
+    """Sum the samples for which counts(stack, endpoint) is true, by value and start of a step."""
+    sums: dict[str | None, dict[datetime, int]] = defaultdict(lambda: defaultdict(int))
+    midnight = rows.NOON.replace(hour=0)
+    for each in sent:
+        if not selection.start <= each.time < selection.end:
+            continue
+        start = midnight + (each.time - midnight) // step * step
+        for (stack, endpoint), count in each.stacks.items():
+            if counts(stack, endpoint):
+                sums[KEYS[group_by](each, endpoint)][start] += count * MICROSECOND
+    return {value: dict(of) for value, of in sums.items()}
+
+
+def found(result: SeriesResult) -> dict[str | None, dict[datetime, int]]:
+    return {
+        each.value: {
+            step.start: total
+            for step, total in zip(result.steps, each.totals, strict=True)
+            if total
+        }
+        for each in result.values
+    }
+
+
+SHOW_B = ViewFilter(FilterOption.SHOW, "b")
+VIEWS: list[tuple[View, Callable[[str, str], bool]]] = [
+    (View(), lambda *_: True),
+    (View(filters=(SHOW_B,)), lambda stack, _: "b" in stack),
+    (View(focus="a"), lambda stack, _: "a" in stack.split(";")),
+]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_it_is_the_sum_of_the_samples_however_they_are_stored(project: Project, stage: str) -> None:
+    sent = fill(project)
+    if stage == "head":
+        _check(project, sent)
+        return
+    with at_stage(project, stage):
+        _check(project, sent)
+
+
+def _check(project: Project, sent: list[Sent]) -> None:
+    for selection in (whole(project), cut(project)):
+        for group_by in KEYS:
+            for view, counts in VIEWS:
+                for step in (HOUR, DAY):
+                    result = run_series(
+                        query_context(selection), selection, view, group_by, step=step
+                    )
+                    assert found(result) == expected(sent, selection, group_by, step, counts), (
+                        group_by,
+                        view,
+                        step,
+                    )
+                    tree = run_tree(query_context(selection), selection, view)
+                    assert result.coverage == tree.coverage
+                    assert sum(each.total for each in result.steps) == tree.tree.self.sum()
+
+
+@pytest.mark.parametrize("stage", ["half", "days"])
+def test_samples_are_selected_by_their_labels(project: Project, stage: str) -> None:
+    sent = fill(project)
+    selection = replace(whole(project), samples=(("endpoint", ("/pay", "/user")),))
+    with at_stage(project, stage):
+        for group_by in KEYS:
+            result = run_series(query_context(selection), selection, View(), group_by, step=DAY)
+            of = expected(
+                sent, selection, group_by, DAY, lambda _, value: value in ("/pay", "/user")
+            )
+            assert found(result) == of
+        none = replace(selection, samples=(("endpoint", ("/nowhere",)),))
+        result = run_series(query_context(none), none, View(), step=DAY)
+        assert (result.steps[1].total, result.coverage.profiles) == (0, 90)
+
+
+def test_without_filters_only_a_sample_label_needs_values(project: Project) -> None:
+    fill(project)
+    with at_stage(project, "days"):
+        assert Block.objects.filter(level=BlockLevel.DAY).exists()
+        selection = whole(project)
+        with patch.object(LabelTotalsReader, "of_block", side_effect=AssertionError):
+            for group_by in (VERSION, ZONE, INSTANCE, None):
+                run_series(query_context(selection), selection, View(), group_by, step=HOUR)
+            with pytest.raises(AssertionError):
+                run_series(query_context(selection), selection, View(), ENDPOINT, step=HOUR)
+
+
+def test_groups_of_profiles_have_their_number_and_duration(project: Project) -> None:
+    sent = fill(project)
+    selection = whole(project)
+    result = run_series(query_context(selection), selection, View(), VERSION, step=HOUR)
+    for each in result.values:
+        count = sum((of.version or None) == each.value for of in sent)
+        assert (each.profiles, each.duration_ns) == (count, count * 10**10)
+    samples = run_series(query_context(selection), selection, View(), ENDPOINT, step=HOUR)
+    assert {(each.profiles, each.duration_ns) for each in samples.values} == {(None, None)}
+    assert [step.profiles for step in samples.steps] == [step.profiles for step in result.steps]
+
+
+def test_values_beyond_the_size_are_summed(project: Project, shop: Deployment) -> None:
+    for number in range(12):
+        rows.stored(shop, {"main": number + 1}, minutes=number, labels={"instance": f"i{number}"})
+    selection = cut(project)
+    selection = replace(selection, start=rows.NOON)
+    result = run_series(query_context(selection), selection, View(), INSTANCE, step=DAY, size=3)
+    assert [each.value for each in result.values] == ["i11", "i10", "i9"]
+    other = result.other
+    assert other is not None
+    assert (other.total, other.profiles, result.other_values) == (45 * MICROSECOND, 9, 9)
+    assert result.steps[0].total == 78 * MICROSECOND
+    all_of_them = run_series(query_context(selection), selection, View(), INSTANCE, size=12)
+    assert (all_of_them.other, all_of_them.other_values) == (None, 0)
+
+
+def test_deleted_deployments_and_empty_versions_have_no_value(project: Project) -> None:
+    fill(project)
+    with at_stage(project, "hours"):
+        Deployment.objects.filter(project=project, version="2").delete()
+        selection = whole(project)
+        result = run_series(query_context(selection), selection, View(), VERSION)
+        assert {each.value for each in result.values} == {"1", None}
+        assert sum(each.profiles or 0 for each in result.values) == 90
+
+
+def test_invalid_queries_are_rejected_with_the_reason(
+    project: Project, shop: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    selection = replace(cut(project), start=rows.NOON)
+    for number in range(3):
+        rows.stored(shop, minutes=number, labels={"instance": f"{number}"})
+    context = query_context(selection)
+    with pytest.raises(InvalidQuery, match="Remove `root`"):
+        run_series(context, selection, View(root=5), VERSION)
+    with pytest.raises(InvalidQuery, match="the limit is 400"):
+        run_series(context, selection, View(), VERSION, step=timedelta(seconds=1))
+    view = View(filters=(ViewFilter(FilterOption.SHOW, "/a(/"),))
+    with pytest.raises(InvalidQuery, match="Invalid regex"):
+        run_series(context, selection, view, VERSION)
+    with pytest.raises(DeadlinePassed):
+        run_series(query_context(selection, time.monotonic() - 1), selection, View(), VERSION)
+    monkeypatch.setattr(series, "MAX_VALUES", 2)
+    with pytest.raises(InvalidQuery, match=r"label.instance has more than 2 values"):
+        run_series(context, selection, View(), INSTANCE)
+
+
+def test_a_damaged_profile_is_named(project: Project, shop: Deployment) -> None:
+    selection = replace(cut(project), start=rows.NOON)
+    rows.stored(shop)
+    damaged = rows.stored(shop, minutes=7)
+    Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.tree[:-9])
+    result = run_series(query_context(selection), selection, View(), ENDPOINT)
+    assert [missing.start for missing in result.coverage.missing] == [damaged.time]
+    assert result.coverage.profiles == sum(step.profiles for step in result.steps) == 1
+
+
+def test_a_tree_has_the_selected_samples_only(project: Project) -> None:
+    sent = fill(project)
+    selection = replace(whole(project), samples=(("endpoint", ("/pay",)),))
+    sums: dict[str, int] = defaultdict(int)
+    for each in sent:
+        for (stack, endpoint), count in each.stacks.items():
+            if endpoint == "/pay":
+                sums[stack.rpartition(";")[2]] += count * MICROSECOND
+    for stage in ("half", "days"):
+        with at_stage(project, stage):
+            top = run_top(query_context(selection), selection, View())
+            assert {row.name: row.self for row in top.rows if row.self} == sums
+            assert top.coverage.profiles == 90
