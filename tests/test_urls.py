@@ -88,6 +88,7 @@ PAGES = [
     Page("embed", For.MEMBERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("embed", For.MEMBERS, (PROJECT,), data={"days": "7"}, query="?service=shop&type=CPU"),
     Page("revoke_embeds", For.OWNERS, (PROJECT,), data={}),
+    Page("calendar", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("compare", For.VIEWERS, (PROJECT,)),
     Page("compare_tree", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("compare_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),

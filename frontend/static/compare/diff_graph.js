@@ -165,7 +165,7 @@ export class FlameDiff extends HTMLElement {
     return sign && `${sign} `;
   }
 
-  /** @param {number} node @param {string} sign @returns {import("../flame-graph/labels.js").Label} */
+  /** @param {number} node @param {string} sign @returns {import("../flame-graph/text.js").Label} */
   shownLabel(node, sign) {
     const { mean } = /** @type {Differences} */ (this.all);
     if (!node || mean.hidden[node]) return plainLabel(this.labelOf(node, sign));

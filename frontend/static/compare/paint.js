@@ -27,7 +27,7 @@ const PADDING = 4;
  * @typedef {object} Look appearance of a node
  * @property {import("./differences.js").Kind} kind
  * @property {number} strength 0 … 1
- * @property {import("../flame-graph/labels.js").Label} label
+ * @property {import("../flame-graph/text.js").Label} label
  * @property {boolean} dim
  */
 

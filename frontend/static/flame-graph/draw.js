@@ -23,7 +23,7 @@ const PADDING = 4;
  * @property {number} firstRow
  * @property {number} lastRow exclusive
  * @property {boolean} flip the root is at the bottom
- * @property {(node: number) => import("./labels.js").Label} label
+ * @property {(node: number) => import("./text.js").Label} label
  * @property {Uint8Array | null} found [n] matches, others are dimmed; null without a search
  */
 

@@ -241,7 +241,7 @@ export class FlameGraph extends HTMLElement {
     return this.hasAttribute('flip');
   }
 
-  /** @param {Tree} tree @param {number} node @returns {import("./labels.js").Label} */
+  /** @param {Tree} tree @param {number} node @returns {import("./text.js").Label} */
   labelOf(tree, node) {
     if (tree.hidden[node])
       return plainLabel(filled(this.dataset.folded ?? '{count}', { count: formatCount(tree.hidden[node]) }));

@@ -4,15 +4,8 @@ import { nameInPackage, packageOf } from './packages.js';
 import { packagesOf } from './packaged.js';
 import { harmless } from './text.js';
 
+/** @typedef {import("./text.js").Label} Label */
 /** @typedef {import("./tree.js").Tree} Tree */
-
-/**
- * @typedef {object} Label
- * @property {string} full name as reported
- * @property {string} whole `package · function`, or the full name if it has no package in it
- * @property {string} narrow the same with the function first, for boxes too narrow for `whole`
- * @property {number} leaf length of the function in `narrow`
- */
 
 const SEPARATOR = ' · ';
 const LIST_SEPARATOR = '\u00a0·\u00a0'; // spaces at an element's end would collapse

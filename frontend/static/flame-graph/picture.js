@@ -17,7 +17,7 @@ import { frameOf, rowsInSight } from './sight.js';
  * @property {Uint8Array} colours
  * @property {{from: number, to: number}} range visible range, in the unit of total
  * @property {Uint8Array | null} found [n] nodes that match the search; null without a search
- * @property {(node: number) => import("./labels.js").Label} label
+ * @property {(node: number) => import("./text.js").Label} label
  */
 
 /** @typedef {{node: number, row: number, x: number, width: number, count: number}} PlacedBox CSS pixels */

@@ -53,7 +53,7 @@ function box(x, y, width, fill) {
 }
 
 /**
- * @param {import("./labels.js").Label} label
+ * @param {import("./text.js").Label} label
  * @param {number} x
  * @param {number} y
  * @param {number} width

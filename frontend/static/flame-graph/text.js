@@ -1,5 +1,13 @@
 /** Display of names: control characters replaced, and truncated to their box. */
 
+/**
+ * @typedef {object} Label
+ * @property {string} full name as reported
+ * @property {string} whole `package · function`, or the full name if it has no package in it
+ * @property {string} narrow the same with the function first, for boxes too narrow for `whole`
+ * @property {number} leaf length of the function in `narrow`
+ */
+
 // Control characters, and characters that change the text direction.
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 const PLAIN = /^[\x20-\x7e\u00b7]*$/;
@@ -13,7 +21,7 @@ const TAIL = 6; // characters: a separator and a truncated package of three
 
 /**
  * Return the form of a label for a box: the package first if all of it fits, else the function.
- * @param {import("./labels.js").Label} label
+ * @param {Label} label
  * @param {number} room in CSS pixels
  * @param {number} cell width of a character of the monospace font
  */

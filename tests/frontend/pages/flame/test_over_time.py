@@ -65,16 +65,16 @@ def test_cpu_time_is_charted_in_cores_beside_that_of_a_function() -> None:
     release = VersionMark("2.31.0", NOON + HOUR)
     shown = over_time(result, chosen, [release], ("quote", [10**9, 0, 4 * 10**9]))
     plot = json.loads(shown.plot)
-    assert (plot["unit"], plot["names"]) == ("nanocores", ["CPU time", "quote"])
-    assert plot["values"] == [[0.5e9, None, 1e9], [0.05e9, None, 0.2e9]]
+    assert (plot["unit"], plot["names"]) == ("cores", ["CPU time", "quote"])
+    assert plot["values"] == [[0.5, None, 1], [0.05, None, 0.2]]
     assert plot["counts"] == [2, 0, 2]
     assert plot["selected"] == [plot["to"] - plot["step"], plot["to"]]
     assert plot["versions"] == [[release.first.timestamp(), "2.31.0"]]
-    assert [each.value for each in shown.series] == ["1 cores", "200 mcores"]
+    assert [each.value for each in shown.series] == ["1 cores", "200 millicores"]
     assert [(row.profiles, row.values, row.versions) for row in shown.rows] == [
-        (2, ["500 mcores", "50 mcores"], []),
+        (2, ["500 millicores", "50 millicores"], []),
         (0, ["", ""], ["2.31.0"]),
-        (2, ["1 cores", "200 mcores"], []),
+        (2, ["1 cores", "200 millicores"], []),
     ]
 
 
@@ -82,10 +82,10 @@ def test_cpu_time_is_charted_in_cores_beside_that_of_a_function() -> None:
     ("of", "metric", "text"),
     [
         (ProfileType.CPU, Metric("samples", "count"), "102/s"),
-        (ProfileType.WALL, Metric("wall", "nanoseconds"), "102 ns/s"),
+        (ProfileType.WALL, Metric("wall", "nanoseconds"), "<0.01 threads"),
         (ProfileType.HEAP, Metric("inuse_space", "bytes"), "1 KiB"),
         (ProfileType.HEAP_ALLOC, Metric("alloc_space", "bytes"), "102 B/s"),
-        (ProfileType.CONTENTION, Metric("delay", "nanoseconds"), "102 ns/s"),
+        (ProfileType.CONTENTION, Metric("delay", "nanoseconds"), "<0.01 threads"),
         (ProfileType.THREADS, Metric("goroutine", "count"), "1,024"),
     ],
 )
@@ -104,7 +104,7 @@ def test_a_significant_change_since_a_version_is_named() -> None:
     shown = over_time(result, result.selection, [began], ("quote", [*before, *after]))
     assert shown.change
     assert (shown.change.version, shown.change.sign) == ("2", 1)
-    assert shown.change.text == "+50 mcores"
+    assert shown.change.text == "+50 millicores"
     assert json.loads(shown.plot)["changes"] == [1]
     same = over_time(result, result.selection, [began], ("quote", [*before, *before]))
     assert same.change is None
