@@ -115,7 +115,7 @@ def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
         "type": display_names.type_name(of.selection.type),
         "type_words": display_names.type_words(of.selection.type),
         "service": of.selection.service,
-        "carried": carried_of(query.a),
+        "carried": carried_of(query.selected),
         "pickers": _pickers(of, query, sides, options),
         "comparisons": comparisons(query.selected, options, releases_of(of.context, of.selection)),
         "chips": chips(query.selected.filters),
