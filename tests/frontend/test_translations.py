@@ -199,13 +199,11 @@ def test_plural_forms() -> None:
 
 def test_dates_are_written_as_in_the_language() -> None:
     at = datetime(2026, 11, 3, 7, 5, 9, tzinfo=UTC)
+    names = ("DAY", "MINUTE", "WEEKDAY", "WEEKDAY_SECOND")
     found = {}
     for language in ("en", *LANGUAGES):
         with translation.override(language):
-            found[language] = [
-                formats.date_format(at, name)
-                for name in ("DAY_FORMAT", "MINUTE_FORMAT", "WEEKDAY_FORMAT", "WEEKDAY_SECOND_FORMAT")
-            ]
+            found[language] = [formats.date_format(at, f"{name}_FORMAT") for name in names]
     assert found == {
         "en": ["3 Nov 2026", "3 Nov, 07:05", "Tue 3", "Tue 3 Nov, 07:05:09"],
         "es": ["3 Nov 2026", "3 Nov, 07:05", "mar 3", "mar 3 Nov, 07:05:09"],
