@@ -156,11 +156,12 @@ wheels: $(STAMPS)/venv
 interpreters: $(STAMPS)/venv
 	@$(BIN)/python agents/python/tests/interpreters.py
 
-# Spanish texts of templates and Python: extract new ones into the catalog, and compile it. Needs gettext.
+# Translated texts of templates and Python: extract new ones into the catalogs, and compile them. Needs gettext.
+LOCALES = --locale=es --locale=zh_Hans
 translations: $(STAMPS)/dev
-	@$(BIN)/python manage.py makemessages --locale=es --no-location --no-wrap --no-obsolete \
+	@$(BIN)/python manage.py makemessages $(LOCALES) --no-location --no-wrap --no-obsolete \
 		--ignore='tests/*' --ignore='agents/python/*' --ignore='benchmarks/*' --ignore='node_modules/*' --ignore='build/*' --ignore='data/*'
-	@$(BIN)/python manage.py compilemessages --locale=es --ignore=.venv
+	@$(BIN)/python manage.py compilemessages $(LOCALES) --ignore=.venv
 
 # Pictures of every page, in docs/screenshots.
 screenshots: $(STAMPS)/dev

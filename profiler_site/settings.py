@@ -319,7 +319,7 @@ REST_FRAMEWORK = {
 
 # -- Language and time: UTC inside, local in the browser ------------------------------
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English"), ("es", "Español")]
+LANGUAGES = [("en", "English"), ("es", "Español"), ("zh-hans", "简体中文")]
 LOCALE_PATHS = [BASE_DIR / "frontend" / "locale"]
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 LANGUAGE_COOKIE_SECURE = BEHIND_TLS

@@ -155,7 +155,7 @@ def pyroscope(binary: Path, folder: Path) -> Iterator[Pyroscope]:
         "segment-writer.lifecycler.addr": "127.0.0.1",
         "overrides-exporter.ring.instance-addr": "127.0.0.1",
         "query-frontend.instance-addr": "127.0.0.1",
-        "analytics.reporting-enabled": "false",
+        "usage-stats.enabled": "false",
         "self-profiling.disable-push": "true",
         "tracing.enabled": "false",
         "distributor.ingestion-rate-limit-mb": 10_000,

@@ -5,6 +5,7 @@ import tomllib
 
 import pytest
 
+from frontend.pages.help.concepts import FILES
 from tests.container.containerfile import (
     CONTAINERFILE,
     IGNORE_FILE,
@@ -38,7 +39,7 @@ def test_the_image_has_what_the_server_reads_and_no_more() -> None:
     apps = {package.removesuffix("*") for package in packages}
     assert apps | {"agents", "docs", "requirements"} <= folders
     assert folders & {"tests", "benchmarks", "examples", "node_modules", "data"} == set()
-    assert {"docs/guide/concepts.md", "docs/guide/concepts.es.md"} <= set(names)
+    assert {f"docs/guide/{name}" for name in FILES.values()} <= set(names)
     assert any(name.startswith("agents/python/native/") and name.endswith(".c") for name in names)
     assert not any("/tests/" in name for name in names)
 

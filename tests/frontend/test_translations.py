@@ -1,4 +1,4 @@
-"""Spanish: the catalog is complete, and each visitor gets the language of their choice."""
+"""Catalogs of all languages are complete, and each visitor gets the language of their choice."""
 
 import html
 import os
@@ -7,10 +7,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from gettext import GNUTranslations
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.utils import formats, timezone, translation
 
@@ -19,11 +21,19 @@ from tests import services
 from tests.frontend.every_page import PAGES, STATES, P, furnish
 from tests.paths import ROOT
 
-CATALOG = ROOT / "frontend" / "locale" / "es" / "LC_MESSAGES" / "django.po"
+LANGUAGES = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
+CATALOGS = {
+    code: ROOT / "frontend" / "locale" / translation.to_locale(code) / "LC_MESSAGES" / "django.po"
+    for code in LANGUAGES
+}
 APPS = ("api", "common", "endpoints", "frontend", "ingest", "profiler_site", "profiles")
 SOURCES = (*APPS, "projects", "scheduler")
 SPANISH = {"Accept-Language": "es-MX,es;q=0.9,en;q=0.1"}
+CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.1"}
 ENGLISH = {"Accept-Language": "en-GB,en;q=0.9"}
+HTML_LANGUAGES = {"es": "es", "zh-hans": "zh-Hans"}
+DATE_FILTER = re.compile(r"\|date:[\"']([^\"']*)[\"']")
+NAMES_OF_DAYS_AND_MONTHS = re.compile(r"(?<!\\)[DlMFNjn]")
 PLACEHOLDER = re.compile(r"%\(\w+\)(?:\.\d+)?\w|\{[\w-]*\}|%%|</?code>")
 
 
@@ -52,16 +62,22 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "locale" / "django.pot"
 
 
-def test_every_text_is_translated(template: Path) -> None:
+@pytest.fixture(params=LANGUAGES)
+def catalog(request: pytest.FixtureRequest) -> Path:
+    """Return each language's catalog in turn."""
+    return CATALOGS[request.param]
+
+
+def test_every_text_is_translated(catalog: Path, template: Path) -> None:
     done = subprocess.run(
-        [services.find("msgcmp"), CATALOG, template], capture_output=True, text=True, check=False
+        [services.find("msgcmp"), catalog, template], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def test_the_catalog_has_no_other_texts(template: Path) -> None:
+def test_the_catalog_has_no_other_texts(catalog: Path, template: Path) -> None:
     done = subprocess.run(
-        [services.find("msgcmp"), "--use-untranslated", template, CATALOG],
+        [services.find("msgcmp"), "--use-untranslated", template, catalog],
         capture_output=True,
         text=True,
         check=False,
@@ -69,18 +85,19 @@ def test_the_catalog_has_no_other_texts(template: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def test_the_compiled_catalog_is_of_this_text(tmp_path: Path) -> None:
+def test_the_compiled_catalog_is_of_this_text(catalog: Path, tmp_path: Path) -> None:
     compiled = tmp_path / "django.mo"
-    subprocess.run([services.find("msgfmt"), "--check-format", "-o", compiled, CATALOG], check=True)
-    assert texts(compiled) == texts(CATALOG.with_suffix(".mo"))
+    subprocess.run([services.find("msgfmt"), "--check-format", "-o", compiled, catalog], check=True)
+    assert texts(compiled) == texts(catalog.with_suffix(".mo"))
 
 
-def test_translations_have_the_placeholders_of_their_texts() -> None:
+def test_translations_have_the_placeholders_of_their_texts(catalog: Path) -> None:
     different = []
-    for key, text in texts(CATALOG.with_suffix(".mo")).items():
+    for key, text in texts(catalog.with_suffix(".mo")).items():
         original = key[0] if isinstance(key, tuple) else key
         expected, found = (set(PLACEHOLDER.findall(each)) for each in (original, text))
-        plural = isinstance(key, tuple) and key[1] > 0  # its original text is the singular
+        # A singular may leave its number out; the plural, or the only form of a language, has it.
+        plural = isinstance(key, tuple)
         if found != expected and not (plural and found > expected):
             different.append((original, text))
     assert different == []
@@ -92,11 +109,11 @@ def texts(compiled: Path) -> dict[str | tuple[str, int], str]:
     return {key: text for key, text in catalog.items() if key}
 
 
-def english_texts() -> list[str]:
-    """Return the texts without placeholders that differ in Spanish, as sentences of pages."""
+def english_texts(language: str) -> list[str]:
+    """Return the texts without placeholders that differ in a language, as sentences of pages."""
     return [
         key
-        for key, text in texts(CATALOG.with_suffix(".mo")).items()
+        for key, text in texts(CATALOGS[language].with_suffix(".mo")).items()
         if isinstance(key, str) and " " in key.strip() and key != text
         if not PLACEHOLDER.search(key) and "\x04" not in key
     ]
@@ -110,14 +127,15 @@ def alices(client: Client, alice: User, project: Project) -> Client:
 
 
 @pytest.mark.django_db
-def test_every_page_is_spanish(alices: Client) -> None:
-    english = english_texts()
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_page_is_translated(alices: Client, language: str) -> None:
+    english = english_texts(language)
     found = {}
     for shown in (*PAGES, *STATES):
         visitor = Client() if shown.stranger else alices
-        response = visitor.get(shown.address, headers=SPANISH | shown.headers)
+        response = visitor.get(shown.address, headers={"Accept-Language": language} | shown.headers)
         page = html.unescape(response.content.decode())
-        assert '<html lang="es">' in page, shown
+        assert f'<html lang="{HTML_LANGUAGES[language]}">' in page, shown
         left = [text for text in english if text in visible(page)]
         if left:
             found[str(shown)] = left
@@ -136,6 +154,7 @@ def test_two_members_of_a_project_get_their_own_languages(alices: Client, bob: U
     bobs.force_login(bob)
     for _ in range(2):
         assert "Gráfico de llamas" in alices.get(address, headers=SPANISH).content.decode()
+        assert "火焰图" in alices.get(address, headers=CHINESE).content.decode()
         english = bobs.get(address).content.decode()
         assert "Flame graph" in english
         assert "Gráfico" not in english
@@ -159,12 +178,50 @@ def test_a_browser_in_another_language_gets_english(client: Client) -> None:
     assert '<html lang="en">' in page.content.decode()
 
 
-def test_numbers_have_a_decimal_point_in_both_languages() -> None:
-    with translation.override("es"):
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_numbers_have_a_decimal_point_in_all_languages(language: str) -> None:
+    with translation.override(language):
         assert formats.localize(1234.5) == "1234.5"
 
 
 def test_plural_forms() -> None:
-    with translation.override("es"):
-        found = [translation.ngettext("%(n)d day", "%(n)d days", n) % {"n": n} for n in (0, 1, 2)]
-    assert found == ["0 días", "1 día", "2 días"]
+    found = {}
+    for language in LANGUAGES:
+        with translation.override(language):
+            found[language] = [
+                translation.ngettext("%(n)d hour", "%(n)d hours", n) % {"n": n} for n in (0, 1, 2)
+            ]
+    assert found == {
+        "es": ["0 horas", "1 hora", "2 horas"],
+        "zh-hans": ["0 小时", "1 小时", "2 小时"],
+    }
+
+
+def test_dates_are_written_as_in_the_language() -> None:
+    at = datetime(2026, 11, 3, 7, 5, 9, tzinfo=UTC)
+    names = ("DAY", "MINUTE", "WEEKDAY", "WEEKDAY_SECOND")
+    found = {}
+    for language in ("en", *LANGUAGES):
+        with translation.override(language):
+            found[language] = [formats.date_format(at, f"{name}_FORMAT") for name in names]
+    assert found == {
+        "en": ["3 Nov 2026", "3 Nov, 07:05", "Tue 3", "Tue 3 Nov, 07:05:09"],
+        "es": ["3 Nov 2026", "3 Nov, 07:05", "mar 3", "mar 3 Nov, 07:05:09"],
+        "zh-hans": ["2026年11月3日", "11月3日 07:05", "3日星期二", "11月3日星期二 07:05:09"],
+    }
+
+
+def test_templates_name_their_date_formats() -> None:
+    """A format with days and months is a name of profiler_site/formats, which orders its parts."""
+    used = {
+        (path.name, form)
+        for path in (ROOT / "frontend" / "templates").rglob("*.html")
+        for form in DATE_FILTER.findall(path.read_text())
+    }
+    wrong = [
+        (name, form)
+        for name, form in used
+        if not form.endswith("_FORMAT") and NAMES_OF_DAYS_AND_MONTHS.search(form)
+    ]
+    assert used
+    assert wrong == []

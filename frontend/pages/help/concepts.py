@@ -11,7 +11,8 @@ from django.views.decorators.http import require_safe
 
 from frontend.pages.help.markdown import html_of
 
-FILES = {"en": "concepts.md", "es": "concepts.es.md"}  # in docs/guide, by language
+# Files of docs/guide, by language.
+FILES = {"en": "concepts.md", "es": "concepts.es.md", "zh-hans": "concepts.zh-hans.md"}
 
 
 @require_safe

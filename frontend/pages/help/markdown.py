@@ -22,7 +22,7 @@ def _add_attributes(state: StateCore) -> None:
     """Give headings an id and column headers their scope."""
     for token, inline in zip(state.tokens, [*state.tokens[1:], None], strict=True):
         if token.type == "heading_open" and inline is not None:
-            token.attrSet("id", slugify(inline.content))
+            token.attrSet("id", slugify(inline.content, allow_unicode=True))
         elif token.type == "th_open":
             token.attrSet("scope", "col")
 

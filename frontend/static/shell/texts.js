@@ -17,8 +17,17 @@ export function textOf(name, english) {
 /** Return the locale for dates: the browser's if it has the page's language, else that language. */
 export function locale() {
   const language = page?.documentElement.lang;
-  if (!language || navigator.language.split('-')[0] === language) return undefined;
+  if (!language || written(navigator.language) === written(language)) return undefined;
   return language;
+}
+
+/**
+ * Return a language with its script and without its region: `zh-Hans` for `zh-CN`, `zh-Hant` for `zh-TW`.
+ * @param {string} tag
+ */
+function written(tag) {
+  const { language, script } = new Intl.Locale(tag).maximize();
+  return `${language}-${script}`;
 }
 
 /**

@@ -20,6 +20,20 @@ def test_a_chosen_language_takes_precedence_over_the_browsers(client: Client) ->
     assert "Iniciar sesión" in again
 
 
+def test_simplified_chinese_can_be_chosen(client: Client) -> None:
+    text = html_of(client.post(ADDRESS, {"language": "zh-hans"}, follow=True))
+    assert '<html lang="zh-Hans">' in text
+    assert "语言已保存" in text
+    assert '<option value="zh-hans" lang="zh-Hans" selected>简体中文</option>' in text
+
+
+@pytest.mark.parametrize("accepted", ["zh", "zh-CN", "zh-Hans-CN", "zh-SG,en;q=0.5"])
+def test_browsers_in_chinese_get_it(client: Client, accepted: str) -> None:
+    text = html_of(client.get("/account/login/", headers={"Accept-Language": accepted}))
+    assert '<html lang="zh-Hans">' in text
+    assert "登录" in text
+
+
 def test_an_unknown_language_is_rejected(client: Client) -> None:
     assert client.post(ADDRESS, {"language": "tlh"}).status_code == 400
     assert settings.LANGUAGE_COOKIE_NAME not in client.cookies

@@ -44,6 +44,14 @@ def test_it_is_in_the_visitors_language(client: Client) -> None:
     assert '<h2 id="propio-y-total">Propio y total</h2>' in html
 
 
+@pytest.mark.parametrize("name", FILES.values())
+def test_headings_have_ids_of_their_own(name: str) -> None:
+    ids = re.findall(r'<h\d id="([^"]*)"', html_of((GUIDE / name).read_text()))
+    assert len(ids) > 5
+    assert "" not in ids
+    assert len(set(ids)) == len(ids)
+
+
 def test_every_language_has_the_same_outline_and_examples() -> None:
     """Compare the levels of headings, code blocks, numbers of list items, rows and paragraphs."""
     assert FILES.keys() == dict(settings.LANGUAGES).keys()
