@@ -114,7 +114,9 @@ async function load(box) {
     /** @type {{group: string, text: string, url: string}[]} */
     const entries = (await response.json()).entries;
     commands.push(...entries.map(({ group, text, url }) => ({ group, text, run: go(url) })));
+    const before = listed[chosen];
     show();
+    choose(Math.max(0, listed.indexOf(before))); // somebody may have chosen one meanwhile
   } catch {
     /* the server does not respond: the page's own commands stay */
   }
@@ -210,20 +212,15 @@ function press(event) {
 }
 
 /** @param {Document} page */
-export function watchPalette(page) {
-  page.addEventListener('keydown', (event) => {
-    if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
-    if (!dialog() || page.querySelector('dialog[open]:not(#palette)')) return;
-    event.preventDefault();
-    openPalette();
-  });
+function watchPalette(page) {
   page.addEventListener('click', (event) => {
     const target = event.target instanceof Element ? event.target : null;
     const option = target?.closest('#palette [role=option]');
     if (option) run(Number(option.id.slice('palette-'.length)));
-    else if (target?.closest('[data-open-palette]')) openPalette();
-    else if (target === dialog()) dialog()?.close(); // the backdrop
+    else if (target && target === dialog()) dialog()?.close(); // the backdrop
   });
   field()?.addEventListener('input', show);
   field()?.addEventListener('keydown', press);
 }
+
+watchPalette(document);

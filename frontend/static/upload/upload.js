@@ -8,7 +8,7 @@
  */
 
 /** @param {Document} page */
-export function watchUploads(page) {
+function watchUploads(page) {
   page.addEventListener('submit', (event) => {
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || !('upload' in form.dataset)) return;
@@ -22,7 +22,7 @@ export function watchUploads(page) {
  * chosen file's snapshot after it.
  * @param {Document} page
  */
-export function watchDrops(page) {
+function watchDrops(page) {
   page.addEventListener('dragover', (event) => {
     if (dropForm(page) && event.dataTransfer?.types.includes('Files')) event.preventDefault();
   });
@@ -130,3 +130,8 @@ function paragraph(text, classes) {
   element.textContent = text;
   return element;
 }
+
+watchUploads(document);
+watchDrops(document);
+
+export {};
