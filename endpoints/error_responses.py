@@ -81,6 +81,7 @@ _RULES: dict[type[Exception], Rule] = {
     errors.BodyTooLarge: Rule(413, "RESOURCE_EXHAUSTED", _SELDOM),
     TooLarge: Rule(413, "RESOURCE_EXHAUSTED", _SELDOM),
     errors.TooManyLabelValues: Rule(429, "RESOURCE_EXHAUSTED", _SELDOM),
+    errors.TooManyAnnotations: Rule(429, "RESOURCE_EXHAUSTED", _SELDOM),
     errors.QueryTooSlow: Rule(504, "DEADLINE_EXCEEDED", _SELDOM),
     errors.Overloaded: Rule(503, "UNAVAILABLE", _SOON),
     DatabasePoolFull: Rule(503, "UNAVAILABLE", _SOON),

@@ -105,6 +105,7 @@ SIGNUPS_PER_DAY = env.integer("FLAMEWATCH_SIGNUPS_PER_DAY", 30, lowest=1)
 MAX_PROJECTS_PER_ACCOUNT = env.integer("FLAMEWATCH_MAX_PROJECTS_PER_ACCOUNT", 20, lowest=1)
 MAX_MEMBERS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_MEMBERS_PER_PROJECT", 200, lowest=1)
 MAX_KEYS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_KEYS_PER_PROJECT", 100, lowest=1)
+MAX_ANNOTATIONS = env.integer("FLAMEWATCH_MAX_ANNOTATIONS", 1000, lowest=1)
 
 # -- Django ---------------------------------------------------------------------------
 SECRET_KEY = secret_key.load_or_make(DATA_DIR)

@@ -46,6 +46,11 @@ def may_capture(member: Member) -> bool:
     return member.role != Role.VIEWER
 
 
+def may_annotate(member: Member) -> bool:
+    """Return True for all roles except viewers, who change nothing."""
+    return member.role != Role.VIEWER
+
+
 def may_embed(member: Member) -> bool:
     """Return True for all roles except viewers: an embedded image is public until it expires."""
     return member.role != Role.VIEWER

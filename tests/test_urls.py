@@ -5,6 +5,7 @@ A new URL fails here until it has a row in PAGES.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
@@ -13,7 +14,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from projects.credentials import keys
-from projects.models import ApiKey, Member, Project, Role, User
+from projects.models import Annotation, ApiKey, Member, Project, Role, User
 from projects.profile_types import ProfileType
 from scheduler import user_captures
 from scheduler.models import UserCapture
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.django_db
 PROJECT = "acme-shop"
 KEY_ID = "abcdefghij"
 CAPTURE = "rejected-abcdefghij"
+NOTE = "4711"
 
 
 class For(Enum):
@@ -94,6 +96,13 @@ PAGES = [
     Page("breakdown_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("profiles", For.VIEWERS, (PROJECT,)),
     Page("profiles_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
+    Page("notes", For.VIEWERS, (PROJECT,)),
+    Page("new_note", For.MEMBERS, (PROJECT,), query="?service=shop"),
+    Page("new_note", For.MEMBERS, (PROJECT,), data={"text": "x", "at": "2026-11-20T12:00"}),
+    Page("edit_note", For.MEMBERS, (PROJECT, NOTE)),
+    Page("edit_note", For.MEMBERS, (PROJECT, NOTE), data={"text": "x", "at": "2026-11-20T12:00"}),
+    Page("delete_note", For.MEMBERS, (PROJECT, NOTE)),
+    Page("delete_note", For.MEMBERS, (PROJECT, NOTE), data={}),
     Page("agents", For.VIEWERS, (PROJECT,)),
     Page("agents", For.VIEWERS, (PROJECT,), query="?show=deployments"),
     Page("setup", For.VIEWERS, (PROJECT,)),
@@ -132,6 +141,13 @@ def key(project: Project) -> None:
 def capture(project: Project) -> None:
     row = user_captures.note_rejected(project, "shop", ProfileType.CPU, "No agent of shop.")
     UserCapture.objects.filter(pk=row.pk).update(request=CAPTURE)
+
+
+@pytest.fixture(autouse=True)
+def note(project: Project) -> None:
+    Annotation.objects.create(
+        pk=int(NOTE), project=project, at=datetime(2026, 11, 20, 12, tzinfo=UTC), text="deploy"
+    )
 
 
 @pytest.fixture
