@@ -3,6 +3,7 @@
 from django.urls import path
 
 from api.resources import compare, deployments, history, profiles, series, services, top, tree
+from api.resources.annotations import AnnotationsView, AnnotationView
 from api.resources.capture import CaptureView
 from api.view import ApiQueryView
 
@@ -19,6 +20,8 @@ _RESOURCES = {
 
 urlpatterns = [
     path("api/v1/projects/<str:project>/capture", CaptureView.as_view()),
+    path("api/v1/projects/<str:project>/annotations", AnnotationsView.as_view()),
+    path("api/v1/projects/<str:project>/annotations/<int:annotation>", AnnotationView.as_view()),
     *(
         path(f"api/v1/projects/<str:project>/{name}", ApiQueryView.as_view(query=query))
         for name, query in _RESOURCES.items()

@@ -87,6 +87,7 @@ _RULES: dict[type[Exception], Rule] = {
         503, "UNAVAILABLE", _SOON, "The blob store is not available. Try again later."
     ),
     errors.TooManyLabelValues: Rule(429, "RESOURCE_EXHAUSTED", _SELDOM),
+    errors.TooManyAnnotations: Rule(429, "RESOURCE_EXHAUSTED", _SELDOM),
     errors.QueryTooSlow: Rule(504, "DEADLINE_EXCEEDED", _SELDOM),
     errors.Overloaded: Rule(503, "UNAVAILABLE", _SOON),
     DatabasePoolFull: Rule(503, "UNAVAILABLE", _SOON),

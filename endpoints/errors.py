@@ -97,6 +97,10 @@ class TooManyLabelValues(Exception):
         )
 
 
+class TooManyAnnotations(Exception):
+    """Annotation of a project that already has the allowed number, none of them replaceable."""
+
+
 class Overloaded(Exception):
     """Upload that exceeds the memory budget of the project or of all projects together."""
 

@@ -20,7 +20,7 @@ from projects.models import Member
 
 _PATH = re.compile(r"/p/([a-z0-9-]{1,40})(?:/([a-z]+))?(?:/|$)")
 # Pages of a project that do not query profiles.
-_LIGHT = frozenset({None, "settings", "setup", "capture", "embed", "saved"})
+_LIGHT = frozenset({None, "settings", "setup", "capture", "embed", "notes", "saved"})
 
 
 class PageClient(NamedTuple):

@@ -18,6 +18,7 @@ from frontend.pages.help import concepts
 from frontend.pages.history import view as history
 from frontend.pages.home import new_project
 from frontend.pages.home import view as home
+from frontend.pages.notes import view as notes
 from frontend.pages.profiles import view as profiles
 from frontend.pages.saved import palette, snapshots
 from frontend.pages.saved import view as saved
@@ -62,6 +63,10 @@ urlpatterns = [
     path("p/<str:project_id>/breakdown/csv", breakdown.breakdown_csv, name="breakdown_csv"),
     path("p/<str:project_id>/profiles", profiles.profiles, name="profiles"),
     path("p/<str:project_id>/profiles/csv", profiles.profiles_csv, name="profiles_csv"),
+    path("p/<str:project_id>/notes", notes.notes, name="notes"),
+    path("p/<str:project_id>/notes/new", notes.new_note, name="new_note"),
+    path("p/<str:project_id>/notes/<int:note>", notes.edit_note, name="edit_note"),
+    path("p/<str:project_id>/notes/<int:note>/delete", notes.delete_note, name="delete_note"),
     path("p/<str:project_id>/agents", agents.agents, name="agents"),
     path("p/<str:project_id>/saved", saved.saved, name="saved"),
     path("p/<str:project_id>/snapshots", snapshots.create, name="take_snapshot"),

@@ -110,6 +110,7 @@ MAX_SNAPSHOT_BYTES_PER_PROJECT = env.integer(
     "FLAMEWATCH_MAX_SNAPSHOT_BYTES_PER_PROJECT", 10**9, lowest=1
 )
 MAX_SAVED_VIEWS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_SAVED_VIEWS_PER_PROJECT", 200, lowest=1)
+MAX_ANNOTATIONS = env.integer("FLAMEWATCH_MAX_ANNOTATIONS", 1000, lowest=1)
 
 # -- Django ---------------------------------------------------------------------------
 SECRET_KEY = secret_key.load_or_make(DATA_DIR)

@@ -56,6 +56,11 @@ def may_change_saved(member: Member, creator: int | None) -> bool:
     return may_save(member) and (may_change(member) or creator == member.user_id)
 
 
+def may_annotate(member: Member) -> bool:
+    """Return True for all roles except viewers, who change nothing."""
+    return member.role != Role.VIEWER
+
+
 def may_embed(member: Member) -> bool:
     """Return True for all roles except viewers: an embedded image is public until it expires."""
     return member.role != Role.VIEWER

@@ -5,6 +5,7 @@ A new URL fails here until it has a row in PAGES.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
@@ -15,7 +16,7 @@ from django.utils import timezone
 
 from profiles.models import Blob, ResultSnapshot
 from projects.credentials import keys
-from projects.models import ApiKey, Member, Project, Role, SavedView, User
+from projects.models import Annotation, ApiKey, Member, Project, Role, SavedView, User
 from projects.profile_types import ProfileType
 from scheduler import user_captures
 from scheduler.models import UserCapture
@@ -26,6 +27,7 @@ KEY_ID = "abcdefghij"
 SNAPSHOT = "0123456789abcdef"
 SAVED = "4711"  # primary key of a saved view of alice
 CAPTURE = "rejected-abcdefghij"
+NOTE = "4711"
 
 
 class For(Enum):
@@ -98,6 +100,13 @@ PAGES = [
     Page("breakdown_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("profiles", For.VIEWERS, (PROJECT,)),
     Page("profiles_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
+    Page("notes", For.VIEWERS, (PROJECT,)),
+    Page("new_note", For.MEMBERS, (PROJECT,), query="?service=shop"),
+    Page("new_note", For.MEMBERS, (PROJECT,), data={"text": "x", "at": "2026-11-20T12:00"}),
+    Page("edit_note", For.MEMBERS, (PROJECT, NOTE)),
+    Page("edit_note", For.MEMBERS, (PROJECT, NOTE), data={"text": "x", "at": "2026-11-20T12:00"}),
+    Page("delete_note", For.MEMBERS, (PROJECT, NOTE)),
+    Page("delete_note", For.MEMBERS, (PROJECT, NOTE), data={}),
     Page("agents", For.VIEWERS, (PROJECT,)),
     Page("agents", For.VIEWERS, (PROJECT,), query="?show=deployments"),
     Page("saved", For.VIEWERS, (PROJECT,)),
@@ -175,6 +184,13 @@ def snapshot(project: Project, alice: User) -> None:
 def capture(project: Project) -> None:
     row = user_captures.note_rejected(project, "shop", ProfileType.CPU, "No agent of shop.")
     UserCapture.objects.filter(pk=row.pk).update(request=CAPTURE)
+
+
+@pytest.fixture(autouse=True)
+def note(project: Project) -> None:
+    Annotation.objects.create(
+        pk=int(NOTE), project=project, at=datetime(2026, 11, 20, 12, tzinfo=UTC), text="deploy"
+    )
 
 
 @pytest.fixture

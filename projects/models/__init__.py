@@ -2,6 +2,7 @@
 
 from projects.models.agent import Agent
 from projects.models.agent_report import AgentReport
+from projects.models.annotation import Annotation
 from projects.models.api_key import ApiKey
 from projects.models.audit import AuditEntry
 from projects.models.deployment import Deployment
@@ -14,6 +15,7 @@ from projects.models.user import User
 __all__ = [
     "Agent",
     "AgentReport",
+    "Annotation",
     "ApiKey",
     "AuditEntry",
     "DayRejections",

@@ -5,13 +5,14 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
 from api.urls import urlpatterns
 from profiles.query import ExportFormat
-from projects.models import Project
+from projects.models import Annotation, Project
 from tests.ingest.client import Client
 from tests.paths import ROOT
 from tests.profiles import rows
@@ -75,6 +76,17 @@ def shop(project: Project) -> None:
     rows.stored(of, name_id="p1", labels={"instance": "web-1"})
     rows.stored(of, name_id="p2", minutes=1, labels={"instance": "web-2"})
     rows.stored(rows.deployment(project, version="2"), name_id="p3", minutes=2)
+    Annotation.objects.create(
+        pk=31,
+        project=project,
+        at=datetime(2026, 11, 20, 12, 2, tzinfo=UTC),
+        service="shop",
+        version="2",
+        text="deploy 2",
+        link="https://ci.example/builds/31",
+        created_key="fw_abcdefghij",
+    )
+    Annotation.objects.update(created=datetime(2026, 11, 20, 12, 3, tzinfo=UTC))
 
 
 @pytest.mark.parametrize("example", list(examples()), ids=str)
@@ -104,7 +116,7 @@ def test_the_import_returns_the_documented_fields(agent: Client) -> None:
 def test_every_address_and_form_has_an_example() -> None:
     said = DOCS.read_text()
     for pattern in urlpatterns:
-        name = str(pattern.pattern).rpartition("/")[2]
+        name = str(pattern.pattern).removesuffix("/<int:annotation>").rpartition("/")[2]
         assert f"## `{name}`" in said
         assert name == "capture" or any(f"/{name}" in example.command for example in examples())
     for form in ExportFormat:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from projects import saved_views
-from projects.models import Project, User
+from projects.models import Annotation, Project, User
 from tests import sample_project
 
 P = "/p/acme-shop"
 OF = "service=checkout&type=CPU&span=1d"
+NOTE = 4711
 HTMX = {"HX-Request": "true"}
 
 
@@ -54,6 +55,11 @@ PAGES = (
     Shown("breakdown by label", "breakdown", f"{P}/breakdown?{OF}&group_by=label.endpoint"),
     Shown("profiles", "profiles", f"{P}/profiles?{OF}"),
     Shown("profiles as a table", "profiles", f"{P}/profiles?{OF}&table=1&order=heaviest"),
+    Shown("notes", "notes", f"{P}/notes?service=checkout"),
+    Shown("new note", "new_note", f"{P}/notes/new?service=checkout"),
+    Shown("new note of a function", "new_note", f"{P}/notes/new?service=checkout&function=f"),
+    Shown("edit note", "edit_note", f"{P}/notes/{NOTE}"),
+    Shown("delete note", "delete_note", f"{P}/notes/{NOTE}/delete"),
     Shown("agents", "agents", f"{P}/agents"),
     Shown("deployments", "agents", f"{P}/agents?show=deployments"),
     Shown("saved", "saved", f"{P}/saved"),
@@ -99,3 +105,21 @@ def furnish(project: Project, owner: User, now: datetime) -> None:
     sample_project.api_keys(project, owner, now)
     sample_project.services(project, now, step=timedelta(hours=1))
     saved_views.create(project, "Checkout, last day", f"{P}/flame?{OF}", by=owner)
+    notes(project, owner, now)
+
+
+def notes(project: Project, owner: User, now: datetime) -> None:
+    """Add a note at a time within the pages' range, and one of a function."""
+    of = {"project": project, "service": "checkout"}
+    Annotation.objects.create(
+        **of,
+        pk=NOTE,
+        at=now - timedelta(hours=3),
+        version="2.31.0",
+        text="deploy 2.31.0",
+        link="https://ci.example/builds/31",
+        created_key="fw_abcdefghij",
+    )
+    Annotation.objects.create(
+        **of, function="Rule.matches", text="Compiles its pattern anew", created_by=owner
+    )

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from datetime import timedelta
 
+from frontend.components.chart_notes import ChartNotes
 from frontend.components.rates import Rate
 from frontend.components.versions import VersionMark, marks_of
 from profiles.query import GroupSeries, SeriesResult
@@ -19,6 +20,7 @@ def chart(
     others: int,
     rate: Rate,
     releases: Sequence[VersionMark],
+    notes: ChartNotes,
 ) -> str:
     """Return the JSON of `<breakdown-chart>`.
 
@@ -43,6 +45,7 @@ def chart(
             "others": others,
             "unit": rate.unit,
             "versions": marks_of(releases),
+            "notes": notes.marks,
         },
         separators=(",", ":"),
     )

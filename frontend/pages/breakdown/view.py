@@ -20,7 +20,7 @@ from frontend.queries.form_address import redirect_form
 from frontend.queries.page_query import DEADLINE_SECONDS, options_of, page_query, query_context
 from frontend.queries.params import ParsedParams
 from profiles.query import DeadlinePassed, InvalidQuery
-from projects.access import project_for
+from projects.access import may_annotate, membership, project_for
 
 
 @login_required
@@ -28,7 +28,8 @@ from projects.access import project_for
 @vary_on_headers("HX-Request", "HX-History-Restore-Request")
 def breakdown(request: HttpRequest, project_id: str) -> HttpResponse:
     """Render the page, or only the table for htmx; with two picked values, go to the comparison."""
-    project = project_for(request.user, project_id)
+    member = membership(request.user, project_id)
+    project = member.project
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
@@ -45,6 +46,7 @@ def breakdown(request: HttpRequest, project_id: str) -> HttpResponse:
     context = {
         "project": project,
         "here": "breakdown",
+        "may_annotate": may_annotate(member),
         **breakdown_page.context(queries, project, query, notices, now),
     }
     if wants_fragment(request) and context.get("shown"):

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from frontend.components import display_names, empty_state
+from frontend.components.chart_notes import ChartNotes, chart_notes
 from frontend.components.empty_state import no_profiles, with_links
 from frontend.components.filter_chips import chips
 from frontend.components.left_out import left_out
@@ -162,7 +163,8 @@ def _context(of: PageQuery, query: BreakdownQuery, url: str) -> dict[str, object
         return found | {"empty": with_links(no_profiles(of, options), url)}
     if not any(step.total for step in result.steps):
         return found | {"empty": with_links(_without_values(of, result), url)}
-    return found | {"shown": _shown(of.context, query, result, previous)}
+    found["notes"] = marked = chart_notes(of.project, result.selection)
+    return found | {"shown": _shown(of.context, query, result, previous, marked)}
 
 
 def _without_values(of: PageQuery, result: SeriesResult) -> empty_state.EmptyState:
@@ -236,6 +238,7 @@ def _shown(
     query: BreakdownQuery,
     result: SeriesResult,
     previous: SeriesResult | None,
+    notes: ChartNotes,
 ) -> BreakdownView:
     duration = sum(step.duration_ns for step in result.steps)
     rate = rate_of(result.selection.type, result.metric, duration)
@@ -253,7 +256,7 @@ def _shown(
     others = result.other_values + max(0, len(result.values) - CHARTED)
     releases = releases_in(context, result.selection)
     return BreakdownView(
-        chart=chart(result, series, names, others, rate, releases),
+        chart=chart(result, series, names, others, rate, releases, notes),
         series=names,
         others=others,
         rows=rows[pages.first : pages.behind],

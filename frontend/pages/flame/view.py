@@ -20,7 +20,7 @@ from frontend.queries.form_address import redirect_form
 from frontend.queries.page_query import page_query, query_context, seen_now
 from frontend.queries.params import SEEN, read
 from profiles.query import DeadlinePassed, SnapshotNotFound, SnapshotUnreadable
-from projects.access import may_capture, may_embed, membership
+from projects.access import may_annotate, may_capture, may_embed, membership
 from projects.models import Member
 
 
@@ -64,6 +64,7 @@ def flame(request: HttpRequest, project_id: str) -> HttpResponse:
         "may_capture": may_capture(member) and not reading.params.snapshot,
         "capture": capture_progress(context, member.project, of.read(CAPTURE), now),
         "may_embed": may_embed(member),
+        "may_annotate": may_annotate(member),
     }
     response = render(request, f"frontend/flame/{'fragment' if htmx else 'flame'}.html", values)
     patch_vary_headers(response, ["HX-Request"])

@@ -4,13 +4,20 @@ import json
 from collections.abc import Sequence
 from datetime import timedelta
 
+from frontend.components.chart_notes import ChartNotes
 from frontend.components.versions import VersionMark, marks_of
 from profiles.query import HistoryResult
 
 LINES = 5  # series per chart, each with its own colour and dash pattern
 
 
-def chart(result: HistoryResult, values: Sequence[Sequence[float | None]], *, percent: bool) -> str:
+def chart(
+    result: HistoryResult,
+    values: Sequence[Sequence[float | None]],
+    notes: ChartNotes,
+    *,
+    percent: bool,
+) -> str:
     """Return the JSON of `<history-chart>`.
 
     `values` holds the values of each series by step, None for steps without profiles.
@@ -29,6 +36,7 @@ def chart(result: HistoryResult, values: Sequence[Sequence[float | None]], *, pe
             "unit": result.metric.unit,
             "percent": percent,
             "versions": marks_of(began),
+            "notes": notes.marks,
         },
         separators=(",", ":"),
     )

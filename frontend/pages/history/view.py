@@ -18,13 +18,14 @@ from frontend.queries.form_address import redirect_form
 from frontend.queries.page_query import DEADLINE_SECONDS, options_of, page_query, query_context
 from frontend.queries.params import ParsedParams
 from profiles.query import DeadlinePassed, InvalidQuery
-from projects.access import project_for
+from projects.access import may_annotate, membership, project_for
 
 
 @login_required
 @require_safe
 def history(request: HttpRequest, project_id: str) -> HttpResponse:
-    project = project_for(request.user, project_id)
+    member = membership(request.user, project_id)
+    project = member.project
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
@@ -32,6 +33,7 @@ def history(request: HttpRequest, project_id: str) -> HttpResponse:
     context = {
         "project": project,
         "here": "history",
+        "may_annotate": may_annotate(member),
         **history_page.context(query_context(request, project), project, query, notices, now),
     }
     return render(request, "frontend/history/page.html", context)

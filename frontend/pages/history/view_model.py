@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import ngettext
 
 from frontend.components import display_names, empty_state
+from frontend.components.chart_notes import ChartNotes, chart_notes
 from frontend.components.display_names import SplitName, split_name
 from frontend.components.empty_state import no_profiles, with_links
 from frontend.components.filter_chips import chips
@@ -169,13 +170,15 @@ def _context(of: PageQuery, query: HistoryQuery, url: str) -> dict[str, object]:
     found["notices"] = notices
     if not result.coverage.profiles:
         own = _values(result, [line.self for line in result.lines], query.percent)
+        found["notes"] = marked = chart_notes(of.project, of.selection)
         return found | {
             "metric": display_names.metric_name(result.metric),
-            "empty_chart": chart(result, own, percent=query.percent),
+            "empty_chart": chart(result, own, marked, percent=query.percent),
             "empty": with_links(no_profiles(of, options), url),
         }
     found["metric"] = display_names.metric_name(result.metric)
-    return found | {"shown": shown(result, query), "releases": _releases(result, query)}
+    found["notes"] = marked = chart_notes(of.project, of.selection)
+    return found | {"shown": shown(result, query, marked), "releases": _releases(result, query)}
 
 
 def functions_menu(query: HistoryQuery) -> FunctionsMenu:
@@ -212,7 +215,7 @@ def _steps_menu(query: HistoryQuery) -> list[Item]:
     return [Item(span_text(s), span_name(s), s == query.shown_step) for s in offered]
 
 
-def shown(result: HistoryResult, query: HistoryQuery) -> HistoryView:
+def shown(result: HistoryResult, query: HistoryQuery, notes: ChartNotes) -> HistoryView:
     """Return the charts and tables of a result that has profiles."""
     own = _values(result, [line.self for line in result.lines], query.percent)
     whole = _values(result, [line.total for line in result.lines], query.percent)
@@ -225,8 +228,8 @@ def shown(result: HistoryResult, query: HistoryQuery) -> HistoryView:
     if latest:
         since = changes_since(latest.first, result, own, percent=query.percent)
     return HistoryView(
-        self=chart(result, own, percent=query.percent),
-        total=chart(result, whole, percent=query.percent),
+        self=chart(result, own, notes, percent=query.percent),
+        total=chart(result, whole, notes, percent=query.percent),
         lines=[
             _line(
                 i,

@@ -4,10 +4,11 @@
  * `data-plot` has the `from`, `to`, `step` and `versions` of Model, and `profiles` of each step,
  * `values` (of each series by step, null without profiles; stacked in this order), `names`, `unit`
  * and `others`: if it is not 0, the last series is the sum of so many values. Texts: `data-one`,
- * `data-many`, `data-none`, `data-all`, `data-other`, `data-began`.
+ * `data-many`, `data-none`, `data-all`, `data-other`, `data-began`, `data-note`; `data-notes` is the URL of the notes.
  */
 
 import { TimeChart } from '../charts/time_chart.js';
+import { drawNotes, noteRows } from '../charts/notes.js';
 import { rangeText } from '../charts/times.js';
 import { library } from '../charts/uplot.js';
 import { begunIn, drawVersions } from '../charts/versions.js';
@@ -55,8 +56,10 @@ class BreakdownChart extends TimeChart {
       hooks: {
         setCursor: [(/** @type {Plot} */ made) => this.point(made)],
         draw: [
-          (/** @type {Plot} */ made) =>
-            drawVersions(made, plot.versions, { text: look.text, line: look.muted, face: look.face }, 2),
+          (/** @type {Plot} */ made) => {
+            drawVersions(made, plot.versions, { text: look.text, line: look.muted, face: look.face }, 2);
+            drawNotes(this, made, plot.notes, look.accent, (left) => this.readAt(left));
+          },
         ],
       },
     };
@@ -117,6 +120,7 @@ class BreakdownChart extends TimeChart {
     for (const version of begunIn(course.versions, from, from + course.step)) {
       rows.push({ name: filled(dataset.began ?? '', { version }), value: '' });
     }
+    rows.push(...noteRows(this, course.notes, from, from + course.step));
     return { when: rangeText(from, Math.min(course.to, from + course.step)), rows };
   }
 

@@ -8,6 +8,7 @@ const LEAST = 4; // pixels: a shorter drag is a click
  *   when an edge of the selection is moved, it is the other edge
  * @property {(left: number, right: number) => void} show
  * @property {(left: number, right: number) => void} choose
+ * @property {(x: number) => void} click a press that was too short for a range
  * @property {() => void} end
  */
 
@@ -44,7 +45,9 @@ export function watchDrags(over, drags, signal) {
       const done = drag;
       drag = null;
       drags.end();
-      if (done && Math.abs(event.clientX - done.began) >= LEAST) drags.choose(...ends(event, done.anchor));
+      if (!done) return;
+      if (Math.abs(event.clientX - done.began) >= LEAST) drags.choose(...ends(event, done.anchor));
+      else drags.click(at(event));
     },
     { signal },
   );

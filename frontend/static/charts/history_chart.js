@@ -4,12 +4,13 @@
  * `data-plot` has the `from`, `to`, `step` and `versions` of Model, and `profiles` of each step,
  * `lines` (values by step, null without profiles), `names`, `unit`, and `percent`. The cursor is
  * synchronised between all charts of the page. Texts: `data-one`, `data-many`, `data-none`,
- * `data-began`.
+ * `data-began`, `data-note`; `data-notes` is the URL of the notes.
  */
 
 import { filled } from '../flame-graph/text.js';
 import { coloursOf } from '../shell/theming.js';
 import { formatCount, formatPercent, formatValue, roundSteps } from '../units.js';
+import { drawNotes, noteRows } from './notes.js';
 import { rangeText } from './times.js';
 import { lonely, TimeChart } from './time_chart.js';
 import { begunIn, drawVersions } from './versions.js';
@@ -60,8 +61,10 @@ class HistoryChart extends TimeChart {
       hooks: {
         setCursor: [(/** @type {Plot} */ made) => this.point(made)],
         draw: [
-          (/** @type {Plot} */ made) =>
-            drawVersions(made, plot.versions, { text: look.text, line: look.muted, face: look.face }, 2),
+          (/** @type {Plot} */ made) => {
+            drawVersions(made, plot.versions, { text: look.text, line: look.muted, face: look.face }, 2);
+            drawNotes(this, made, plot.notes, look.accent, (left) => this.readAt(left));
+          },
         ],
       },
     };
@@ -113,6 +116,7 @@ class HistoryChart extends TimeChart {
     for (const version of begunIn(course.versions, from, from + course.step)) {
       rows.push({ name: filled(dataset.began ?? '', { version }), value: '' });
     }
+    rows.push(...noteRows(this, course.notes, from, from + course.step));
     return { when: rangeText(from, Math.min(course.to, from + course.step)), rows };
   }
 }

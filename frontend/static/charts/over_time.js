@@ -48,6 +48,7 @@ async function load(box, url, signal) {
   const { Idiomorph } = /** @type {{Idiomorph?: Idiomorph}} */ (/** @type {unknown} */ (globalThis));
   Idiomorph?.morph(box, html, { morphStyle: 'innerHTML', callbacks: { beforeNodeMorphed, beforeAttributeUpdated } });
   showTimes(box);
+  box.dispatchEvent(new CustomEvent('over-time-load', { bubbles: true }));
 }
 
 /**

@@ -4,13 +4,14 @@
  *
  * `data-plot` has the `from`, `to`, `step` and `versions` of Model, and `counts`, `names`, `values`
  * (of each series by step, null without profiles), `unit`, `selected`, and `changes`, by version:
- * the sign of a significant change of the last series, or 0. Texts: `data-one`, `data-many`,
- * `data-none`, `data-began`, `data-more`, `data-less`.
+ * the sign of a significant change of the last series, or 0, and `notes`. Texts: `data-one`, `data-many`,
+ * `data-none`, `data-began`, `data-more`, `data-less`, `data-note`; `data-notes` is the URL of the notes.
  */
 
 import { filled, harmless } from '../flame-graph/text.js';
 import { coloursOf } from '../shell/theming.js';
 import { formatCount, formatValue } from '../units.js';
+import { drawNotes, noteRows } from './notes.js';
 import { rangeText } from './times.js';
 import { lonely, TimeChart } from './time_chart.js';
 import { library } from './uplot.js';
@@ -71,6 +72,7 @@ class ProfileStrip extends TimeChart {
           (/** @type {Plot} */ made) => {
             this.mark(made, look);
             drawVersions(made, this.signedVersions(), { text: look.text, line: look.muted, face: look.face }, 1);
+            drawNotes(this, made, plot.notes, look.accent, (left) => this.readAt(left));
           },
         ],
       },
@@ -161,6 +163,7 @@ class ProfileStrip extends TimeChart {
       const sign = bars.changes[bars.versions.findIndex((/** @type {[number, string]} */ each) => each[1] === version)];
       if (sign) rows.push({ name: filled((sign > 0 ? dataset.more : dataset.less) ?? '', { version }), value: '' });
     }
+    rows.push(...noteRows(this, bars.notes, from, from + bars.step));
     return { when: rangeText(from, from + bars.step), rows };
   }
 }

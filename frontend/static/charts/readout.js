@@ -5,8 +5,8 @@ import { harmless } from '../flame-graph/text.js';
 /**
  * @typedef {object} Reading
  * @property {string} when
- * @property {{name: string, value: string, number?: number, swatch?: string}[]} rows `number` is the
- *   series' colour; `swatch` a class of a swatch instead
+ * @property {{name: string, value: string, number?: number, swatch?: string, whole?: boolean}[]} rows
+ *   `number` is the series' colour; `swatch` a class of a swatch instead; `whole`: a name without a value, wrapped
  */
 
 const GAP = 14;
@@ -50,7 +50,7 @@ export class Readout {
 }
 
 /** @param {Reading["rows"][0]} row */
-function cellsOf({ name, value, number, swatch }) {
+function cellsOf({ name, value, number, swatch, whole }) {
   const first = document.createElement('td');
   const look = swatch ?? (number ? `s${number}` : '');
   if (look) {
@@ -59,6 +59,11 @@ function cellsOf({ name, value, number, swatch }) {
     first.append(square);
   }
   first.append(harmless(name));
+  if (whole) {
+    first.className = 'whole';
+    first.colSpan = 2;
+    return [first];
+  }
   const second = textOf('td', value);
   second.className = 'num strong';
   return [first, second];

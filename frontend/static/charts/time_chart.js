@@ -3,8 +3,8 @@
  *
  * Subclasses define what is drawn and what the readout shows. Ranges are selected by dragging or
  * with the keyboard; colours are the page's. Attribute: `data-plot`, JSON with at least the
- * properties of Model; a change redraws the chart. Event: `chart-range`, whose detail has `from`
- * and `to` (RFC 3339).
+ * properties of Model; a change redraws the chart. Events: `chart-range`, whose detail has `from`
+ * and `to` (RFC 3339), and `chart-step` for a clicked step, whose detail has `at` (seconds).
  */
 
 import { coloursOf, watchTheme } from '../shell/theming.js';
@@ -158,6 +158,14 @@ export class TimeChart extends HTMLElement {
     else this.readout?.show(this.reading(step), plot.over.offsetLeft + plot.cursor.left);
   }
 
+  /** Show the readout at a position, for a mark that has focus; hide it for -1. @param {number} left */
+  readAt(left) {
+    const { plot } = this;
+    const step = this.stepAt(left);
+    if (plot && step >= 0) this.readout?.show(this.reading(step), plot.over.offsetLeft + left);
+    else this.readout?.hide();
+  }
+
   /** Clear the readout and the keyboard selection. */
   rest() {
     this.at = -1;
@@ -185,6 +193,7 @@ export class TimeChart extends HTMLElement {
       anchor: (x) => this.anchor(plot, x),
       show: (left, right) => this.cover(plot, left, right),
       choose: (left, right) => this.choose(second(left), second(right)),
+      click: (x) => this.pick(this.stepAt(x)),
       end: cleared,
     };
   }
@@ -207,7 +216,14 @@ export class TimeChart extends HTMLElement {
     if (detail.from !== detail.to) this.dispatchEvent(new CustomEvent('chart-range', { detail, bubbles: true }));
   }
 
-  // -- Keys: arrows read steps, Shift extends a selection, Enter applies it
+  /** @param {number} step */
+  pick(step) {
+    if (!this.model || step < 0) return;
+    const detail = { at: this.model.from + step * this.model.step };
+    this.dispatchEvent(new CustomEvent('chart-step', { detail, bubbles: true }));
+  }
+
+  // -- Keys: arrows read steps, Shift extends a selection, Enter applies it, or picks the step
 
   /** @param {KeyboardEvent} event */
   press(event) {
@@ -223,6 +239,7 @@ export class TimeChart extends HTMLElement {
     };
     if (event.key in goals) this.reach(goals[event.key], event.shiftKey);
     else if (event.key === 'Enter' && anchorStep >= 0) this.choose(...this.stretch(model));
+    else if (event.key === 'Enter' && at >= 0) this.pick(at);
     else if (event.key === 'Escape' && at >= 0) this.rest();
     else return;
     event.preventDefault();

@@ -31,6 +31,11 @@ export function rangeText(from, to) {
   return `${whole.format(from * 1000)} – ${(sameDay ? minute : whole).format(to * 1000)}`;
 }
 
+/** Format the start of a step. @param {number} seconds since 1970 */
+export function stepText(seconds) {
+  return whole.format(seconds * 1000);
+}
+
 /** Format as RFC 3339, to the second. @param {number} seconds since 1970 */
 export function momentText(seconds) {
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;

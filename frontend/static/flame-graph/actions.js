@@ -46,6 +46,12 @@ function showHistory(name) {
   if (address) location.assign(`${address}&function=${encodeURIComponent(name)}`);
 }
 
+/** Navigate to the form of a note of a function. @param {string} name */
+function addNote(name) {
+  const address = document.querySelector('[data-add-note]')?.getAttribute('data-add-note');
+  if (address) location.assign(`${address}&function=${encodeURIComponent(name)}`);
+}
+
 /**
  * Return the stack of a node as text, callers first, one line each.
  * @param {Tree} tree
@@ -68,6 +74,7 @@ const DEEDS = {
   highlight: ({ name }) => addFilter('highlight', name),
   history: ({ name }) => showHistory(name),
   lines: ({ name }) => visit('lines', inAddress('lines') === name ? '' : name),
+  note: ({ name }) => addNote(name),
   name: ({ name }) => void copyText(name, 'name'),
 };
 
@@ -110,6 +117,7 @@ export function subjectOfRow(row) {
 export function can(act, { frame }) {
   // this page has no such list
   if (act === 'lines' && !document.querySelector('[data-lines-url]')) return false;
+  if (act === 'note' && !document.querySelector('[data-add-note]')) return false; // nor notes, for viewers
   if (act in DEEDS_OF_FRAMES) return Boolean(frame) && (act === 'link' || !isService(frame));
   return act in DEEDS && !isService(frame);
 }

@@ -24,6 +24,7 @@ import { watchChips } from './chips.js';
 import { colourBy } from './colours.js';
 import { FlameGraph } from './element.js';
 import { chosenSubject, showFrame } from './frame-bar.js';
+import { showBarNote, showFunctionNotes } from './function-notes.js';
 import { heaviestCallee } from './keyboard.js';
 import { watchKeys } from './keys.js';
 import { watchLinks } from './links.js';
@@ -99,7 +100,10 @@ document.addEventListener('flame-choose', (event) => {
   if (node < 0 && others.length) return;
   for (const other of others) if (node >= 0) other.choose(-1);
   showFrame(tree, node, view);
+  showBarNote();
 });
+
+document.addEventListener('over-time-load', showFunctionNotes);
 
 document.addEventListener('flame-open', (event) => {
   const { id } = detailOf(event);
@@ -247,6 +251,7 @@ document.addEventListener('htmx:beforeSwap', (event) => {
 });
 
 document.addEventListener('htmx:afterSwap', (event) => {
+  showFunctionNotes();
   const { target, pathInfo } = detailOf(event);
   if (target?.id === 'functions') noteList();
   if (!changesPage(event)) {

@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
+from frontend.components.chart_notes import ChartNotes, notes_in
 from frontend.components.display_names import metric_name
 from frontend.components.rates import Rate, rate_of
 from frontend.components.units import format_delta, format_value
 from frontend.components.versions import VersionMark, marks_of
 from profiles.query import Selection, StripResult, StripStep, series_changes
+from projects.models import Annotation
 
 _AROUND = 7  # length of the chart's range, as a multiple of the selected range
 _LONGEST = timedelta(days=400)
@@ -41,6 +43,7 @@ class StepRow:
     profiles: int
     values: list[str]  # of each series; "" without profiles
     versions: list[str]  # that first appeared in the step
+    notes: list[Annotation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,8 @@ class OverTime:
     series: list[Series]  # the selection, then the function if there is one
     unit: str  # "cores", "per second" or "": how the values are averaged
     change: VersionChange | None  # the latest one
-    rows: list[StepRow]  # of steps with profiles or new versions
+    rows: list[StepRow]  # of steps with profiles, new versions or notes
+    notes: ChartNotes
 
 
 def around(selection: Selection, now: datetime) -> Selection:
@@ -66,6 +70,7 @@ def over_time(
     result: StripResult,
     selected: Selection,
     releases: Sequence[VersionMark],
+    notes: ChartNotes,
     function: tuple[str, Sequence[int]] | None = None,
 ) -> OverTime:
     """Build the chart; `function` is a name and its total in each step of the result."""
@@ -85,14 +90,15 @@ def over_time(
     signs = {change.version: change.sign for change in changes}
     inside = [i for i, step in enumerate(steps) if _is_inside(step, result, selected)]
     return OverTime(
-        plot=_plot(result, selected, names, values, unit, marks_of(releases), signs),
+        plot=_plot(result, selected, names, values, unit, marks_of(releases), signs, notes),
         series=[
             Series(name, _text(_over(rate, each, steps, inside), unit), i > 0)
             for i, (name, each) in enumerate(zip(names, totals, strict=True))
         ],
         unit=unit,
         change=changes[-1] if changes else None,
-        rows=_rows(result, values, unit, releases),
+        rows=_rows(result, values, unit, releases, notes),
+        notes=notes,
     )
 
 
@@ -149,17 +155,23 @@ def _measured(
 
 
 def _rows(
-    result: StripResult, values: Sequence[Values], unit: str, releases: Iterable[VersionMark]
+    result: StripResult,
+    values: Sequence[Values],
+    unit: str,
+    releases: Iterable[VersionMark],
+    notes: ChartNotes,
 ) -> list[StepRow]:
     step = timedelta(seconds=result.step_seconds)
     new: dict[int, list[str]] = {}
     for each in releases:
         new.setdefault((each.first - result.selection.start) // step, []).append(each.version)
-    return [
-        StepRow(of.start, of.profiles, [_text(each[i], unit) for each in values], new.get(i, []))
-        for i, of in enumerate(result.steps)
-        if of.profiles or i in new
-    ]
+    found = []
+    for i, of in enumerate(result.steps):
+        inside = notes_in(notes.of_times, of.start, of.start + step)
+        if of.profiles or i in new or inside:
+            texts = [_text(each[i], unit) for each in values]
+            found.append(StepRow(of.start, of.profiles, texts, new.get(i, []), inside))
+    return found
 
 
 def _text(value: float | None, unit: str) -> str:
@@ -174,6 +186,7 @@ def _plot(
     unit: str,
     versions: Sequence[tuple[float, str]],
     signs: dict[str, int],
+    notes: ChartNotes,
 ) -> str:
     """Return the JSON of `<profile-strip>`. Times are Unix timestamps in seconds."""
     return json.dumps(
@@ -188,6 +201,7 @@ def _plot(
             "selected": [selected.start.timestamp(), selected.end.timestamp()],
             "versions": versions,
             "changes": [signs.get(version, 0) for _, version in versions],
+            "notes": notes.marks,
         },
         separators=(",", ":"),
     )

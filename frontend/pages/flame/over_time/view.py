@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.view import MAX_NAME
+from frontend.components.chart_notes import chart_notes
 from frontend.components.versions import releases_in
 from frontend.pages.flame.over_time.chart import OverTime, around, over_time
 from frontend.queries.page_query import DEADLINE_SECONDS, find_metric, query_context
@@ -26,7 +27,8 @@ from profiles.query import (
     run_strip,
     strip_step,
 )
-from projects.access import project_for
+from projects.access import may_annotate, membership
+from projects.models import Project
 
 FUNCTION = parameter.text("function", "Full name of the function of the second series", MAX_NAME)
 
@@ -35,7 +37,8 @@ FUNCTION = parameter.text("function", "Full name of the function of the second s
 @require_safe
 def flame_over_time(request: HttpRequest, project_id: str) -> HttpResponse:
     """Render the chart of the page's selection; `function` replaces the focused function."""
-    project = project_for(request.user, project_id)
+    member = membership(request.user, project_id)
+    project = member.project
     now = timezone.now()
     of = LenientReader.of_query(request.GET)
     params = page_params(of, now)
@@ -47,19 +50,27 @@ def flame_over_time(request: HttpRequest, project_id: str) -> HttpResponse:
     context, function = query_context(request, project), of.read(FUNCTION) or params.focus
     try:
         with context.snapshot:
-            shown = _over_time(context, params, selection, around(selection, now), function)
+            shown = _over_time(
+                context, project, params, selection, around(selection, now), function
+            )
     except InvalidQuery as error:
         return _error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
         sentence = _("This history takes more than %(n)d s. Try a shorter timespan.")
         return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
-    response = render(request, "frontend/flame/over_time.html", {"over_time": shown})
+    values = {"over_time": shown, "notes": shown.notes, "may_annotate": may_annotate(member)}
+    response = render(request, "frontend/flame/over_time.html", values)
     response["Cache-Control"] = "private, no-store"
     return response
 
 
 def _over_time(
-    context: QueryContext, params: PageParams, selection: Selection, wide: Selection, function: str
+    context: QueryContext,
+    project: Project,
+    params: PageParams,
+    selection: Selection,
+    wide: Selection,
+    function: str,
 ) -> OverTime:
     metric = find_metric(context, selection, params.metric)
     step = strip_step(wide.end - wide.start)
@@ -68,7 +79,8 @@ def _over_time(
     if function:
         view = View(metric=result.metric, filters=params.filters)
         of = (function, run_function_strip(context, wide, view, function, step))
-    return over_time(result, selection, releases_in(context, result.selection), of)
+    notes = chart_notes(project, result.selection, selection, with_functions=True)
+    return over_time(result, selection, releases_in(context, result.selection), notes, of)
 
 
 def _error(status: HTTPStatus, sentence: str) -> HttpResponse:

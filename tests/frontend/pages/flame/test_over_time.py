@@ -12,11 +12,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from frontend.components.chart_notes import ChartNotes
 from frontend.components.versions import VersionMark
 from frontend.pages.flame.over_time import view
 from frontend.pages.flame.over_time.chart import around, over_time
 from profiles.query import Coverage, DeadlinePassed, Metric, Selection, StripResult, StripStep
-from projects.models import Project, User
+from projects.models import Annotation, Member, Project, Role, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
 from tests.frontend.html import html_of
@@ -24,6 +25,7 @@ from tests.frontend.html import html_of
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 NONE = Coverage(0, 0, 0, None, None)
+NO_NOTES = ChartNotes((), (), "", "")
 TEN_SECONDS = 10**10  # ns
 CPU = Metric("cpu", "nanoseconds")
 
@@ -63,7 +65,7 @@ def test_cpu_time_is_charted_in_cores_beside_that_of_a_function() -> None:
     result = strip([10**10, 0, 2 * 10**10])
     chosen = selection(NOON + 2 * HOUR, NOON + 3 * HOUR)
     release = VersionMark("2.31.0", NOON + HOUR)
-    shown = over_time(result, chosen, [release], ("quote", [10**9, 0, 4 * 10**9]))
+    shown = over_time(result, chosen, [release], NO_NOTES, ("quote", [10**9, 0, 4 * 10**9]))
     plot = json.loads(shown.plot)
     assert (plot["unit"], plot["names"]) == ("cores", ["CPU time", "quote"])
     assert plot["values"] == [[0.5, None, 1], [0.05, None, 0.2]]
@@ -92,7 +94,7 @@ def test_cpu_time_is_charted_in_cores_beside_that_of_a_function() -> None:
 def test_other_types_are_charted_per_second_or_per_profile(
     of: ProfileType, metric: Metric, text: str
 ) -> None:
-    shown = over_time(strip([2048], metric, of), selection(NOON, NOON + HOUR, of), [])
+    shown = over_time(strip([2048], metric, of), selection(NOON, NOON + HOUR, of), [], NO_NOTES)
     assert shown.series[0].value == text
 
 
@@ -101,12 +103,12 @@ def test_a_significant_change_since_a_version_is_named() -> None:
     before, after = [10**7 * each for each in noise], [2 * 10**7 * each for each in noise]
     result = strip([1e10] * 20)
     began = VersionMark("2", NOON + 10 * HOUR)
-    shown = over_time(result, result.selection, [began], ("quote", [*before, *after]))
+    shown = over_time(result, result.selection, [began], NO_NOTES, ("quote", [*before, *after]))
     assert shown.change
     assert (shown.change.version, shown.change.sign) == ("2", 1)
     assert shown.change.text == "+50 millicores"
     assert json.loads(shown.plot)["changes"] == [1]
-    same = over_time(result, result.selection, [began], ("quote", [*before, *before]))
+    same = over_time(result, result.selection, [began], NO_NOTES, ("quote", [*before, *before]))
     assert same.change is None
     assert json.loads(same.plot)["changes"] == [0]
 
@@ -137,3 +139,38 @@ def test_a_passed_deadline_is_said(signed_in: Client, project: Project) -> None:
         response = signed_in.get(url)
     assert response.status_code == 503
     assert "Try a shorter timespan" in response.content.decode()
+
+
+def test_notes_are_marks_rows_of_the_table_and_texts_of_functions(
+    client: Client, bob: User, project: Project
+) -> None:
+    now = timezone.now()
+    shop.send(shop.deployment(project), shop.minutes_before(now, 5))
+    notes = Annotation.objects
+    at = now - timedelta(minutes=7)
+    timed = notes.create(project=project, service="checkout", at=at, text="deploy <2>")
+    notes.create(project=project, service="cart", at=at, text="of another service")
+    notes.create(project=project, at=now - timedelta(days=300), text="out of the range")
+    notes.create(project=project, service="checkout", function="a.b", text="slow here")
+    notes.create(project=project, service="cart", function="c.d", text="other function")
+    client.force_login(bob)
+    query = {"service": "checkout", "type": "CPU"}
+    html = client.get(reverse("flame_over_time", args=[project.project_id]), query).content.decode()
+    plot = json.loads(unescape(html.partition('data-plot="')[2].partition('"')[0]))
+    assert plot["notes"] == [[at.timestamp(), "deploy <2>", timed.pk]]
+    assert f'/notes?service=checkout#note-{timed.pk}">deploy &lt;2&gt;</a>' in html
+    assert 'data-function="a.b">slow here</a>' in html
+    assert "other" not in html
+    assert "/notes/new?service=checkout&amp;at=" in html
+
+
+def test_viewers_are_not_offered_to_add_a_note(client: Client, project: Project) -> None:
+    shop.send(shop.deployment(project), shop.minutes_before(timezone.now(), 5))
+    vera = User.objects.create_user("vera@example.org", "a sentence works well")
+    Member.objects.create(project=project, user=vera, role=Role.VIEWER)
+    client.force_login(vera)
+    for name in ("flame_over_time", "flame", "history", "breakdown"):
+        url = reverse(name, args=[project.project_id])
+        page = client.get(url, {"service": "checkout", "type": "CPU"})
+        assert page.status_code == 200
+        assert "/notes/new" not in page.content.decode()

@@ -1,0 +1,146 @@
+"""`…/annotations`: create, list and delete notes at a time or at a function.
+
+Keys with the scope `write` create them, such as the marks of deployments, and delete those that a
+key of the project created; keys with the scope `read` list them.
+"""
+
+from functools import partial
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from api.documents import dumps, head
+from api.formats import JSON
+from api.requests import ApiQuery, ApiRequest
+from api.view import ApiQueryView
+from common.asgi import scope_of
+from endpoints import credentials, json_body, json_fields
+from endpoints.api_view import WireView, json_response
+from endpoints.errors import BadField, NotFound, TooManyAnnotations
+from endpoints.json_fields import Message
+from endpoints.params import values
+from endpoints.params.parameter import Parameter
+from endpoints.params.selection import SERVICE, read_range
+from endpoints.query_execution import admit_query, execute
+from profiles.query import QueryContext
+from projects import annotations
+from projects.annotations import AnnotationFields, AnnotationLimit
+from projects.credentials.authentication import Access
+from projects.models import Annotation
+from projects.models.annotation import MAX_FUNCTION, MAX_TEXT
+
+AFTER = Parameter("page", "Token of a page", partial(values.count, most=2**63 - 1), 0)
+SIZE = Parameter("size", "Rows of a page", partial(values.count, most=1000), 100)
+_LONGEST = {"service": 255, "version": 512, "function": MAX_FUNCTION}
+_FIELDS = {"text", "time", "link", *_LONGEST}
+
+
+def query(request: ApiRequest) -> ApiQuery:
+    request.form(JSON)
+    read = request.parameters.read
+    service, after, size = read(SERVICE), read(AFTER), read(SIZE)
+    start, end = read_range(request.parameters, request.now).bounds(request.now)
+
+    def run(context: QueryContext) -> bytes:
+        rows = annotations.list_page(request.project, service, start, end, size + 1, after)
+        context.check()
+        page = rows[:size]
+        next_page = str(page[-1].pk) if len(rows) > size else None
+        documents = [_document(row) for row in page]
+        body = {"start": start, "end": end, "rows": documents, "next_page": next_page}
+        return dumps({**head(request), **body})
+
+    return ApiQuery(run, request.now)
+
+
+class AnnotationsView(ApiQueryView):
+    http_method_names = ["get", "post"]
+    query = staticmethod(query)
+
+    async def post(self, request: HttpRequest, project: str) -> HttpResponse:
+        access = await _writer(request, project)
+        fields = _read_fields(json_body.parse(request.body))
+        row = await execute(access, lambda _: _create(access, fields))
+        return json_response(_document(row), status=201)
+
+
+class AnnotationView(WireView):
+    http_method_names = ["delete"]
+
+    async def delete(self, request: HttpRequest, project: str, annotation: int) -> HttpResponse:
+        access = await _writer(request, project)
+        await execute(access, lambda _: _delete(access, annotation))
+        return HttpResponse(status=204)
+
+
+async def _writer(request: HttpRequest, project: str) -> Access:
+    text = credentials.key_text(request.headers, request.GET)
+    access = await credentials.access(text, scope_of(request))
+    credentials.require_own(access, project)
+    credentials.require_write(access)
+    await admit_query(access)
+    return access
+
+
+def _read_fields(message: Message) -> AnnotationFields:
+    unknown = sorted(message.keys() - _FIELDS)
+    if unknown:
+        raise BadField(unknown[0][:60], f"is unknown; fields: {', '.join(sorted(_FIELDS))}")
+    text = json_fields.text(message, "text", "text").strip()
+    if not text:
+        raise BadField("text", "is missing")
+    if len(text) > MAX_TEXT:
+        raise BadField("text", f"has {len(text):,} characters; {MAX_TEXT} are allowed")
+    found = {name: _short(message, name, most) for name, most in _LONGEST.items()}
+    time = json_fields.text(message, "time", "time")
+    if found["version"] and not found["service"]:
+        raise BadField("version", "needs a service")
+    if found["function"]:
+        if not found["service"]:
+            raise BadField("function", "needs a service")
+        for name, value in (("time", time), ("version", found["version"])):
+            if value:
+                raise BadField(name, "cannot be combined with a function")
+    link = json_fields.text(message, "link", "link").strip()
+    if problem := annotations.link_problem(link):
+        raise BadField("link", problem)
+    at = json_fields.time(time, "time") if time else timezone.now()
+    return AnnotationFields(text, None if found["function"] else at, link=link, **found)
+
+
+def _short(message: Message, name: str, most: int) -> str:
+    value = json_fields.text(message, name, name).strip()
+    if len(value) > most:
+        raise BadField(name, f"has {len(value):,} characters; {most:,} are allowed")
+    return value
+
+
+def _create(access: Access, fields: AnnotationFields) -> Annotation:
+    try:
+        return annotations.create(access.project, fields, key=access.prefix)
+    except AnnotationLimit as reached:
+        raise TooManyAnnotations(str(reached)) from None
+
+
+def _delete(access: Access, annotation: int) -> None:
+    """Delete an annotation that a key created: the keys of agents are for no one's own notes."""
+    rows = Annotation.objects.filter(project=access.project).exclude(created_key="")
+    row = rows.filter(pk=annotation).select_related("project").first()
+    if row is None:
+        raise NotFound("No annotation with this id that an API key of the project created.")
+    annotations.delete(row, key=access.prefix)
+
+
+def _document(row: Annotation) -> dict[str, Any]:
+    return {
+        "id": row.pk,
+        "time": row.at,
+        "service": row.service,
+        "version": row.version,
+        "function": row.function,
+        "text": row.text,
+        "link": row.link,
+        "created": row.created,
+        "created_by_key": row.created_key,
+    }
