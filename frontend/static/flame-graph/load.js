@@ -30,7 +30,7 @@ export async function loadTree(url, signal, side = '') {
  * Load the functions of a selection without a tree, for the colours of their packages.
  * @param {string} url
  * @param {AbortSignal} signal
- * @returns {Promise<import("./packaged.js").Functions | null>} null if it fails: colours are not essential
+ * @returns {Promise<import("./tree.js").Functions | null>} null if it fails: colours are not essential
  */
 export async function loadFunctions(url, signal) {
   try {

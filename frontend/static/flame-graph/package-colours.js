@@ -8,7 +8,7 @@
 import { functionsOf, keyOf, sharesOf } from './packaged.js';
 
 /** @typedef {import("./packages.js").Package} Package */
-/** @typedef {import("./packaged.js").Functions} Functions */
+/** @typedef {import("./tree.js").Functions} Functions */
 /** @typedef {import("./packaged.js").Share} Share */
 /** @typedef {import("./tree.js").Tree} Tree */
 

@@ -3,18 +3,8 @@
 import { isOfItsFile, packageOf } from './packages.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
+/** @typedef {import("./tree.js").Functions} Functions */
 /** @typedef {import("./packages.js").Package} Package */
-
-/**
- * @typedef {object} Functions functions of the whole selection, the same for all of its views:
- * those with a self value or a large total; parallel columns
- * @property {string[]} names
- * @property {string[]} files
- * @property {number[]} name index into names
- * @property {number[]} file index into files
- * @property {ArrayLike<number>} self
- * @property {ArrayLike<number>} total
- */
 
 /**
  * @typedef {object} Packaged

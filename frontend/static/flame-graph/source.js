@@ -1,6 +1,5 @@
 /** Source line of a frame: file and line, its page in the repository, and in the editor. */
 
-import { element } from './around.js';
 import { sourceLink } from './source-links.js';
 import { harmless } from './text.js';
 import { fileOf, lineOf } from './tree.js';
@@ -24,7 +23,8 @@ export function sourceText({ file, line }) {
  * @param {SourceLine} at
  */
 export function showSource(root, at) {
-  const data = element('#flame')?.dataset ?? {};
+  const page = document.querySelector('#flame');
+  const data = page instanceof HTMLElement ? page.dataset : {};
   const others = { version: data.version ?? '', project: data.project ?? '' };
   const [shown, editor] = [root.querySelector('[data-source]'), root.querySelector('a[data-editor]')];
   if (shown) shown.textContent = sourceText(at);

@@ -13,7 +13,7 @@ const TAIL = 6; // characters: a separator and a truncated package of three
 
 /**
  * Return the form of a label for a box: the package first if all of it fits, else the function.
- * @param {import("./labels.js").Label} label
+ * @param {{whole: string, narrow: string, leaf: number}} label
  * @param {number} room in CSS pixels
  * @param {number} cell width of a character of the monospace font
  */

@@ -5,6 +5,17 @@
  */
 
 /**
+ * @typedef {object} Functions functions of the whole selection, the same for all of its views:
+ * those with a self value or a large total; parallel columns
+ * @property {string[]} names
+ * @property {string[]} files
+ * @property {number[]} name index into names
+ * @property {number[]} file index into files
+ * @property {ArrayLike<number>} self
+ * @property {ArrayLike<number>} total
+ */
+
+/**
  * @typedef {object} WireTree
  * @property {string} service
  * @property {string} type
@@ -20,7 +31,7 @@
  * @property {boolean} [base] the first row is the only root, in place of the service
  * @property {string | null} [root] id of the only root, if the tree is a subtree
  * @property {{at: number[], count: number[], total: number[]}} folded omitted children
- * @property {import("./packaged.js").Functions} [functions] those of the whole selection
+ * @property {Functions} [functions] those of the whole selection
  */
 
 /**
@@ -46,7 +57,7 @@
  * @property {string} unit
  * @property {string} service
  * @property {string} type
- * @property {import("./packaged.js").Functions | null} functions those of the whole selection
+ * @property {Functions | null} functions those of the whole selection
  */
 
 export class UnreadableTree extends Error {}
