@@ -22,6 +22,7 @@ from frontend.components.versions import releases_in
 from frontend.pages.breakdown.chart import CHARTED, chart
 from frontend.pages.breakdown.params import SORTS, BreakdownQuery
 from frontend.pages.history.params import steps_for
+from frontend.queries.carried import carried_of
 from frontend.queries.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -134,6 +135,8 @@ def _context(of: PageQuery, query: BreakdownQuery, url: str) -> dict[str, object
         "query": query,
         "selection": of.selection,
         "notices": notices,
+        "range": of.range_menu,
+        "carried": carried_of(of.params),
         "picker": picker(of.params, of.services, options, of.now),
         "service": of.selection.service,
         "type": display_names.type_name(of.selection.type),

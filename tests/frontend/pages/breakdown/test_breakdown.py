@@ -270,7 +270,7 @@ def test_values_are_shown_as_text(signed_in: Client, project: Project, now: date
     labelled_shop.send(of, times, labelled_shop.stacks(), {"instance": HOSTILE})
     html = shown(signed_in, group_by="label.instance")
     assert "<script>alert(1)" not in html
-    assert rows(html)[0][1] == HOSTILE
+    assert rows(html)[0][1] == HOSTILE.replace("\u202e", "\ufffd")
 
 
 def test_an_empty_range_says_so(signed_in: Client, project: Project, profiles: None) -> None:
