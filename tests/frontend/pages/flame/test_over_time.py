@@ -70,11 +70,11 @@ def test_cpu_time_is_charted_in_cores_beside_that_of_a_function() -> None:
     assert plot["counts"] == [2, 0, 2]
     assert plot["selected"] == [plot["to"] - plot["step"], plot["to"]]
     assert plot["versions"] == [[release.first.timestamp(), "2.31.0"]]
-    assert [each.value for each in shown.series] == ["1 cores", "200 mcores"]
+    assert [each.value for each in shown.series] == ["1 cores", "200 millicores"]
     assert [(row.profiles, row.values, row.versions) for row in shown.rows] == [
-        (2, ["500 mcores", "50 mcores"], []),
+        (2, ["500 millicores", "50 millicores"], []),
         (0, ["", ""], ["2.31.0"]),
-        (2, ["1 cores", "200 mcores"], []),
+        (2, ["1 cores", "200 millicores"], []),
     ]
 
 
@@ -104,7 +104,7 @@ def test_a_significant_change_since_a_version_is_named() -> None:
     shown = over_time(result, result.selection, [began], ("quote", [*before, *after]))
     assert shown.change
     assert (shown.change.version, shown.change.sign) == ("2", 1)
-    assert shown.change.text == "+50 mcores"
+    assert shown.change.text == "+50 millicores"
     assert json.loads(shown.plot)["changes"] == [1]
     same = over_time(result, result.selection, [began], ("quote", [*before, *before]))
     assert same.change is None
