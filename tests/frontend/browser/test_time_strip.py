@@ -68,7 +68,9 @@ def test_the_data_table_has_the_values_of_the_chart(page: Page, shop_url: str) -
     expect(table).to_be_hidden()
     page.locator("#over-time-data summary").click()
     expect(table.locator("thead")).to_contain_text(re.compile(r"From.*Profiles.*CPU time.*Rule"))
-    expect(table.locator("tbody tr").last).to_contain_text(re.compile(r"171 millicores\s+36.8 millicores"))
+    expect(table.locator("tbody tr").last).to_contain_text(
+        re.compile(r"171 millicores\s+36.8 millicores")
+    )
 
 
 def test_it_moves_nothing_when_it_is_loaded(page: Page, shop_url: str) -> None:
