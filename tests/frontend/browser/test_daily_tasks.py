@@ -316,11 +316,11 @@ def test_find_the_allocation_that_grew_between_two_versions(
     main, cache = ("main", "/app/shop/main.py"), ("sessions.remember", "/app/shop/sessions.py")
     load = ("catalog.load", "/app/shop/catalog.py")
     now = timezone.now()
-    for version, until, kept in ((OLD, now - timedelta(hours=1), 40_000_000), (NEW, now, None)):
+    for version, until, constant in ((OLD, now - timedelta(hours=1), 40_000_000), (NEW, now, None)):
         of = shop.deployment(project, version=version, types=(ProfileType.HEAP,))
         for number, time in enumerate(shop.minutes_before(until, 40)):
-            grown = kept or 90_000_000 - number * 100_000
-            stacks = {(main, load): 64_000_000 + number % 3, (main, cache): grown}
+            grown = constant or 90_000_000 - number * 100_000
+            stacks: shop.FrameStacks = {(main, load): 64_000_000 + number % 3, (main, cache): grown}
             shop.send(of, [time], stacks, ProfileType.HEAP, (("inuse_space", "bytes"),))
     clicks = begin()
     page = open_service(clicks)
