@@ -20,6 +20,7 @@ from tests.server import PASSWORD, RunningServer, running_server
 
 FOLDER = ROOT / "docs" / "screenshots"
 OWNER = "mara@acme.example"
+CHECKOUT = "service=checkout&type=CPU"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +37,20 @@ SHOTS = (
     Shot("sign-up", "/account/signup/", stranger=True),
     Shot("sign-in", "/account/login/", stranger=True),
     Shot("services", "/p/acme-shop/services"),
-    Shot("flame", "/p/acme-shop/flame?service=checkout&type=CPU&span=6h"),
-    Shot("compare", "/p/acme-shop/compare?service=checkout&type=CPU&span=12h"),
-    Shot("side-by-side", "/p/acme-shop/compare?service=checkout&type=CPU&span=12h&side=sides"),
-    Shot("history", "/p/acme-shop/history?service=checkout&type=CPU&span=1d&step=30m"),
-    Shot("profiles", "/p/acme-shop/profiles?service=checkout&type=CPU&span=1d"),
+    Shot("flame", f"/p/acme-shop/flame?{CHECKOUT}&span=6h"),
+    Shot("compare", f"/p/acme-shop/compare?{CHECKOUT}&span=12h"),
+    Shot("side-by-side", f"/p/acme-shop/compare?{CHECKOUT}&span=12h&side=sides"),
+    Shot("history", f"/p/acme-shop/history?{CHECKOUT}&span=1d&step=30m"),
+    Shot("breakdown", f"/p/acme-shop/breakdown?{CHECKOUT}&span=12h&group_by=label.endpoint"),
+    Shot("embed", f"/p/acme-shop/embed?{CHECKOUT}&span=6h"),
+    Shot("profiles", f"/p/acme-shop/profiles?{CHECKOUT}&span=1d"),
     Shot("agents", "/p/acme-shop/agents"),
     Shot("deployments", "/p/acme-shop/agents?show=deployments"),
     Shot("setup", "/p/acme-shop/setup", whole=True),
     Shot("settings", "/p/acme-shop/settings", whole=True),
     Shot("concepts", "/help/concepts", stranger=True),
     Shot("new-project", "/projects/new"),
+    Shot("editor", "/account/editor"),
     Shot("not-found", "/p/another/services"),
 )
 LOOKS: tuple[tuple[str, dict[str, object]], ...] = (
@@ -125,9 +129,21 @@ def _picture(page: Page, shot: Shot, look: str) -> Path:
     page.goto(shot.address)
     page.wait_for_load_state("networkidle")
     path = FOLDER / f"{shot.name}-{look}.png"
-    page.screenshot(path=path, full_page=shot.whole or look == "390")
+    whole = shot.whole or look == "390"
+    if whole:
+        _show_whole(page)
+    page.screenshot(path=path, full_page=whole)
     page.close()
     return path
+
+
+def _show_whole(page: Page) -> None:
+    """Make the window as high as the page: graphs draw only what is visible."""
+    size = page.viewport_size
+    assert size
+    height = int(page.evaluate("document.documentElement.scrollHeight"))
+    page.set_viewport_size({"width": size["width"], "height": max(size["height"], height)})
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 200)))")
 
 
 if __name__ == "__main__":

@@ -109,6 +109,38 @@ def test_axe_finds_nothing_in_the_chart_above_the_graph(
     assert found_in(looks, page) == []
 
 
+def test_axe_finds_nothing_in_the_range_menu(page: Page, shop_url: str, looks: Looks) -> None:
+    for path in ("flame", "services", "breakdown"):
+        page.goto(shop_url.replace("/flame", f"/{path}"))
+        page.locator("#range-menu > summary").click()
+        expect(page.locator("#range-menu .calendar")).to_be_visible()
+        assert found_in(looks, page) == []
+
+
+def test_axe_finds_nothing_in_a_search_and_its_map(page: Page, shop_url: str, looks: Looks) -> None:
+    page.goto(f"{shop_url}?search=/Cursor|rank/")
+    expect(page.locator("#found")).to_contain_text("1 of")
+    expect(page.locator("#graph .match-map")).to_be_visible()
+    assert found_in(looks, page) == []
+
+
+def test_axe_finds_nothing_in_the_line_of_a_capture(
+    page: Page, shop_url: str, looks: Looks
+) -> None:
+    page.goto(shop_url)
+    drawn(page)
+    page.get_by_role("button", name="Capture now").click()
+    expect(page.get_by_role("region", name="Requested capture")).to_contain_text("failed")
+    assert found_in(looks, page) == []
+
+
+def test_axe_finds_nothing_in_the_breakdown_with_its_steps(alices: Page, looks: Looks) -> None:
+    alices.goto(f"{P}/breakdown?service=checkout&type=CPU&span=1d&group_by=label.endpoint")
+    alices.locator("#values details summary").click()
+    alices.locator("table.values input").first.check()
+    assert found_in(looks, alices) == []
+
+
 def test_axe_finds_nothing_in_open_menus(alices: Page, looks: Looks) -> None:
     alices.goto(f"{P}/services")
     for summary in ("Switch project", "Account"):

@@ -57,7 +57,8 @@ def test_the_endpoint_that_grew_is_found_and_its_flame_graph_opened(breakdown: P
 
 
 def test_two_versions_are_compared_with_one_click(breakdown: Page) -> None:
-    breakdown.get_by_label("Timespan").select_option("6h")
+    breakdown.locator("#range-menu > summary").click()
+    breakdown.locator("#range-menu").get_by_role("link", name="6 hours").click()
     breakdown.wait_for_url("**span=6h**")
     button = breakdown.get_by_role("button", name="Compare", exact=True)
     expect(button).to_be_disabled()
