@@ -32,18 +32,18 @@ _INVALID_IN_NAME = re.compile(r"[^a-zA-Z0-9_]")
 
 
 @dataclass(frozen=True, slots=True)
-class TimeRange:
+class MatchedRange:
     start: datetime
     end: datetime
 
 
-def time_range(start_ms: int, end_ms: int, now: datetime) -> TimeRange:
+def time_range(start_ms: int, end_ms: int, now: datetime) -> MatchedRange:
     """Return the range of a request: the last day if it states none.
 
     Raise InvalidQuery if it is empty, longer than LONGEST_SPAN or outside of YEARS.
     """
     if not start_ms and not end_ms:
-        return TimeRange(now - RECENTLY, now)
+        return MatchedRange(now - RECENTLY, now)
     try:
         start, end = (_EPOCH + timedelta(milliseconds=ms) for ms in (start_ms, end_ms))
     except OverflowError:
@@ -52,7 +52,7 @@ def time_range(start_ms: int, end_ms: int, now: datetime) -> TimeRange:
         raise InvalidQuery("start has to be before end, both Unix times in milliseconds.")
     if end - start > LONGEST_SPAN:
         raise InvalidQuery(f"The time range may have {LONGEST_SPAN.days} days.")
-    return TimeRange(start, end)
+    return MatchedRange(start, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class SeriesKey:
     type: TypeId
 
 
-def stored_series(context: QueryContext, selector: Selector, of: TimeRange) -> list[SeriesKey]:
+def stored_series(context: QueryContext, selector: Selector, of: MatchedRange) -> list[SeriesKey]:
     """Return the services and types that a selector's conditions on these two match."""
     by_service = selector.of(SERVICE_NAME)
     stored = run_stored_metrics(context, of.start, of.end)
@@ -84,7 +84,7 @@ def matches_type(selector: Selector, of: TypeId) -> bool:
 
 
 def series_selections(
-    context: QueryContext, selector: Selector, of: TimeRange
+    context: QueryContext, selector: Selector, of: MatchedRange
 ) -> list[tuple[Selection, OptionsResult]]:
     """Return a selection for each matching service and type, with the labels of its profiles."""
     found: dict[tuple[str, ProfileType], TypeId] = {}
@@ -102,7 +102,7 @@ def series_selections(
 
 
 def selections(
-    context: QueryContext, selector: Selector, type_id: TypeId, of: TimeRange
+    context: QueryContext, selector: Selector, type_id: TypeId, of: MatchedRange
 ) -> list[Selection]:
     """Return one selection for each service with profiles that the selector may match.
 
@@ -163,7 +163,7 @@ def _narrowed(
     contention: tuple[str, ...],
     service: str,
     type_: ProfileType,
-    of: TimeRange,
+    of: MatchedRange,
     options: OptionsResult | None,
 ) -> Selection | None:
     """Return the selection of a service and type; None if no profile can match."""

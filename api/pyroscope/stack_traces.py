@@ -153,11 +153,11 @@ def _require_no_call_site(selector: pb.StackTraceSelector) -> None:
 def _keep_default_metric(profile: pprof_pb2.Profile) -> None:
     """Keep the default value of each sample, and the samples in which it is not zero."""
     types = [each.type for each in profile.sample_type]
-    kept = types.index(profile.default_sample_type)
-    sample_type = profile.sample_type[kept]
-    samples = [sample for sample in profile.sample if sample.value[kept]]
+    retained = types.index(profile.default_sample_type)
+    sample_type = profile.sample_type[retained]
+    samples = [sample for sample in profile.sample if sample.value[retained]]
     for sample in samples:
-        value = sample.value[kept]
+        value = sample.value[retained]
         del sample.value[:]
         sample.value.append(value)
     kept_samples = [pprof_pb2.Sample.FromString(each.SerializeToString()) for each in samples]
@@ -174,10 +174,10 @@ def _keep_call_site(profile: pprof_pb2.Profile, call_site: Sequence[str]) -> Non
         each.id: [names.get(line.function_id, "") for line in reversed(each.line)]
         for each in profile.location
     }
-    kept = []
+    retained = []
     for sample in profile.sample:
         stack = [name for id in reversed(sample.location_id) for name in frames.get(id, ())]
         if stack[: len(call_site)] == [*call_site]:
-            kept.append(pprof_pb2.Sample.FromString(sample.SerializeToString()))
+            retained.append(pprof_pb2.Sample.FromString(sample.SerializeToString()))
     del profile.sample[:]
-    profile.sample.extend(kept)
+    profile.sample.extend(retained)

@@ -149,7 +149,8 @@ def explain_errors(
         if isinstance(error, TooLarge) and error.limit == LIMIT:
             raise InvalidQuery(
                 f"FLAMEWATCH_MAX_QUERY_NODES allows {error.allowed:,} nodes in a merged call tree, "
-                "and these profiles have more. Try a shorter timespan, or fewer zones and versions."
+                "and these profiles have more. Try a shorter time range, or fewer zones and "
+                "versions."
             ) from error
         raise InvalidQuery(f"These profiles cannot be merged: {error}") from error
 

@@ -75,7 +75,7 @@ def breakdown_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     except InvalidQuery as error:
         return _error_response(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
-        sentence = _("This breakdown takes more than %(n)d s. Try a shorter timespan.")
+        sentence = _("This breakdown takes more than %(n)d s. Try a shorter time range.")
         return _error_response(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
     columns = breakdown_page.columns(query, result)
     return csv_file("breakdown.csv", columns, breakdown_page.table(result, previous))

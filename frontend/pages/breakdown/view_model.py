@@ -79,15 +79,15 @@ class ValueRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """Heading of a sortable column."""
+class SortHeading:
+    """SortHeading of a sortable column."""
 
     sort: str  # value of the `sort` parameter that the heading's link sets
     order: str  # aria-sort; "" for other columns
 
 
 @dataclass(frozen=True, slots=True)
-class StepRow:
+class BreakdownRow:
     start: datetime
     profiles: int
     values: list[str]  # of the series of the chart; "" without profiles
@@ -99,10 +99,10 @@ class BreakdownView:
     series: list[str]  # names of the series, heaviest first
     others: int  # values in the last series, "other"; 0 if there is none
     rows: list[ValueRow]
-    headings: dict[str, Heading]  # by column
+    headings: dict[str, SortHeading]  # by column
     pages: Pages
     values: int  # number of values, with those that are not listed
-    steps: list[StepRow]
+    steps: list[BreakdownRow]
     step: str  # "1 minute"
     unit: str  # "cores", or "CPU time per profile"
     of_profiles: bool  # whole profiles have the label
@@ -217,12 +217,12 @@ def _groupings(
         Grouping(GroupKind.SAMPLE, name) for name in run_sample_labels(of.context, of.selection)
     ]
     labels = [Grouping(GroupKind.LABEL, name) for name in list(options.labels)[:_MOST_LABELS]]
-    known = [Grouping(GroupKind.VERSION), Grouping(GroupKind.ZONE)]
+    existing = [Grouping(GroupKind.VERSION), Grouping(GroupKind.ZONE)]
     chosen = query.group_by
-    if chosen not in (*known, *labels, *samples):
+    if chosen not in (*existing, *labels, *samples):
         (labels if chosen.kind is GroupKind.LABEL else samples).append(chosen)
     groups = [
-        (_("Deployment"), known),
+        (_("Deployment"), existing),
         (_("Labels of profiles"), labels),
         (_("Labels of samples"), samples),
     ]
@@ -271,13 +271,13 @@ def _shown(
     )
 
 
-def _heading(query: BreakdownQuery, column: str) -> Heading:
+def _heading(query: BreakdownQuery, column: str) -> SortHeading:
     """Return a heading, whose link reverses the current column; numbers descend, names ascend."""
     if query.sort != column:
-        return Heading("" if column == SORTS[0] else column, "")
+        return SortHeading("" if column == SORTS[0] else column, "")
     ascends = query.reverse if column != "name" else not query.reverse
     back = "" if column == SORTS[0] else column
-    return Heading(
+    return SortHeading(
         back if query.reverse else f"-{column}", "ascending" if ascends else "descending"
     )
 
@@ -396,12 +396,12 @@ def comparison(of: PageQuery, query: BreakdownQuery, picks: Sequence[str]) -> st
     return f"{query.only(selected).parameters()}&{override}"
 
 
-def _steps(result: SeriesResult, series: Sequence[GroupSeries], rate: Rate) -> list[StepRow]:
+def _steps(result: SeriesResult, series: Sequence[GroupSeries], rate: Rate) -> list[BreakdownRow]:
     rows = []
     for i, step in enumerate(result.steps):
         values = [rate.of(each.totals[i], step.profiles, step.duration_ns) for each in series]
         texts = ["" if value is None else format_value(value, rate.unit) for value in values]
-        rows.append(StepRow(step.start, step.profiles, texts))
+        rows.append(BreakdownRow(step.start, step.profiles, texts))
     return rows
 
 

@@ -58,8 +58,10 @@ class EmbedView(WireView):
         # All images of a project count as one client of it.
         access = Access(project, embed.project_id, _NO_KEY, "embed", may_write=False, may_read=True)
         await admit_query(access)
-        wanted, now = read_image(request.GET), timezone.now()
-        image = await execute(access, lambda context: _image(context, embed, wanted, now))
+        image_params, now = read_image(request.GET), timezone.now()
+        image = await execute(
+            access, lambda context: _image(context, embed, image_params, now)
+        )
         response = _response(image.data, HTTPStatus.OK)
         if image.tag in parse_etags(request.headers.get("if-none-match", "")):
             response = _response(b"", HTTPStatus.NOT_MODIFIED)
@@ -82,7 +84,7 @@ class EmbedView(WireView):
         return response
 
 
-def _image(context: QueryContext, embed: Embed, wanted: ImageParams, now: datetime) -> _Image:
+def _image(context: QueryContext, embed: Embed, image_params: ImageParams, now: datetime) -> _Image:
     """Merge the profiles of the signed query and draw them."""
     params = page_params(LenientReader.of_query(QueryDict(embed.query)), now)
     if not params.service or params.type is None:
@@ -92,7 +94,7 @@ def _image(context: QueryContext, embed: Embed, wanted: ImageParams, now: dateti
         metric = find_metric(context, selection, params.metric)
         view = replace(params.shown(metric), max_nodes=_MAX_NODES)
         result = run_tree(context, selection, view)
-    data = svg(result, _title(selection, result), wanted.size, THEMES[wanted.theme])
+    data = svg(result, _title(selection, result), image_params.size, THEMES[image_params.theme])
     return _Image(data, f'"{hashlib.blake2b(data, digest_size=16).hexdigest()}"')
 
 

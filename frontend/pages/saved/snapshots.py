@@ -54,7 +54,7 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
     except NothingToStore:
         error = _("There are no profiles in this selection.")
     except DeadlinePassed:
-        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
+        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter time range.")
         error = sentence % {"n": DEADLINE_SECONDS}
     except (InvalidQuery, LimitReached, QuotaReached, DiskFull, SnapshotNotStored) as reason:
         error = str(reason)

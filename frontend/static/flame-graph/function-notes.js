@@ -21,11 +21,11 @@ function notesByFunction() {
 
 /** Show the notes of the chosen frame's function in the bar. */
 export function showBarNote() {
-  const place = element('#frame-bar [data-bar-note]');
-  if (!place) return;
+  const row = element('#frame-bar [data-bar-note]');
+  if (!row) return;
   const links = notesByFunction().get(chosenSubject()?.name ?? '') ?? [];
-  place.hidden = !links.length;
-  place.querySelector('[data-texts]')?.replaceChildren(...links.map((link) => link.cloneNode(true)));
+  row.hidden = !links.length;
+  row.querySelector('[data-texts]')?.replaceChildren(...links.map((link) => link.cloneNode(true)));
 }
 
 /** Show the notes in the bar and beside the names of the list. */

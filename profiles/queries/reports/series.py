@@ -82,7 +82,7 @@ def run_series(
     with context.snapshot:
         metrics = metrics_of(context, selection)
         metric = choose_metric(selection, view, metrics)
-        query = _Query(context, selection, view, group_by, metric, starts, step)
+        query = _SeriesQuery(context, selection, view, group_by, metric, starts, step)
         plan = plan_query(
             context,
             selection,
@@ -109,7 +109,7 @@ def run_series(
     )
 
 
-class _Query(NamedTuple):
+class _SeriesQuery(NamedTuple):
     """Parameters of one query."""
 
     context: QueryContext
@@ -151,7 +151,7 @@ class _Query(NamedTuple):
         return None
 
 
-class _Group(NamedTuple):
+class _GroupSums(NamedTuple):
     """Named group: its value, and the numbers of its groups in GroupSums."""
 
     value: str | None
@@ -159,7 +159,7 @@ class _Group(NamedTuple):
     total: int
 
 
-def _sums(query: _Query, plan: QueryPlan) -> GroupSums:
+def _sums(query: _SeriesQuery, plan: QueryPlan) -> GroupSums:
     """Sum all matching profiles; the result of a plan in blocks is cached: do not modify it."""
     view = query.view
     of = "series", query.metric, _name(query.group_by), view.filters, view.focus, query.step
@@ -178,14 +178,14 @@ def _name(group_by: Grouping | None) -> str:
 class _Scan:
     """Accumulator of sums by group and step."""
 
-    def __init__(self, query: _Query) -> None:
+    def __init__(self, query: _SeriesQuery) -> None:
         self._query = query
         self._reader = query.reader if query.reads_values else None
         self._is_of_profiles = query.kind is not GroupKind.SAMPLE
         self._first, self._width = micros(query.starts[0]), query.step // timedelta(microseconds=1)
         self._numbers: dict[Key, int] = {}
         self._profiles: list[Numbers] = [np.zeros((3, 0), np.int64)]  # group, count, duration
-        self._cells: list[Numbers] = [np.zeros((3, 0), np.int64)]  # group, step, total
+        self._sparse_values: list[Numbers] = [np.zeros((3, 0), np.int64)]  # group, step, total
         self._step_profiles = np.zeros(len(query.starts), np.int64)
         self._step_duration = np.zeros(len(query.starts), np.int64)
         self._stats = ScanStats()
@@ -202,14 +202,14 @@ class _Scan:
         group, *columns = np.concatenate(self._profiles, axis=1)
         for sums, values in zip(counts, columns, strict=True):
             np.add.at(sums, group, values)
-        cells = _summed(np.concatenate(self._cells, axis=1), len(self._query.starts))
+        sparse_values = _summed(np.concatenate(self._sparse_values, axis=1), len(self._query.starts))
         return GroupSums(
             keys=tuple(self._numbers),
             profiles=tuple(counts[0].tolist()),
             duration_ns=tuple(counts[1].tolist()),
-            group=cells[0],
-            step=cells[1],
-            total=cells[2],
+            group=sparse_values[0],
+            step=sparse_values[1],
+            total=sparse_values[2],
             step_profiles=self._step_profiles,
             step_duration_ns=self._step_duration,
             stats=self._stats,
@@ -270,7 +270,7 @@ class _Scan:
     def _add_rows(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add head rows, in order of time."""
         of, used = self._query, list[tuple[int, int, int, datetime]]()  # group, total, duration
-        cells: list[tuple[int, int, int]] = []  # row of `used`, group, total
+        sparse_values: list[tuple[int, int, int]] = []  # row of `used`, group, total
         for deployment, duration, labels, totals, tree, time, _ in rows:
             total = total_of(totals, of.metric, of.selection.type.value)
             if not isinstance(total, int):
@@ -285,11 +285,11 @@ class _Scan:
             key = of.key_of(deployment, labels)
             group = self._number(key) if self._is_of_profiles else 0
             if found is None:
-                cells.append((len(used), group, total))
+                sparse_values.append((len(used), group, total))
             else:
                 for at, value in zip(found.value.tolist(), found.total.tolist(), strict=True):
                     number = group if self._is_of_profiles else self._number(found.values[at])
-                    cells.append((len(used), number, value))
+                    sparse_values.append((len(used), number, value))
             used.append((group, total, duration, time))
         if not used:
             return
@@ -297,7 +297,7 @@ class _Scan:
         step = self._step(np.array([micros(time) for time in times], np.int64))
         duration_ns = np.array(durations, np.int64)
         self._count(np.array(groups, np.int64), step, duration_ns)
-        row, group_of, value_of = np.array(cells, np.int64).reshape(-1, 3).T
+        row, group_of, value_of = np.array(sparse_values, np.int64).reshape(-1, 3).T
         self._add(group_of, step[row], value_of)
         self._stats.take(len(used), sum(whole), sum(durations), times[0], times[-1])
 
@@ -338,18 +338,18 @@ class _Scan:
             self._profiles.append(columns)
 
     def _add(self, group: Numbers, step: Numbers, total: Numbers) -> None:
-        self._cells.append(_summed(np.stack([group, step, total]), len(self._query.starts)))
+        self._sparse_values.append(_summed(np.stack([group, step, total]), len(self._query.starts)))
 
 
-def _summed(cells: Numbers, steps: int) -> Numbers:
-    """Sum cells (group, step, total) [3, X] of the same group and step."""
-    distinct, index = np.unique(cells[0] * steps + cells[1], return_inverse=True)
+def _summed(sparse_values: Numbers, steps: int) -> Numbers:
+    """Sum sparse_values (group, step, total) [3, X] of the same group and step."""
+    distinct, index = np.unique(sparse_values[0] * steps + sparse_values[1], return_inverse=True)
     total = np.zeros(len(distinct), np.int64)
-    np.add.at(total, index, cells[2])
+    np.add.at(total, index, sparse_values[2])
     return np.stack([distinct // steps, distinct % steps, total])
 
 
-def _groups(query: _Query, sums: GroupSums) -> list[_Group]:
+def _groups(query: _SeriesQuery, sums: GroupSums) -> list[_GroupSums]:
     """Return the groups with a total or a profile by value, the greatest total first."""
     totals = np.zeros(len(sums.keys), np.int64)
     np.add.at(totals, sums.group, sums.total)
@@ -359,11 +359,11 @@ def _groups(query: _Query, sums: GroupSums) -> list[_Group]:
     ):
         if total or profiles:
             numbers.setdefault(value, []).append(number)
-    groups = [_Group(value, of, int(totals[of].sum())) for value, of in numbers.items()]
+    groups = [_GroupSums(value, of, int(totals[of].sum())) for value, of in numbers.items()]
     return sorted(groups, key=lambda each: (-each.total, each.value is None, each.value or ""))
 
 
-def _values(query: _Query, keys: Sequence[Key]) -> list[str | None]:
+def _values(query: _SeriesQuery, keys: Sequence[Key]) -> list[str | None]:
     """Return the label value of each key; None for an empty one and a deleted deployment."""
     if query.kind not in (GroupKind.VERSION, GroupKind.ZONE):
         return [str(key) if key else None for key in keys]
@@ -374,12 +374,12 @@ def _values(query: _Query, keys: Sequence[Key]) -> list[str | None]:
     return [(of_pk.get(key) or None) if isinstance(key, int) else None for key in keys]
 
 
-def _series(query: _Query, sums: GroupSums, groups: Sequence[_Group]) -> GroupSeries:
+def _series(query: _SeriesQuery, sums: GroupSums, groups: Sequence[_GroupSums]) -> GroupSeries:
     """Return the sum of groups, under the value of the first one."""
     numbers = [number for each in groups for number in each.numbers]
-    cells = np.isin(sums.group, numbers)
+    sparse_values = np.isin(sums.group, numbers)
     totals = np.zeros(len(query.starts), np.int64)
-    np.add.at(totals, sums.step[cells], sums.total[cells])
+    np.add.at(totals, sums.step[sparse_values], sums.total[sparse_values])
     is_of_profiles = query.kind is not GroupKind.SAMPLE
     return GroupSeries(
         value=groups[0].value,
@@ -390,7 +390,7 @@ def _series(query: _Query, sums: GroupSums, groups: Sequence[_Group]) -> GroupSe
     )
 
 
-def _steps(query: _Query, sums: GroupSums) -> tuple[HistoryStep, ...]:
+def _steps(query: _SeriesQuery, sums: GroupSums) -> tuple[HistoryStep, ...]:
     totals = np.zeros(len(query.starts), np.int64)
     np.add.at(totals, sums.step, sums.total)
     columns = (sums.step_profiles, totals, sums.step_duration_ns)

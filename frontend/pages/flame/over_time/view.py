@@ -56,7 +56,7 @@ def flame_over_time(request: HttpRequest, project_id: str) -> HttpResponse:
     except InvalidQuery as error:
         return _error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
-        sentence = _("This history takes more than %(n)d s. Try a shorter timespan.")
+        sentence = _("This history takes more than %(n)d s. Try a shorter time range.")
         return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
     values = {"over_time": shown, "notes": shown.notes, "may_annotate": may_annotate(member)}
     response = render(request, "frontend/flame/over_time.html", values)

@@ -138,7 +138,7 @@ def test_a_passed_deadline_is_said(signed_in: Client, project: Project) -> None:
     with patch.object(view, "run_strip", side_effect=DeadlinePassed):
         response = signed_in.get(url)
     assert response.status_code == 503
-    assert "Try a shorter timespan" in response.content.decode()
+    assert "Try a shorter time range" in response.content.decode()
 
 
 def test_notes_are_marks_rows_of_the_table_and_texts_of_functions(

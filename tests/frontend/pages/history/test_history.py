@@ -13,6 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from endpoints.params.reader import LenientReader
+from frontend.components.chart_notes import ChartNotes
 from frontend.pages.history.chart import chart
 from frontend.pages.history.params import HistoryQuery, default_step, read, steps_for
 from profiles.query import (
@@ -209,7 +210,8 @@ def test_a_line_has_gaps_and_versions() -> None:
             VersionSpan("2", NOON + timedelta(minutes=10), NOON, 1),
         ),
     )
-    drawn = json.loads(chart(result, [[8e8, 4e8, None, 2e8 / 3]], percent=False))
+    values = [[8e8, 4e8, None, 2e8 / 3]]
+    drawn = json.loads(chart(result, values, ChartNotes([], [], "", ""), percent=False))
     assert drawn["lines"] == [[8e8, 4e8, None, 66667000]]
     assert drawn["profiles"] == [1, 1, 1, 1]
     assert (drawn["from"], drawn["to"]) == (NOON.timestamp(), NOON.timestamp() + 4 * 3600)
