@@ -12,9 +12,9 @@ MAX_NODES = 65_536
 CHECK_EVERY = 4096  # nodes
 
 
-def node_limit(wanted: int) -> int:
+def node_limit(requested: int) -> int:
     """Return the number of nodes to send for the `max_nodes` of a request; 0 or less: default."""
-    return min(wanted, MAX_NODES) if wanted > 0 else DEFAULT_NODES
+    return min(requested, MAX_NODES) if requested > 0 else DEFAULT_NODES
 
 
 @dataclass(frozen=True, slots=True)

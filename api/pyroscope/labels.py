@@ -8,8 +8,8 @@ from api.pyroscope.matching import (
     SERVICE_NAME,
     VERSION,
     ZONE,
+    MatchedRange,
     SeriesKey,
-    TimeRange,
     series_selections,
     shown_name,
     stored_name,
@@ -138,7 +138,7 @@ def _of_series(key: SeriesKey, name: str) -> str:
 
 
 def _label_sets(
-    context: QueryContext, selector: Selector, of: TimeRange, names: Iterable[str]
+    context: QueryContext, selector: Selector, of: MatchedRange, names: Iterable[str]
 ) -> set[tuple[str, ...]]:
     """Return the distinct values of the labels, in their order; "" where one is absent."""
     names = [*names]

@@ -79,8 +79,8 @@ def stored_series(context: QueryContext, selector: Selector, of: MatchedRange) -
 
 def matches_type(selector: Selector, of: TypeId) -> bool:
     values = (of.id, of.name, of.sample_type, of.sample_unit, of.period_type, of.period_unit)
-    known = dict(zip(_OF_TYPE, values, strict=True))
-    return all(each.matches(known[each.name]) for each in selector.of(*_OF_TYPE))
+    value_of = dict(zip(_OF_TYPE, values, strict=True))
+    return all(each.matches(value_of[each.name]) for each in selector.of(*_OF_TYPE))
 
 
 def series_selections(
@@ -180,8 +180,8 @@ def _narrowed(
                 return None
             allowed[name] = values
     if contention:
-        kept = allowed.get(CONTENTION_LABEL, contention)
-        allowed[CONTENTION_LABEL] = tuple(value for value in kept if value in contention)
+        selected = allowed.get(CONTENTION_LABEL, contention)
+        allowed[CONTENTION_LABEL] = tuple(value for value in selected if value in contention)
         if not allowed[CONTENTION_LABEL]:
             return None
     return Selection(
@@ -210,11 +210,11 @@ def _allowed(matchers: Sequence[Matcher], values: set[str]) -> tuple[str, ...] |
     return tuple(sorted(value for value in values if allows(matchers, value))) or None
 
 
-def _label_values(matchers: Sequence[Matcher], known: Sequence[str]) -> tuple[str, ...]:
+def _label_values(matchers: Sequence[Matcher], existing: Sequence[str]) -> tuple[str, ...]:
     """Return the matching values of a label, with "" if profiles without it match.
 
     A value that a matcher states is tried even if it is not among the most frequent ones.
     """
     stated = [each.value for each in matchers if each.operator == "="]
-    values = dict.fromkeys(["", *known, *(value for value in stated if len(value) <= MAX_TEXT)])
+    values = dict.fromkeys(["", *existing, *(value for value in stated if len(value) <= MAX_TEXT)])
     return tuple(value for value in values if allows(matchers, value))

@@ -14,7 +14,7 @@ from api.pyroscope.matching import (
     SERVICE_NAME,
     VERSION,
     ZONE,
-    TimeRange,
+    MatchedRange,
     selections,
     stored_name,
     time_range,
@@ -105,7 +105,7 @@ def select_heat_map(
     return pb.SelectHeatmapResponse(series=series)
 
 
-def _steps_of(of: TimeRange, seconds: float) -> _Steps:
+def _steps_of(of: MatchedRange, seconds: float) -> _Steps:
     if not isfinite(seconds) or seconds < 0.001:
         raise InvalidQuery("step has to be a number of seconds, at least 0.001.")
     start = round(of.start.timestamp() * 1000)
@@ -123,7 +123,7 @@ def _groups(
     context: QueryContext,
     id: str,
     label_selector: str,
-    of: TimeRange,
+    of: MatchedRange,
     steps: _Steps,
     group_by: Iterable[str],
 ) -> list[_Group]:

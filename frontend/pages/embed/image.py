@@ -59,9 +59,7 @@ class EmbedView(WireView):
         access = Access(project, embed.project_id, _NO_KEY, "embed", may_write=False, may_read=True)
         await admit_query(access)
         image_params, now = read_image(request.GET), timezone.now()
-        image = await execute(
-            access, lambda context: _image(context, embed, image_params, now)
-        )
+        image = await execute(access, lambda context: _image(context, embed, image_params, now))
         response = _response(image.data, HTTPStatus.OK)
         if image.tag in parse_etags(request.headers.get("if-none-match", "")):
             response = _response(b"", HTTPStatus.NOT_MODIFIED)

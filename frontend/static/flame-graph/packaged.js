@@ -4,7 +4,6 @@ import { isOfItsFile, packageOf } from './packages.js';
 
 /** @typedef {import("./tree.js").Functions} Functions */
 /** @typedef {import("./tree.js").Tree} Tree */
-/** @typedef {import("./tree.js").Functions} Functions */
 /** @typedef {import("./packages.js").Package} Package */
 
 /**

@@ -202,7 +202,8 @@ class _Scan:
         group, *columns = np.concatenate(self._profiles, axis=1)
         for sums, values in zip(counts, columns, strict=True):
             np.add.at(sums, group, values)
-        sparse_values = _summed(np.concatenate(self._sparse_values, axis=1), len(self._query.starts))
+        steps = len(self._query.starts)
+        sparse_values = _summed(np.concatenate(self._sparse_values, axis=1), steps)
         return GroupSums(
             keys=tuple(self._numbers),
             profiles=tuple(counts[0].tolist()),

@@ -45,7 +45,7 @@ STAGES = ["head", "half", "parts", "hours", "days", "late"]
 
 
 @dataclass(frozen=True)
-class SentProfile:
+class StoredSample:
     """Profile as it was sent."""
 
     time: datetime
@@ -55,7 +55,7 @@ class SentProfile:
     stacks: dict[tuple[str, str], int]
 
 
-def fill(project: Project) -> list[SentProfile]:
+def fill(project: Project) -> list[StoredSample]:
     """Store two days of profiles with labels of profiles and samples."""
     chance = random.Random(7)
     sent = []
@@ -73,7 +73,7 @@ def fill(project: Project) -> list[SentProfile]:
             of, labelled_pprof(stacks), minutes=minutes, labels=labels, name_id=f"p{number:03}"
         )
         at = rows.NOON + minutes * timedelta(minutes=1)
-        sent.append(SentProfile(at, version, zone, labels, stacks))
+        sent.append(StoredSample(at, version, zone, labels, stacks))
     return sent
 
 
@@ -86,7 +86,7 @@ def cut(project: Project) -> Selection:
     return replace(whole(project), start=rows.NOON + start, end=rows.NOON + end)
 
 
-KeyOf = Callable[[SentProfile, str], str | None]
+KeyOf = Callable[[StoredSample, str], str | None]
 KEYS: dict[Grouping | None, KeyOf] = {
     VERSION: lambda sent, _: sent.version or None,
     ZONE: lambda sent, _: sent.zone,
@@ -97,7 +97,7 @@ KEYS: dict[Grouping | None, KeyOf] = {
 
 
 def expected(
-    sent: list[SentProfile],
+    sent: list[StoredSample],
     selection: Selection,
     group_by: Grouping | None,
     step: timedelta,
@@ -145,7 +145,7 @@ def test_it_is_the_sum_of_the_samples_however_they_are_stored(project: Project, 
         _check(project, sent)
 
 
-def _check(project: Project, sent: list[SentProfile]) -> None:
+def _check(project: Project, sent: list[StoredSample]) -> None:
     for selection in (whole(project), cut(project)):
         for group_by in KEYS:
             for view, counts in VIEWS:
