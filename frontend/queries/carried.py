@@ -29,10 +29,13 @@ class Carried:
         """Return the query string for a page, by the name of its URL.
 
         Only pages of profiles take the service and type: `service` restricts the lists of others.
+        The comparison begins anew; without `new` its baseline would be the period before.
         """
         pairs = range_pairs(self.range) if self.range else []
         if page in PAGES_OF_PROFILES:
             pairs = [("service", self.service), ("type", self.type), *pairs]
+        if page == "compare" and any(value for _name, value in pairs):
+            pairs = [*pairs, ("new", "1")]
         return urlencode([(name, value) for name, value in pairs if value])
 
 

@@ -44,7 +44,7 @@ def form_address(query: QueryDict) -> QueryDict:
 
 def _is_from_form(query: QueryDict) -> bool:
     names = {name.removeprefix(SIDE) for name in query}
-    has_both = {"from", "to"} <= names and not names.isdisjoint(_REPLACED)
+    has_both = {"from", "to"} <= query.keys() and any(name in query for name in _REPLACED)
     return (
         has_both
         or not names.isdisjoint(_PARTS)

@@ -27,7 +27,7 @@ DEPENDENTS: Mapping[str, tuple[str, ...]] = {
     "version": ("page",),
     LABEL: ("page",),
     SAMPLE: ("page",),
-    "group_by": ("page", "sort"),
+    "group_by": ("page",),
     "step": ("page",),
     "metric": ("page",),
     "sort": ("page",),

@@ -71,7 +71,7 @@ def page_link(context: RequestContext, page: str, project_id: str) -> SafeString
         'href="{}{}" data-carries="{}"',
         reverse(page, args=[project_id]),
         f"?{query}" if query else "",
-        "all" if page in PAGES_OF_PROFILES else "range",
+        "new" if page == "compare" else "all" if page in PAGES_OF_PROFILES else "range",
     )
 
 
@@ -80,8 +80,9 @@ def carries(context: RequestContext) -> SafeString:
     """Write the query strings of the navigation's links as attributes, for shell/nav.js."""
     carried: Carried = context["carried"]
     return format_html(
-        'data-carried-all="{}" data-carried-range="{}"',
+        'data-carried-all="{}" data-carried-new="{}" data-carried-range="{}"',
         carried.parameters("flame"),
+        carried.parameters("compare"),
         carried.parameters("services"),
     )
 

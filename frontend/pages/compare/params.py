@@ -50,6 +50,7 @@ SIDE = Parameter(
 ABSOLUTE = parameter.flag("values", "`absolute` shows values instead of shares", "absolute")
 REAL = parameter.flag("real", "`1` shows significant changes only")
 SORT = parameter.sort("sort", "Column that sorts the changes", SORTS)
+NEW = parameter.flag("new", "`1` leads to a new comparison, whose sides have the same range")
 # The graph checks the id itself.
 FRAME = parameter.text("frame", "Id of the node that the graph zooms to", 16)
 

@@ -21,7 +21,7 @@ from frontend.components.downloads import csv_file
 from frontend.pages.compare import view_model as compare_page
 from frontend.pages.compare.changes import columns, table
 from frontend.pages.compare.comparison import found_or_compared
-from frontend.pages.compare.params import FRAME, VIEWS, read
+from frontend.pages.compare.params import FRAME, NEW, VIEWS, read
 from frontend.queries.form_address import redirect_form
 from frontend.queries.page_query import DEADLINE_SECONDS, query_context
 from frontend.queries.params import SEEN
@@ -48,7 +48,7 @@ class _ErrorPage(Exception):
 @login_required
 @require_safe
 def compare(request: HttpRequest, project_id: str) -> HttpResponse:
-    """Render the page; without parameters, redirect to a new comparison.
+    """Render the page; without parameters or with `new`, redirect to a new comparison.
 
     Its URL states the baseline, because without one the baseline is the range before.
     """
@@ -56,11 +56,12 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
-    queries = query_context(request, project)
-    if not request.GET and (start := compare_page.start_of(queries, project, now)):
-        return HttpResponseRedirect(f"{request.path}?{start}")
     of = LenientReader.of_query(request.GET)
     query, notices = read(of, now)
+    queries = query_context(request, project)
+    is_new = not request.GET or of.read(NEW)
+    if is_new and (start := compare_page.start_of(queries, project, query.selected, now)):
+        return HttpResponseRedirect(f"{request.path}?{start}")
     queries = query_context(request, project)
     try:
         shown = compare_page.context(queries, project, query, notices, now)

@@ -84,11 +84,11 @@ def context(
         return {"query": query, "notices": notices, "empty": with_links(late, url)}
 
 
-def start_of(queries: QueryContext, project: Project, now: datetime) -> str:
+def start_of(queries: QueryContext, project: Project, params: PageParams, now: datetime) -> str:
     """Return the query string of a new comparison; "" without a service, or at the deadline."""
     try:
         with queries.snapshot:
-            of = page_query(queries, project, ParsedParams(PageParams(), ()), now)
+            of = page_query(queries, project, ParsedParams(params, ()), now)
             if of is None:
                 return ""
             options = options_of(of.context, of.selection)

@@ -198,8 +198,10 @@ function showOwn() {
 function showAddress() {
   showOwn();
   searchAsAddressed();
-  if (profilesOf(location.search) === shown) abortRequest();
-  else {
+  if (profilesOf(location.search) === shown) {
+    abortRequest();
+    if (!isLoading()) showSeries(); // stopped for the request that is given up
+  } else {
     stopOverTime(); // one query of a user runs at a time
     void requestPage();
   }
@@ -222,9 +224,13 @@ addEventListener('popstate', () => {
 
 /** Note the current URL as the shown one, if page and graph are. */
 function noteIfShown() {
+  if (profilesOf(location.search) === shown && !isLoading()) noteShown();
+}
+
+/** Return whether the graph still waits for the tree of its current `src`. */
+function isLoading() {
   const flame = graph();
-  const loading = flame?.hasAttribute('src') && flame.source !== flame.getAttribute('src');
-  if (profilesOf(location.search) === shown && !loading) noteShown();
+  return Boolean(flame?.hasAttribute('src') && flame.source !== flame.getAttribute('src'));
 }
 
 function goBack() {

@@ -8,7 +8,7 @@ export function showCurrentPage(root) {
 
 /**
  * Give the links to other pages the range of this one, after a swap of contents that have
- * `data-carried-all` and `data-carried-range`.
+ * `data-carried-all`, `data-carried-new` and `data-carried-range`.
  * @param {Document} page
  */
 export function watchCarried(page) {
@@ -17,7 +17,7 @@ export function watchCarried(page) {
     if (!(shown instanceof HTMLElement)) return;
     for (const link of page.querySelectorAll('a[data-carries]')) {
       if (!(link instanceof HTMLAnchorElement)) continue;
-      link.search = (link.dataset.carries === 'all' ? shown.dataset.carriedAll : shown.dataset.carriedRange) ?? '';
+      link.search = shown.getAttribute(`data-carried-${link.dataset.carries}`) ?? '';
     }
   });
 }

@@ -27,7 +27,7 @@ def breakdown(page: Page, alice: User, project: Project, sign_in: Callable[[User
         labels = {"instance": f"web-{minute % 14:02}"}
         labelled_shop.send(of, [now - timedelta(minutes=minute + 1)], cost, labels)
     sign_in(alice)
-    page.goto("/p/acme-shop/services")
+    page.goto("/p/acme-shop/services?span=1h")
     page.get_by_role("link", name="Breakdown").click()
     return page
 

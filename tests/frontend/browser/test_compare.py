@@ -66,7 +66,8 @@ def test_a_regression_of_the_newer_version_is_warm_and_positive(versions: Page) 
         "graph => graph.look(Array.from(graph.tree.frame).findIndex("
         "f => f >= 0 && graph.tree.names[graph.tree.frames.name[f]] === 'pricing.quote')).label"
     )
-    assert label == "+ pricing.quote"
+    assert label["whole"] == label["narrow"] == "+ pricing.quote"
+    assert label["full"] == "pricing.quote"
     expect(versions.locator("#changes thead th")).to_have_text(
         ["Function", "Δ self", "Δ total", "Δ total, 95%", "Baseline", "Selected"]
     )

@@ -159,7 +159,7 @@ def test_follow_a_function_over_time(begin: Callable[[], Clicks]) -> None:
     clicks = begin()
     page = open_service(clicks)
     clicks.click(functions(page).filter(has_text="rank.score_all"))
-    series = page.locator("#over-time .series li:not(.counts)")
+    series = page.locator("#over-time .series li:not(.counts, .note-links)")
     expect(series).to_have_text([re.compile("CPU time"), re.compile("rank.score_all")])
     clicks.click(page.locator("#over-time-data summary"))
     heads = page.locator("#over-time-data thead")

@@ -13,6 +13,7 @@ from tests.frontend.browser.flame_page import box, drawn, middle, view
 
 PAGE = re.compile(r"/flame(\?|$)")
 TREE = re.compile(r"/flame/tree\?")
+CHART = re.compile(r"/flame/over-time\?")
 
 
 def status(code: int) -> Callable[[Route], None]:
@@ -44,9 +45,21 @@ def two_versions(project: Project, url: str) -> str:
     return url
 
 
+def choose_range(page: Page, name: str) -> None:
+    page.locator("#range-menu > summary").click()
+    page.locator("#range-menu").get_by_role("link", name=name, exact=True).click()
+
+
+def assert_range(page: Page, name: str) -> None:
+    menu = page.locator("#range-menu")
+    expect(menu.locator("summary .strong")).to_have_text(name)
+    expect(menu.locator(".lengths a[aria-current]")).to_have_text(name)
+    expect(menu).not_to_have_attribute("open", re.compile(""))
+
+
 def assert_as_before(page: Page, address: str) -> None:
     expect(page).to_have_url(address)
-    expect(page.get_by_label("Timespan")).to_have_value("1h")
+    assert_range(page, "1 hour")
     expect(page.locator("select[name=version]")).to_have_value("")
     expect(page.get_by_label("Order")).to_have_value("")
     expect(page.locator(".over")).to_contain_text("12 profiles")
@@ -67,17 +80,17 @@ def test_controls_return_to_what_is_shown(
         """page => page.setAttribute('hx-request', '{"timeout": 400}')"""
     )
     page.route(PAGE, reply)
-    page.get_by_label("Timespan").select_option("6h")
+    choose_range(page, "6 hours")
     page.locator("select[name=version]").select_option("2.31.0")
     page.get_by_label("Order").select_option("name")
     expect(page.locator("#flame-failed")).to_contain_text(sentence)
     assert_as_before(page, address)
     assert drawn(page) == before
     page.unroute(PAGE)
-    page.get_by_label("Timespan").select_option("6h")
+    choose_range(page, "6 hours")
     expect(page).to_have_url(re.compile("span=6h"))
     expect(page.locator("#flame-failed")).to_be_hidden()
-    expect(page.get_by_label("Timespan")).to_have_value("6h")
+    assert_range(page, "6 hours")
     expect(page.locator("select[name=version]")).to_have_value("")
 
 
@@ -117,7 +130,7 @@ def test_a_zoom_is_kept_by_a_failure_after_it(
     expect(page).to_have_url(re.compile("frame="))
     address = page.url
     page.route(PAGE, status(500))
-    page.get_by_label("Timespan").select_option("6h")
+    choose_range(page, "6 hours")
     expect(page.locator("#flame-failed")).to_be_visible()
     expect(page).to_have_url(address)
     expect(page.locator("#crumbs .here")).to_have_text("pricing.quote")
@@ -139,3 +152,18 @@ def test_a_failed_step_back_leads_forward_again(
     expect(page.locator("#flame-failed")).to_be_visible()
     expect(page).to_have_url(re.compile("order=name"))
     expect(page.get_by_label("Order")).to_have_value("name")
+
+
+def test_the_chart_is_loaded_after_a_failure_that_stopped_it(
+    page: Page, shop_url: str, allowed_errors: list[str]
+) -> None:
+    allowed_errors += ["Failed to load resource", "htmx:", "Response Status Error"]
+    pending: list[Route] = []
+    page.route(CHART, lambda route: pending.append(route))  # noqa: PLW0108  Playwright sets attributes of handlers
+    with page.expect_request(CHART):
+        page.goto(shop_url)
+    page.unroute(CHART)
+    page.route(PAGE, status(500))
+    choose_range(page, "6 hours")
+    expect(page.locator("#flame-failed")).to_be_visible()
+    expect(page.locator("#over-time profile-strip")).to_be_visible()

@@ -93,9 +93,8 @@ def test_a_version_is_compared_with_the_rest(page: Page, url: str, project: Proj
     now = timezone.now()
     for version in ("1", "2", "3"):
         of = shop.deployment(project, version=version)
-        shop.send(of, shop.minutes_before(now, 5))
-        of.first_seen = now - timedelta(hours=4 - int(version))
-        of.save()
+        released = now - timedelta(hours=5 - int(version))
+        shop.send(of, [released, *shop.minutes_before(now, 5)])
     page.goto(f"{url}?version=2")
     drawn(page)
     page.locator("#comparisons summary").click()

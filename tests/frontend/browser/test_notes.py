@@ -54,7 +54,7 @@ def test_a_note_of_a_function_is_in_its_bar_and_in_the_list(page: Page, shop_url
     view(page).click(position=middle(box(page, "orders.place")))
     page.locator("#frame-bar [data-open-menu]").click()
     page.get_by_role("menuitem", name="Add note").click()
-    expect(page.get_by_label("Function")).to_have_value("orders.place")
+    expect(page.get_by_role("textbox", name="Function")).to_have_value("orders.place")
     page.get_by_label("Text").fill("one query per row")
     page.get_by_role("button", name="Add note").click()
     drawn(page)

@@ -40,9 +40,13 @@ def test_a_service_opens_with_the_range_that_the_list_shows(page: Page, hours_ag
     page.locator("a.name", has_text="checkout").click()
     page.wait_for_url("**/flame?service=checkout&type=CPU&span=1d")
     expect(page.locator(".over")).to_contain_text("30 profiles, merged")
-    for name, path in (("History", "history"), ("Compare", "compare"), ("Profiles", "profiles")):
+    for name, path, own in (
+        ("History", "history", ""),
+        ("Compare", "compare", "&b.end=now"),  # a new comparison
+        ("Profiles", "profiles", ""),
+    ):
         page.get_by_role("link", name=name, exact=True).first.click()
-        page.wait_for_url(f"**/{path}?service=checkout&type=CPU&span=1d")
+        page.wait_for_url(f"**/{path}?service=checkout&type=CPU&span=1d{own}")
     page.get_by_role("link", name="Agents", exact=True).click()
     page.wait_for_url("**/agents?span=1d")
     page.get_by_role("link", name="Flame graph", exact=True).click()
