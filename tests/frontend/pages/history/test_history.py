@@ -113,7 +113,7 @@ def test_versions_are_marked_and_can_be_compared(signed_in: Client) -> None:
     drawn = [json.loads(unescape(plot)) for plot in re.findall(r'data-plot="([^"]+)"', html)]
     assert [[name for _, name in plot["versions"]] for plot in drawn] == [["2.30.4", "2.31.0"]] * 2
     assert "Compare 2.31.0 with 2.30.4" in html
-    link = re.search(r'href="(/p/acme-shop/compare\?[^"]+)"', html)
+    link = re.search(r'href="(/p/acme-shop/compare\?[^"]*b\.version=[^"]+)"', html)
     assert link
     assert signed_in.get(link[1].replace("&amp;", "&")).status_code == 200
 
