@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 
 from profiles.query import Metric
-from projects.profile_types import ProfileType
+from projects.profile_types import INSTANTANEOUS, ProfileType
 
-# Types that show a state at one time: their values are per profile, not per second.
-_STATES = frozenset({ProfileType.HEAP, ProfileType.PEAK_HEAP, ProfileType.THREADS})
 _PER_DURATION = {ProfileType.CPU: "cores"}  # of metrics in nanoseconds; others: threads
 _COUNTED = {"contentions": "waits"}
 
@@ -31,7 +29,7 @@ def rate_of(type_: ProfileType, metric: Metric, duration_ns: int) -> Rate:
     Time per time has the unit cores for CPU profiles, else threads: the average number of threads
     that run or wait. Without any duration, and for states such as the heap, it is the mean.
     """
-    if type_ in _STATES or not duration_ns:
+    if type_ in INSTANTANEOUS or not duration_ns:
         return Rate(metric.unit, is_per_second=False)
     if metric.unit == "nanoseconds":
         return Rate(_PER_DURATION.get(type_, "threads"), is_per_second=True, scale=1e-9)

@@ -80,7 +80,7 @@ class ValueRow:
 
 @dataclass(frozen=True, slots=True)
 class SortHeading:
-    """SortHeading of a sortable column."""
+    """Heading of a sortable column."""
 
     sort: str  # value of the `sort` parameter that the heading's link sets
     order: str  # aria-sort; "" for other columns

@@ -62,7 +62,6 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
     is_new = not request.GET or of.read(NEW)
     if is_new and (start := compare_page.start_of(queries, project, query.selected, now)):
         return HttpResponseRedirect(f"{request.path}?{start}")
-    queries = query_context(request, project)
     try:
         shown = compare_page.context(queries, project, query, notices, now)
     except SnapshotNotFound as error:

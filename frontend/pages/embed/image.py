@@ -31,7 +31,7 @@ from projects.credentials.embed_tokens import Embed, EmbedExpired, EmbedNotFound
 CACHED_SECONDS = 60
 _MAX_NODES = 10_000
 _NO_KEY = 0
-# The image may be shown on any site. Opened by itself, it can run and load nothing.
+# Any site may show the image. In a tab of its own it can run no script and load nothing.
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     "Cross-Origin-Resource-Policy": "cross-origin",

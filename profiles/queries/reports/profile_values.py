@@ -10,14 +10,14 @@ from django.db.models.functions import Cast
 from numpy.typing import NDArray
 
 from profiles.engine.coverage import ScanStats
-from profiles.engine.metrics import Metric, canonical
+from profiles.engine.metrics import Metric
 from profiles.engine.timestamps import micros
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.plan import choose_metric, metrics_of, plan_query
 from profiles.queries.results import ProfileValuesResult
-from profiles.queries.scan import open_plan
+from profiles.queries.scan import open_plan, total_of
 from profiles.queries.scan_input import profile_facts
 from profiles.queries.selection import Selection, View
 
@@ -124,8 +124,8 @@ def _of_head(
     found: list[tuple[int, int, int]] = []
     parsed: dict[str, tuple[str, ...]] = {}  # few texts are distinct
     for time, deployment, text, totals in columns.iterator(chunk_size=_HEAD_ROWS_AT_ONCE):
-        total = _total(profile_type, totals, metric)
-        if total is None:
+        total = total_of(totals, metric, profile_type)
+        if not isinstance(total, int):
             continue
         if text not in parsed:
             parsed[text] = _values(orjson.loads(text), labels)
@@ -135,9 +135,3 @@ def _of_head(
 
 def _values(of: Mapping[str, Any], labels: Iterable[str]) -> tuple[str, ...]:
     return tuple(of.get(name, "") for name in labels)
-
-
-def _total(profile_type: str, totals: Sequence[tuple[str, str, int]], metric: Metric) -> int | None:
-    """Return a row's total of the metric under its canonical name; None if it has none."""
-    names = canonical(profile_type, tuple(Metric(name, unit) for name, unit, _ in totals))
-    return totals[names.index(metric)][2] if metric in names else None

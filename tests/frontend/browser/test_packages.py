@@ -12,7 +12,7 @@ from tests.frontend import shop
 from tests.frontend.browser.flame_page import ROW, box, drawn, middle, view
 
 _GO = "/usr/local/go/src"
-_MODULES = "/root/go/pkg/mod"
+_MODULES = "/go/pkg/mod"
 _SERVE = ("net/http.(*conn).serve", f"{_GO}/net/http/server.go")
 _HANDLE = ("acme.dev/shop/orders.(*Handler).ServeHTTP", "/src/shop/orders/handler.go")
 _SMITHY = "github.com/aws/smithy-go"
