@@ -8,7 +8,7 @@ from endpoints.params import parameter, values
 from endpoints.params.lists import GROUP_BY
 from endpoints.params.parameter import Repeated
 from endpoints.params.reader import LenientReader
-from frontend.pages.history.params import default_step, read_step
+from frontend.components.time_steps import default_step, read_step
 from frontend.queries.list_params import PAGE
 from frontend.queries.notices import notices_of
 from frontend.queries.params import (

@@ -15,15 +15,15 @@ from frontend.components.empty_state import no_profiles, with_links
 from frontend.components.filter_chips import chips
 from frontend.components.left_out import left_out
 from frontend.components.pagination import Pages, pages_of
-from frontend.components.picker import Item, picker
+from frontend.components.picker import Item
 from frontend.components.rates import Rate, rate_of
+from frontend.components.selecting import selecting_context
 from frontend.components.time_ranges import span_name
+from frontend.components.time_steps import steps_menu
 from frontend.components.units import format_delta_points, format_value
 from frontend.components.versions import releases_in
 from frontend.pages.breakdown.chart import CHARTED, chart
 from frontend.pages.breakdown.params import SORTS, BreakdownQuery
-from frontend.pages.history.params import steps_for
-from frontend.queries.carried import carried_of
 from frontend.queries.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -32,7 +32,7 @@ from frontend.queries.page_query import (
     options_of,
     page_query,
 )
-from frontend.queries.params import ParsedParams, span_text, time_text
+from frontend.queries.params import ParsedParams, time_text
 from frontend.queries.view_address import SIDE
 from profiles.query import (
     MAX_SERIES,
@@ -134,24 +134,15 @@ def _context(of: PageQuery, query: BreakdownQuery, url: str) -> dict[str, object
     notices = (*of.notices, *metric_notice(query.params.metric, metric))
     found: dict[str, object] = {
         "query": query,
-        "selection": of.selection,
         "notices": notices,
-        "range": of.range_menu,
-        "carried": carried_of(of.params),
-        "picker": picker(of.params, of.services, options, of.now),
-        "service": of.selection.service,
-        "type": display_names.type_name(of.selection.type),
-        "type_words": display_names.type_words(of.selection.type),
+        **selecting_context(of, options),
         "label": label_name(query.group_by),
         "groupings": _groupings(of, query, options),
         "metrics": [
             Item(each.name, display_names.metric_name(each), each == (metric or options.metrics[0]))
             for each in options.metrics
         ],
-        "steps": [
-            Item(span_text(s), span_name(s), s == query.shown_step)
-            for s in sorted({*steps_for(query.params.span), query.shown_step})
-        ],
+        "steps": steps_menu(query.params.span, query.shown_step),
         "chips": chips(query.params.filters),
     }
     try:
