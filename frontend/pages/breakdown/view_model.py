@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from frontend.components import display_names, empty_state
 from frontend.components.chart_notes import ChartNotes, chart_notes
+from frontend.components.display_names import NOT_SET, label_name
 from frontend.components.empty_state import no_profiles, with_links
 from frontend.components.filter_chips import chips
 from frontend.components.left_out import left_out
@@ -69,13 +70,14 @@ class ValueRow:
     """Table row of a label value."""
 
     value: str | None  # None: without the label
+    name: str
     number: int  # of its series in the chart; 0 if it is in "other"
     shown: str  # its part of the rate of all profiles
     share: float
     mean: str  # rate of its own profiles; "" for a label of samples
     change: Change
     profiles: int | None
-    flame: str  # query string of the flame graph of this value; "" if none can be selected
+    flame: str  # query string of the flame graph of this value
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ def _context(of: PageQuery, query: BreakdownQuery, url: str) -> dict[str, object
 def _without_values(of: PageQuery, result: SeriesResult) -> empty_state.EmptyState:
     if not result.coverage.total:
         return empty_state.without_values(of.selection, result.coverage)
-    if of.params.samples and not of.params.filters and not of.params.focus:
+    if of.params.selects_samples and not of.params.filters and not of.params.focus:
         return empty_state.without_samples(of.params)
     if of.params.focus:
         return empty_state.out_of_focus(of.params)
@@ -190,14 +192,8 @@ def series_of(
         return result, None
 
 
-def label_name(group_by: Grouping) -> str:
-    if group_by.kind is GroupKind.VERSION:
-        return _("Version")
-    return _("Zone") if group_by.kind is GroupKind.ZONE else group_by.name
-
-
 def value_name(value: str | None) -> str:
-    return _("(not set)") if value is None else value
+    return str(NOT_SET) if value is None else value
 
 
 def _groupings(
@@ -306,6 +302,7 @@ def _rows(
         change, ratio = _change(own, was, is_known=is_known)
         row = ValueRow(
             value=each.value,
+            name=value_name(each.value),
             number=number if number <= CHARTED else 0,
             shown=format_value(
                 rate.of(each.total, whole.profiles, whole.duration_ns) or 0, rate.unit
@@ -314,7 +311,7 @@ def _rows(
             mean=format_value(own or 0, rate.unit) if each.profiles is not None else "",
             change=change,
             profiles=each.profiles,
-            flame="" if each.value is None else query.only(each.value).parameters(),
+            flame=query.only(each.value).parameters(),
         )
         keys: dict[str, float | str] = {
             "value": -each.total,

@@ -22,6 +22,7 @@ from frontend.queries.params import (
     page_params,
     span_text,
 )
+from profiles.query import GroupKind
 
 DEFAULT_SPAN = timedelta(days=7)
 MOST_CHOSEN = FUNCTION.most_used  # selected functions: one per dash pattern of the charts
@@ -69,10 +70,12 @@ def read(of: LenientReader, now: datetime) -> tuple[HistoryQuery, tuple[str, ...
     own = of.without(*OTHER_MEANINGS, SNAPSHOT.name)
     default = DEFAULT_RANGE if of.has(SPAN, FROM, TO) else TimeRange(DEFAULT_SPAN)
     plain = page_params(own, now, default).of_the_data()
-    if plain.samples:
+    if plain.selects_samples:
         sentence = _("A history cannot be restricted to samples with labels; it shows all.")
-        of.reject(SAMPLE.member(plain.samples[0][0]), "", Notice(sentence))
-    params = replace(plain, view=DEFAULT_VIEW, focus="", root=None, profile="", samples=())
+        of.reject(SAMPLE.member(""), "", Notice(sentence))
+    unset = tuple(each for each in plain.unset if each.kind is not GroupKind.SAMPLE)
+    plain = replace(plain, samples=(), unset=unset)
+    params = replace(plain, view=DEFAULT_VIEW, focus="", root=None, profile="")
     query = HistoryQuery(
         params=params,
         step=read_step(of, params.span),
