@@ -22,6 +22,7 @@ from common.fair_threads import FairLimits, FairThreads, QueueFull
 from common.loop_turns import turns_of_process
 from common.request_body import Disconnected, TooLong, TooSlow, read_body
 from frontend import page_concurrency
+from frontend.fragments import text_error
 from frontend.page_client import PageClient, page_client
 from profiles.query import QueryContext, TooManyQueriesWaiting, run_query
 from projects.usage import rejections
@@ -63,9 +64,9 @@ class PageHandler(ASGIHandler):
             return
         except TooLong:
             text = f"Request body too large: the limit is {MAX_BODY_BYTES:,} bytes.\n"
-            response = _plain(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
+            response = text_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
         except TooSlow as late:
-            response = _plain(HTTPStatus.REQUEST_TIMEOUT, f"{late}\n")
+            response = text_error(HTTPStatus.REQUEST_TIMEOUT, f"{late}\n")
         await self.send_response(response, send)
 
     async def _respond(self, scope: Any, body: bytes) -> HttpResponse:
@@ -138,7 +139,3 @@ def _whole(response: Any) -> HttpResponse:
     whole = HttpResponse(b"".join(response), status=response.status_code, headers=response.headers)
     whole.cookies = response.cookies
     return whole
-
-
-def _plain(status: HTTPStatus, text: str) -> HttpResponse:
-    return HttpResponse(text, "text/plain; charset=utf-8", status=status)

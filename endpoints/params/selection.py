@@ -1,5 +1,6 @@
 """Selection of profiles and time range: their parameters, and how they combine."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -8,8 +9,22 @@ from endpoints.params import parameter, values
 from endpoints.params.parameter import Family, Parameter, Repeated
 from endpoints.params.reader import Reader, StrictReader
 from endpoints.params.values import Now
-from profiles.query import Selection
+from profiles.query import Grouping, GroupKind, Selection
 from projects.profile_types import ProfileType
+
+
+def grouping(text: str) -> Grouping:
+    """Parse the name of the parameter that selects one value of a label: `version`, `label.NAME`.
+
+    Raise ValueError for any other text.
+    """
+    kind, point, name = text.partition(".")
+    is_named = kind in (GroupKind.LABEL, GroupKind.SAMPLE)
+    if kind not in tuple(GroupKind) or bool(name) is not is_named or (point and not name):
+        allowed = "version, zone, label.NAME or sample.NAME"
+        raise ValueError(f"{text[:60]!r} is none of {allowed}")
+    return Grouping(GroupKind(kind), values.short(name))
+
 
 SERVICE = parameter.text("service", "Name of the service")
 TYPE = Parameter(
@@ -44,6 +59,11 @@ SAMPLE = Family(
     values.cut,
     unnamed="has no name of a label behind its point",
     most_used=10,
+)
+UNSET = Repeated(
+    "unset",
+    "Only profiles, or samples, without this label: version, zone, label.NAME or sample.NAME",
+    grouping,
 )
 WEIGHT = Parameter("weight", "Only the top n percent of profiles by total", values.percent, None)
 WEIGHTS = Parameter(
@@ -110,6 +130,7 @@ class Narrowing(NamedTuple):
     weights: tuple[int, int] | None
     profile: str
     samples: dict[str, tuple[str, ...]]
+    unset: tuple[Grouping, ...]
 
 
 def read_narrowing(of: Reader) -> Narrowing:
@@ -121,7 +142,31 @@ def read_narrowing(of: Reader) -> Narrowing:
         weight=of.read(WEIGHT),
         weights=of.read(WEIGHTS),
         profile=of.read(PROFILE),
+        unset=tuple(dict.fromkeys(of.several(UNSET))),
     )
+
+
+def with_unset(selection: Selection, unset: Sequence[Grouping]) -> Selection:
+    """Return the selection that also allows profiles, or samples, without these labels.
+
+    A label of which the selection allows some values keeps them.
+    """
+    for each in unset:
+        match each.kind:
+            case GroupKind.VERSION:
+                selection = replace(selection, versions=(*selection.versions, ""))
+            case GroupKind.ZONE:
+                selection = replace(selection, zones=(*selection.zones, ""))
+            case GroupKind.LABEL:
+                selection = replace(selection, labels=_allowing(selection.labels, each.name))
+            case GroupKind.SAMPLE:
+                selection = replace(selection, samples=_allowing(selection.samples, each.name))
+    return selection
+
+
+def _allowing(labels: Labels, name: str) -> Labels:
+    allowed = dict(labels)
+    return tuple((allowed | {name: (*allowed.get(name, ()), "")}).items())
 
 
 def read_selection(of: StrictReader, project: int, now: datetime) -> Selection:
@@ -139,22 +184,32 @@ def read_other_side(of: StrictReader, first: Selection, now: datetime) -> Select
 
 
 def _narrowed(plain: Selection, of: StrictReader) -> Selection:
-    own = read_narrowing(of)
+    narrowing = read_narrowing(of)
+    own = with_unset(
+        replace(
+            plain,
+            zones=narrowing.zones,
+            versions=narrowing.versions,
+            labels=tuple(narrowing.labels.items()),
+            weight=narrowing.weight or plain.weight,
+            weights=narrowing.weights or plain.weights,
+            profile=narrowing.profile or plain.profile,
+            samples=tuple(narrowing.samples.items()),
+        ),
+        narrowing.unset,
+    )
     return replace(
-        plain,
+        own,
         zones=own.zones or plain.zones,
         versions=own.versions or plain.versions,
         labels=_joined(plain.labels, own.labels),
-        weight=own.weight or plain.weight,
-        weights=own.weights or plain.weights,
-        profile=own.profile or plain.profile,
         samples=_joined(plain.samples, own.samples),
     )
 
 
-def _joined(plain: Labels, own: dict[str, tuple[str, ...]]) -> Labels:
+def _joined(plain: Labels, own: Labels) -> Labels:
     """Return the labels of a selection with those in `own` replaced; no values remove a label."""
-    labels = dict(plain) | own
+    labels = dict(plain) | dict(own)
     return tuple((name, allowed) for name, allowed in labels.items() if allowed)
 
 

@@ -1,12 +1,13 @@
-"""Display names of profile types, metrics and functions."""
+"""Display names of profile types, metrics, labels and functions."""
 
 import re
 from dataclasses import dataclass
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from profiles.query import Metric
+from profiles.query import Grouping, GroupKind, Metric
 from projects.profile_types import ProfileType
 
 _TYPES: dict[ProfileType, Promise] = {
@@ -45,6 +46,8 @@ _METRICS: dict[str, Promise] = {
     "goroutine": _("Goroutines"),
 }
 
+NOT_SET = _("(not set)")  # value of profiles or samples without a label
+
 # The leaf of a name: in Go what follows the package, otherwise the method with its class.
 _GO = re.compile(r"^(?P<front>.*/[^/.]*\.)(?P<leaf>.+)$")
 _DOTTED = re.compile(r"^(?P<front>(?:.*?(?:\.|::))??)(?P<leaf>(?:[A-Z_]\w*(?:\.|::))?[^.:]+)$")
@@ -68,6 +71,12 @@ def type_words(of: ProfileType) -> str:
 def metric_name(metric: Metric) -> str:
     name = _METRICS.get(metric.name)
     return str(name) if name else metric.name.replace("_", " ")
+
+
+def label_name(of: Grouping) -> str:
+    if of.kind is GroupKind.VERSION:
+        return gettext("Version")
+    return gettext("Zone") if of.kind is GroupKind.ZONE else of.name
 
 
 def split_name(name: str) -> SplitName:

@@ -33,11 +33,15 @@ def download_name(selection: Selection, form: str) -> str:
         selection.type.value,
         _moment(selection.start),
         _moment(selection.end),
-        "-".join(selection.zones) or "all",
-        "-".join(selection.versions) or "all",
+        _filter(selection.zones),
+        _filter(selection.versions),
     )
     safe = (_UNSAFE.sub("-", part)[:_LONGEST] for part in parts)
     return f"profiler_{'_'.join(safe)}.{ENDINGS[form]}"
+
+
+def _filter(values: Sequence[str]) -> str:
+    return "-".join(value or "unset" for value in values) or "all"
 
 
 def _moment(time: datetime) -> str:

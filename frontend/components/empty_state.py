@@ -15,6 +15,7 @@ from frontend.queries.page_query import PageQuery
 from frontend.queries.params import PageParams
 from profiles.query import (
     Coverage,
+    GroupKind,
     NearestProfiles,
     OptionsResult,
     Selection,
@@ -90,7 +91,7 @@ def _narrowing(params: PageParams, of: str, matched: int) -> EmptyState | None:
     """Explain a filter without which there are profiles; None if there is no such filter."""
     if params.profile or params.weights:
         return _one_alone(params, matched)
-    if params.zones or params.versions or params.labels:
+    if params.zones or params.versions or params.labels or params.unset:
         return _narrowed(params, of, matched)
     return None
 
@@ -108,7 +109,8 @@ def _one_alone(params: PageParams, matched: int) -> EmptyState:
 
 
 def _narrowed(params: PageParams, of: str, matched: int) -> EmptyState:
-    if params.labels:
+    is_by_label = any(each.kind is GroupKind.LABEL for each in params.unset)
+    if params.labels or is_by_label:
         title = _("No %(type)s profiles with these labels") % {"type": of}
         name = _("All labels, zones and versions")
     else:
@@ -119,7 +121,7 @@ def _narrowed(params: PageParams, of: str, matched: int) -> EmptyState:
         "Without this filter there are %(n)s profiles in this range.",
         matched,
     )
-    wide = Action(name, replace(params, zones=(), versions=(), labels=()), True)
+    wide = Action(name, replace(params, zones=(), versions=(), labels=(), unset=()), True)
     return EmptyState(title, text % {"n": format_count(matched)}, actions=(wide,))
 
 
@@ -149,7 +151,8 @@ def _deleted(of: str, row: ServiceName) -> EmptyState:
 def _quiet(params: PageParams, of: str, nearest: NearestProfiles, now: datetime) -> EmptyState:
     title = _("No %(type)s profiles in this range") % {"type": of}
     text = _("No profile was captured then, or it has been deleted. Nearest profiles:")
-    plain = replace(params, zones=(), versions=(), labels=(), weight=None, weights=None, profile="")
+    plain = replace(params, zones=(), versions=(), labels=(), unset=())
+    plain = replace(plain, weight=None, weights=None, profile="")
     actions = []
     if nearest.before:
         # The end of a range is exclusive, and URLs have whole seconds.
@@ -194,8 +197,9 @@ def without_samples(params: PageParams) -> EmptyState:
     """Return the empty state for profiles without samples of the selected labels."""
     title = _("No samples with these labels")
     text = _("The selected profiles have no samples with all of them.")
-    every = Action(_("Show all samples"), replace(params, samples=(), root=None), True)
-    return EmptyState(title, text, actions=(every,))
+    unset = tuple(each for each in params.unset if each.kind is not GroupKind.SAMPLE)
+    every = replace(params, samples=(), unset=unset, root=None)
+    return EmptyState(title, text, actions=(Action(_("Show all samples"), every, True),))
 
 
 def out_of_focus(params: PageParams) -> EmptyState:

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from endpoints.params.selection import LABEL, SAMPLE
-from frontend.components.display_names import type_name
+from endpoints.params.selection import LABEL, SAMPLE, UNSET
+from frontend.components.display_names import NOT_SET, label_name, type_name
 from frontend.components.services import by_last_seen
 from frontend.components.time_ranges import OFFERED, span_name
 from frontend.components.units import format_count, format_value
@@ -87,7 +87,12 @@ def picker(
         labels=_labels(params, options),
         label_chips=label_chips(params),
         narrowed=bool(
-            params.zones or params.versions or params.labels or params.samples or params.weight
+            params.zones
+            or params.versions
+            or params.labels
+            or params.samples
+            or params.unset
+            or params.weight
         ),
         end=time_text(params.end) if params.end else "",
         now=time_text(now.replace(second=0)),
@@ -146,12 +151,21 @@ def _labels(params: PageParams, options: OptionsResult) -> list[LabelField]:
 
 
 def label_chips(params: PageParams) -> list[LabelChip]:
-    """Return the chosen values of all labels, those of samples last."""
+    """Return the chosen values of all labels, those of samples last, and the labels not set."""
     chosen = [(LABEL, each) for each in params.labels] + [(SAMPLE, each) for each in params.samples]
-    return [
+    of_values = [
         LabelChip(family.prefix + name, name, value, [other for other in values if other != value])
         for family, (name, values) in chosen
         for value in values
+    ]
+    return of_values + [
+        LabelChip(
+            UNSET.name,
+            label_name(each),
+            str(NOT_SET),
+            [other.parameter for other in params.unset if other != each],
+        )
+        for each in params.unset
     ]
 
 

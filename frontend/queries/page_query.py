@@ -103,6 +103,7 @@ def of_snapshot(params: PageParams, info: SnapshotInfo) -> PageParams:
         versions=(),
         labels=(),
         samples=(),
+        unset=(),
         weight=None,
         weights=None,
         profile="",

@@ -17,13 +17,15 @@ from endpoints.params.selection import (
     SAMPLE,
     SERVICE,
     TYPE,
+    UNSET,
     TimeRange,
     read_narrowing,
     read_range,
+    with_unset,
 )
 from endpoints.params.view import FILTER, FOCUS, METRIC, ROOT, filter_text
 from frontend.queries.notices import Notice, notices_of
-from profiles.query import Metric, Order, Selection, Shape, View, ViewFilter
+from profiles.query import Grouping, GroupKind, Metric, Order, Selection, Shape, View, ViewFilter
 from projects.profile_types import ProfileType
 
 VIEWS = (*(shape.value for shape in Shape), "list")
@@ -64,6 +66,7 @@ class PageParams:
     profile: str = ""  # id of a single profile
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (name, allowed values)
     samples: tuple[tuple[str, tuple[str, ...]], ...] = ()  # labels of samples, alike
+    unset: tuple[Grouping, ...] = ()  # labels that profiles or samples must not have
     weight: float | None = None  # the heaviest n percent of profiles
     metric: str = ""  # "": the type's default
     filters: tuple[ViewFilter, ...] = ()
@@ -85,9 +88,14 @@ class PageParams:
     def range(self) -> TimeRange:
         return TimeRange(self.span, self.end)
 
+    @property
+    def selects_samples(self) -> bool:
+        """Return whether only some samples of the profiles count."""
+        return bool(self.samples) or any(each.kind is GroupKind.SAMPLE for each in self.unset)
+
     def selection(self, project: int, service: str, of: ProfileType, now: datetime) -> Selection:
         end = self.end or now
-        return Selection(
+        selection = Selection(
             project=project,
             service=service,
             type=of,
@@ -102,6 +110,7 @@ class PageParams:
             snapshot=self.snapshot,
             samples=self.samples,
         )
+        return with_unset(selection, self.unset)
 
     def shown(self, metric: Metric | None) -> View:
         """Return the view of the selected profiles; the list view uses the top-down shape."""
@@ -143,6 +152,7 @@ class PageParams:
             ("profile", self.profile),
             *((LABEL.prefix + name, value) for name, allowed in self.labels for value in allowed),
             *((SAMPLE.prefix + name, value) for name, allowed in self.samples for value in allowed),
+            *((UNSET.name, each.parameter) for each in self.unset),
             ("weight", percent_text(self.weight) if self.weight else ""),
             ("metric", self.metric),
             *(("f", filter_text(each)) for each in self.filters),
@@ -200,6 +210,7 @@ def page_params(of: LenientReader, now: datetime, default: TimeRange = DEFAULT_R
         profile=narrowing.profile,
         labels=tuple(narrowing.labels.items()),
         samples=tuple(narrowing.samples.items()),
+        unset=narrowing.unset,
         weight=narrowing.weight,
         metric=of.read(METRIC),
         filters=_filters(of),

@@ -16,8 +16,8 @@ _REFRESH = ("seen",)  # parameters of a refresh request, which are not part of t
 # The browser reads the same table from the page (shell/view_address.js).
 DEPENDENTS: Mapping[str, tuple[str, ...]] = {
     "service": (
-        *("type", "zone", "version", LABEL, SAMPLE, "group_by"),
-        *("focus", "function", "b.zone", "b.version"),
+        *("type", "zone", "version", LABEL, SAMPLE, "unset", "group_by"),
+        *("focus", "function", "b.zone", "b.version", "b.unset"),
     ),
     "type": ("metric", "weight", "weights", "profile", "root", "page", "b.weight", "b.weights"),
     RANGE: (*_ENDS, "span", "end", "profile", "step", "pick_from", "pick_to", "page"),
@@ -27,6 +27,7 @@ DEPENDENTS: Mapping[str, tuple[str, ...]] = {
     "version": ("page",),
     LABEL: ("page",),
     SAMPLE: ("page",),
+    "unset": ("page",),
     "group_by": ("page",),
     "step": ("page",),
     "metric": ("page",),

@@ -59,14 +59,15 @@ class Selection:
     type: ProfileType
     start: datetime
     end: datetime
-    zones: tuple[str, ...] = ()  # empty: all
+    # Allowed values; empty: all. "" among them allows profiles without a zone, version or label.
+    zones: tuple[str, ...] = ()
     versions: tuple[str, ...] = ()
-    # (name, allowed values); "" allows profiles without the label.
-    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (name, allowed values)
     weight: float | None = None  # the top n % of profiles by total; None: all
     weights: tuple[int, int] | None = None  # least and greatest weight, both inclusive
     profile: str = ""  # Profile.name_id, to select a single profile
-    # (name, allowed values) of sample labels: only these samples of the profiles count
+    # (name, allowed values) of sample labels: only these samples of the profiles count, with ""
+    # also those without the label
     samples: tuple[tuple[str, tuple[str, ...]], ...] = ()
     # ResultSnapshot.snapshot_id: its stored tree instead of profiles; nothing else applies then
     snapshot: str = ""

@@ -13,7 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
-from frontend.fragments import wants_fragment
+from frontend.fragments import text_error, wants_fragment
 from frontend.pages.breakdown import view_model as breakdown_page
 from frontend.pages.breakdown.params import COMPARE, PICK, read
 from frontend.queries.form_address import redirect_form
@@ -69,17 +69,13 @@ def breakdown_csv(request: HttpRequest, project_id: str) -> HttpResponse:
             of = page_query(context, project, ParsedParams(query.params, ()), now)
             if of is None or not query.params.service or query.params.type is None:
                 sentence = _("The address must name a service and a type.")
-                return _error_response(HTTPStatus.BAD_REQUEST, sentence)
+                return text_error(HTTPStatus.BAD_REQUEST, sentence)
             options = options_of(context, of.selection)
             result, previous = breakdown_page.series_of(of, query, options)
     except InvalidQuery as error:
-        return _error_response(HTTPStatus.BAD_REQUEST, str(error))
+        return text_error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
         sentence = _("This breakdown takes more than %(n)d s. Try a shorter time range.")
-        return _error_response(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+        return text_error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
     columns = breakdown_page.columns(query, result)
     return csv_file("breakdown.csv", columns, breakdown_page.table(result, previous))
-
-
-def _error_response(status: HTTPStatus, sentence: str) -> HttpResponse:
-    return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

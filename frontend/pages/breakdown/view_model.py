@@ -11,19 +11,20 @@ from django.utils.translation import gettext as _
 
 from frontend.components import display_names, empty_state
 from frontend.components.chart_notes import ChartNotes, chart_notes
+from frontend.components.display_names import NOT_SET, label_name
 from frontend.components.empty_state import no_profiles, with_links
 from frontend.components.filter_chips import chips
 from frontend.components.left_out import left_out
 from frontend.components.pagination import Pages, pages_of
-from frontend.components.picker import Item, picker
+from frontend.components.picker import Item
 from frontend.components.rates import Rate, rate_of
+from frontend.components.selecting import selecting_context
 from frontend.components.time_ranges import span_name
+from frontend.components.time_steps import steps_menu
 from frontend.components.units import format_delta_points, format_value
 from frontend.components.versions import releases_in
 from frontend.pages.breakdown.chart import CHARTED, chart
 from frontend.pages.breakdown.params import SORTS, BreakdownQuery
-from frontend.pages.history.params import steps_for
-from frontend.queries.carried import carried_of
 from frontend.queries.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -32,7 +33,7 @@ from frontend.queries.page_query import (
     options_of,
     page_query,
 )
-from frontend.queries.params import ParsedParams, span_text, time_text
+from frontend.queries.params import ParsedParams, time_text
 from frontend.queries.view_address import SIDE
 from profiles.query import (
     MAX_SERIES,
@@ -69,13 +70,14 @@ class ValueRow:
     """Table row of a label value."""
 
     value: str | None  # None: without the label
+    name: str
     number: int  # of its series in the chart; 0 if it is in "other"
     shown: str  # its part of the rate of all profiles
     share: float
     mean: str  # rate of its own profiles; "" for a label of samples
     change: Change
     profiles: int | None
-    flame: str  # query string of the flame graph of this value; "" if none can be selected
+    flame: str  # query string of the flame graph of this value
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,24 +136,15 @@ def _context(of: PageQuery, query: BreakdownQuery, url: str) -> dict[str, object
     notices = (*of.notices, *metric_notice(query.params.metric, metric))
     found: dict[str, object] = {
         "query": query,
-        "selection": of.selection,
         "notices": notices,
-        "range": of.range_menu,
-        "carried": carried_of(of.params),
-        "picker": picker(of.params, of.services, options, of.now),
-        "service": of.selection.service,
-        "type": display_names.type_name(of.selection.type),
-        "type_words": display_names.type_words(of.selection.type),
+        **selecting_context(of, options),
         "label": label_name(query.group_by),
         "groupings": _groupings(of, query, options),
         "metrics": [
             Item(each.name, display_names.metric_name(each), each == (metric or options.metrics[0]))
             for each in options.metrics
         ],
-        "steps": [
-            Item(span_text(s), span_name(s), s == query.shown_step)
-            for s in sorted({*steps_for(query.params.span), query.shown_step})
-        ],
+        "steps": steps_menu(query.params.span, query.shown_step),
         "chips": chips(query.params.filters),
     }
     try:
@@ -170,7 +163,7 @@ def _context(of: PageQuery, query: BreakdownQuery, url: str) -> dict[str, object
 def _without_values(of: PageQuery, result: SeriesResult) -> empty_state.EmptyState:
     if not result.coverage.total:
         return empty_state.without_values(of.selection, result.coverage)
-    if of.params.samples and not of.params.filters and not of.params.focus:
+    if of.params.selects_samples and not of.params.filters and not of.params.focus:
         return empty_state.without_samples(of.params)
     if of.params.focus:
         return empty_state.out_of_focus(of.params)
@@ -199,14 +192,8 @@ def series_of(
         return result, None
 
 
-def label_name(group_by: Grouping) -> str:
-    if group_by.kind is GroupKind.VERSION:
-        return _("Version")
-    return _("Zone") if group_by.kind is GroupKind.ZONE else group_by.name
-
-
 def value_name(value: str | None) -> str:
-    return _("(not set)") if value is None else value
+    return str(NOT_SET) if value is None else value
 
 
 def _groupings(
@@ -315,6 +302,7 @@ def _rows(
         change, ratio = _change(own, was, is_known=is_known)
         row = ValueRow(
             value=each.value,
+            name=value_name(each.value),
             number=number if number <= CHARTED else 0,
             shown=format_value(
                 rate.of(each.total, whole.profiles, whole.duration_ns) or 0, rate.unit
@@ -323,7 +311,7 @@ def _rows(
             mean=format_value(own or 0, rate.unit) if each.profiles is not None else "",
             change=change,
             profiles=each.profiles,
-            flame="" if each.value is None else query.only(each.value).parameters(),
+            flame=query.only(each.value).parameters(),
         )
         keys: dict[str, float | str] = {
             "value": -each.total,

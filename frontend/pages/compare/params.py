@@ -19,6 +19,7 @@ from endpoints.params.selection import (
     SAMPLE,
     SPAN,
     TO,
+    UNSET,
     VERSION,
     WEIGHT,
     WEIGHTS,
@@ -37,7 +38,9 @@ from frontend.queries.params import (
 PREFIX = "b."
 _RANGE = frozenset({SPAN.name, END.name, FROM.name, TO.name})
 # Parameters that may differ; service, type, metric and filters are shared by both sides.
-_OVERRIDDEN = _RANGE | {ZONE.name, VERSION.name, WEIGHT.name, WEIGHTS.name, SNAPSHOT.name}
+_OVERRIDDEN = _RANGE | {
+    *(ZONE.name, VERSION.name, UNSET.name, WEIGHT.name, WEIGHTS.name, SNAPSHOT.name)
+}
 SORTS = ("total", "self", "name")
 VIEWS = ("difference", "sides", "list")
 
@@ -156,8 +159,12 @@ def read(of: LenientReader, now: datetime) -> tuple[CompareQuery, tuple[str, ...
 
 
 def _of_baseline(of: LenientReader, selected: PageParams, own: set[str]) -> LenientReader:
-    """Return the selected side's parameters with the overrides of the baseline applied."""
+    """Return the selected side's parameters with the overrides of the baseline applied.
+
+    Values of a label also override that the selected side has none of it.
+    """
     parameters = _grouped(selected)
+    parameters[UNSET.name] = [name for name in parameters.get(UNSET.name, ()) if name not in own]
     if {FROM.name, TO.name} & own:
         parameters = {name: found for name, found in parameters.items() if name not in _RANGE}
     overrides = {name: of.all(f"{PREFIX}{name}") for name in own if _differs(name)}

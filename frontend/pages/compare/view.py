@@ -18,6 +18,7 @@ from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
+from frontend.fragments import text_error
 from frontend.pages.compare import view_model as compare_page
 from frontend.pages.compare.changes import columns, table
 from frontend.pages.compare.comparison import found_or_compared
@@ -102,7 +103,7 @@ def compare_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     try:
         result = _result(request, project, query_context(request, project))
     except _ErrorPage as error_page:
-        return HttpResponse(str(error_page), "text/plain; charset=utf-8", status=error_page.status)
+        return text_error(error_page.status, str(error_page))
     return csv_file("compare.csv", columns(result), table(result))
 
 

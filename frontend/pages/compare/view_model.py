@@ -12,6 +12,7 @@ from frontend.components.empty_state import EmptyStateLinks, with_links
 from frontend.components.filter_chips import chips
 from frontend.components.left_out import left_out
 from frontend.components.picker import Picker, picker
+from frontend.components.selecting import name_context
 from frontend.components.units import format_delta, format_value
 from frontend.components.versions import releases_of
 from frontend.pages.compare.changes import Changes, changes
@@ -119,9 +120,7 @@ def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
     shown: dict[str, object] = {
         "query": query,
         "notices": (*of_sides, *metric_notice(query.selected.metric, metric)),
-        "type": display_names.type_name(of.selection.type),
-        "type_words": display_names.type_words(of.selection.type),
-        "service": of.selection.service,
+        **name_context(of.selection),
         "carried": carried_of(query.selected),
         "pickers": _pickers(of, query, sides, options),
         "snapshots": _snapshots(of, query),

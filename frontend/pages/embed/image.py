@@ -99,7 +99,7 @@ def _image(context: QueryContext, embed: Embed, image_params: ImageParams, now: 
 def _title(selection: Selection, result: TreeResult) -> str:
     coverage = result.coverage
     end = f"{selection.end:%Y-%m-%d %H:%M} UTC"
-    parts = [selection.service, str(type_name(selection.type)), *selection.versions]
+    parts = [selection.service, str(type_name(selection.type)), *filter(None, selection.versions)]
     parts += [f"{selection.start:%Y-%m-%d %H:%M} – {end}"]
     if coverage.profiles:
         mean = format_value(coverage.total / coverage.profiles, result.metric.unit)

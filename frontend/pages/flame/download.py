@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
 from frontend.components.downloads import ENDINGS, download_name
+from frontend.fragments import text_error
 from frontend.queries.page_query import DEADLINE_SECONDS, find_metric, query_context
 from frontend.queries.params import page_params
 from profiles.query import (
@@ -39,7 +40,7 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
     params = page_params(LenientReader.of_query(request.GET), now)
     if not params.service or params.type is None:
         sentence = _("The address must name a service and a type.")
-        return _error(HTTPStatus.BAD_REQUEST, sentence)
+        return text_error(HTTPStatus.BAD_REQUEST, sentence)
     selection = params.selection(project.pk, params.service, params.type, now)
     context = query_context(request, project)
     try:
@@ -47,10 +48,10 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
         view = _in_file(params.shown(metric), form)
         file = run_export(context, selection, view, ExportFormat(form))
     except InvalidQuery as error:
-        return _error(HTTPStatus.BAD_REQUEST, str(error))
+        return text_error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
         sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter time range.")
-        return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+        return text_error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
     return _file(file, download_name(selection, form))
 
 
@@ -73,7 +74,3 @@ def _file(file: ExportFile, name: str) -> HttpResponse:
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["Cache-Control"] = "private, no-store"
     return response
-
-
-def _error(status: HTTPStatus, sentence: str) -> HttpResponse:
-    return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from django.http import QueryDict
 from django.urls import reverse
 
+from endpoints.params.reader import LenientReader
 from endpoints.params.selection import LABEL, SAMPLE
 from frontend.components import display_names, empty_state
 from frontend.components.comparisons import Comparison, comparisons_of
@@ -26,7 +27,7 @@ from frontend.queries.page_query import (
     options_of,
     seen_of,
 )
-from frontend.queries.params import DEFAULT_VIEW, PageParams
+from frontend.queries.params import DEFAULT_VIEW, PageParams, page_params
 from profiles.query import (
     Coverage,
     FocusResult,
@@ -174,7 +175,11 @@ def _narrowed(of: PageQuery) -> list[str]:
     selected = QueryDict(of.snapshot.query)
     prefixes = (LABEL.prefix, SAMPLE.prefix)
     names = ["zone", "version", *(name for name in selected if name.startswith(prefixes))]
-    return [value for name in names for value in selected.getlist(name)]
+    unset = page_params(LenientReader.of_query(selected), of.now).unset
+    return [
+        *(value for name in names for value in selected.getlist(name)),
+        *(f"{display_names.label_name(each)} {display_names.NOT_SET}" for each in unset),
+    ]
 
 
 def _live_url(of: PageQuery) -> str:
@@ -202,7 +207,7 @@ def _empty(of: PageQuery, options: OptionsResult, results: MergedPage) -> EmptyS
         )
     if results.top.rows:
         return None
-    if of.params.samples and not of.params.filters and not of.params.focus:
+    if of.params.selects_samples and not of.params.filters and not of.params.focus:
         return with_links(empty_state.without_samples(of.params), reverse_flame(of.project))
     if of.params.focus:
         return with_links(empty_state.out_of_focus(of.params), reverse_flame(of.project))
@@ -216,7 +221,7 @@ def _average(top: TopResult) -> summary.Average | None:
 
 
 def _share(params: PageParams, top: TopResult) -> Share | None:
-    if not (params.filters or params.focus or params.samples) and params.root is None:
+    if not (params.filters or params.focus or params.selects_samples) and params.root is None:
         return None
     shown, whole = sum(row.self for row in top.rows), top.coverage.total
     profiles, unit = max(1, top.coverage.profiles), top.metric.unit

@@ -13,6 +13,7 @@ from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.view import MAX_NAME
 from frontend.components.source_links import source_links, source_version
+from frontend.fragments import text_error
 from frontend.pages.flame.lines_table import lines_table
 from frontend.queries.page_query import DEADLINE_SECONDS, find_metric, query_context
 from frontend.queries.params import page_params
@@ -33,23 +34,19 @@ def flame_lines(request: HttpRequest, project_id: str) -> HttpResponse:
     of = LenientReader.of_query(request.GET)
     params = page_params(of, now)
     if not params.service or params.type is None:
-        return _error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
+        return text_error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
     selection = params.selection(project.pk, params.service, params.type, now)
     context = query_context(request, project)
     try:
         metric = find_metric(context, selection, params.metric)
         result = run_lines(context, selection, params.shown(metric), of.read(NAME), of.read(FILE))
     except InvalidQuery as error:
-        return _error(HTTPStatus.BAD_REQUEST, str(error))
+        return text_error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
         sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter time range.")
-        return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+        return text_error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
     version = source_version(project, params.versions, selection.service)
     table = lines_table(result, source_links(project, member.user, version))
     response = render(request, "frontend/flame/lines.html", {"table": table})
     response["Cache-Control"] = "private, no-store"
     return response
-
-
-def _error(status: HTTPStatus, sentence: str) -> HttpResponse:
-    return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
+from frontend.fragments import text_error
 from frontend.pages.flame.function_pages import functions_page
 from frontend.pages.flame.merged_tree import found_or_merged
 from frontend.queries.list_params import PAGE
@@ -33,7 +34,7 @@ def flame_functions(request: HttpRequest, project_id: str) -> HttpResponse:
     of = LenientReader.of_query(request.GET)
     params = page_params(of, now)
     if not params.service or params.type is None:
-        return _error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
+        return text_error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
     selection = params.selection(project.pk, params.service, params.type, now)
     seen = of.read(SEEN)
     try:
@@ -42,16 +43,12 @@ def flame_functions(request: HttpRequest, project_id: str) -> HttpResponse:
         number = min(of.read(PAGE), _MOST_PAGES)
         page = functions_page(context, params, results, project, seen, number)
     except InvalidQuery as error:
-        return _error(HTTPStatus.BAD_REQUEST, str(error))
+        return text_error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
         sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter time range.")
-        return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+        return text_error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
     values = {"functions": page, "params": params, "project": project}
     template = "rows" if number > 1 else "functions"
     response = render(request, f"frontend/flame/{template}.html", values)
     response["Cache-Control"] = "private, no-store"
     return response
-
-
-def _error(status: HTTPStatus, sentence: str) -> HttpResponse:
-    return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

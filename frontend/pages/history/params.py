@@ -8,10 +8,11 @@ from urllib.parse import urlencode
 from django.utils.translation import gettext as _
 
 from endpoints.params import parameter, values
-from endpoints.params.lists import FUNCTION, STEP
+from endpoints.params.lists import FUNCTION
 from endpoints.params.parameter import Parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import DEFAULT_RANGE, FROM, SAMPLE, SPAN, TO, TimeRange
+from frontend.components.time_steps import default_step, read_step
 from frontend.queries.notices import Notice, notices_of
 from frontend.queries.params import (
     DEFAULT_VIEW,
@@ -21,14 +22,10 @@ from frontend.queries.params import (
     page_params,
     span_text,
 )
+from profiles.query import GroupKind
 
 DEFAULT_SPAN = timedelta(days=7)
-STEPS = tuple(
-    timedelta(seconds=seconds) for seconds in (60, 300, 900, 3600, 6 * 3600, 86400, 7 * 86400)
-)
-MOST_STEPS = 400
 MOST_CHOSEN = FUNCTION.most_used  # selected functions: one per dash pattern of the charts
-_FEWEST = 24  # steps of a range when the URL gives no step
 
 TOP = Parameter(
     "top",
@@ -68,25 +65,17 @@ class HistoryQuery:
         return "&".join(filter(None, [self.params.parameters(), said]))
 
 
-def default_step(span: timedelta) -> timedelta:
-    """Return the longest step that gives at least 24 points: a day for thirty days."""
-    return max((step for step in STEPS if span / step >= _FEWEST), default=STEPS[0])
-
-
-def steps_for(span: timedelta) -> list[timedelta]:
-    """Return the steps offered in the menu: those that give 2 to MOST_STEPS points."""
-    return [step for step in STEPS if 2 <= span / step <= MOST_STEPS] or [default_step(span)]
-
-
 def read(of: LenientReader, now: datetime) -> tuple[HistoryQuery, tuple[str, ...]]:
     """Read the parameters; return them with a notice for each invalid one."""
     own = of.without(*OTHER_MEANINGS, SNAPSHOT.name)
     default = DEFAULT_RANGE if of.has(SPAN, FROM, TO) else TimeRange(DEFAULT_SPAN)
     plain = page_params(own, now, default).of_the_data()
-    if plain.samples:
+    if plain.selects_samples:
         sentence = _("A history cannot be restricted to samples with labels; it shows all.")
-        of.reject(SAMPLE.member(plain.samples[0][0]), "", Notice(sentence))
-    params = replace(plain, view=DEFAULT_VIEW, focus="", root=None, profile="", samples=())
+        of.reject(SAMPLE.member(""), "", Notice(sentence))
+    unset = tuple(each for each in plain.unset if each.kind is not GroupKind.SAMPLE)
+    plain = replace(plain, samples=(), unset=unset)
+    params = replace(plain, view=DEFAULT_VIEW, focus="", root=None, profile="")
     query = HistoryQuery(
         params=params,
         step=read_step(of, params.span),
@@ -97,12 +86,3 @@ def read(of: LenientReader, now: datetime) -> tuple[HistoryQuery, tuple[str, ...
         hide=of.read(HIDE),
     )
     return query, notices_of(of)
-
-
-def read_step(of: LenientReader, span: timedelta) -> timedelta | None:
-    step = of.read(STEP)
-    if step is None or span / step <= MOST_STEPS:
-        return step
-    sentence = _("This range has more than %(n)d steps of that length; longer ones are shown.")
-    of.reject(STEP, of.text(STEP), Notice(sentence % {"n": MOST_STEPS}))
-    return None

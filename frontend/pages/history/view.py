@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
+from frontend.fragments import text_error
 from frontend.pages.history import view_model as history_page
 from frontend.pages.history.params import read
 from frontend.pages.history.view_model import columns, history_of, table
@@ -51,15 +52,11 @@ def history_csv(request: HttpRequest, project_id: str) -> HttpResponse:
         of = page_query(context, project, ParsedParams(query.params, ()), now)
         if of is None or not query.params.service or query.params.type is None:
             sentence = _("The address must name a service and a type.")
-            return _error_response(HTTPStatus.BAD_REQUEST, sentence)
+            return text_error(HTTPStatus.BAD_REQUEST, sentence)
         result = history_of(of, query, options_of(context, of.selection))
     except InvalidQuery as error:
-        return _error_response(HTTPStatus.BAD_REQUEST, str(error))
+        return text_error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
         sentence = _("This history takes more than %(n)d s. Try a shorter time range.")
-        return _error_response(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+        return text_error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
     return csv_file("history.csv", columns(result), table(result))
-
-
-def _error_response(status: HTTPStatus, sentence: str) -> HttpResponse:
-    return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

@@ -16,13 +16,13 @@ from frontend.components.display_names import SplitName, split_name
 from frontend.components.empty_state import no_profiles, with_links
 from frontend.components.filter_chips import chips
 from frontend.components.left_out import left_out
-from frontend.components.picker import Item, picker
+from frontend.components.selecting import selecting_context
 from frontend.components.time_ranges import span_name
+from frontend.components.time_steps import steps_menu
 from frontend.components.units import format_percent, format_value
 from frontend.pages.history.chart import LINES, chart
-from frontend.pages.history.params import MOST_CHOSEN, HistoryQuery, steps_for
+from frontend.pages.history.params import MOST_CHOSEN, HistoryQuery
 from frontend.pages.history.version_changes import Since, changes_since
-from frontend.queries.carried import carried_of
 from frontend.queries.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -31,7 +31,7 @@ from frontend.queries.page_query import (
     options_of,
     page_query,
 )
-from frontend.queries.params import ParsedParams, span_text, time_text
+from frontend.queries.params import ParsedParams, time_text
 from profiles.query import (
     DeadlinePassed,
     HistoryLine,
@@ -150,15 +150,9 @@ def _context(of: PageQuery, query: HistoryQuery, url: str) -> dict[str, object]:
     options = options_of(of.context, of.selection)
     found: dict[str, object] = {
         "query": query,
-        "selection": of.selection,
         "notices": (*of.notices, *_notices(query, options)),
-        "range": of.range_menu,
-        "carried": carried_of(of.params),
-        "picker": picker(of.params, of.services, options, of.now),
-        "service": of.selection.service,
-        "type": display_names.type_name(of.selection.type),
-        "type_words": display_names.type_words(of.selection.type),
-        "steps": _steps_menu(query),
+        **selecting_context(of, options),
+        "steps": steps_menu(query.params.span, query.shown_step),
         "chips": chips(query.params.filters),
         "functions": functions_menu(query),
     }
@@ -208,11 +202,6 @@ def _chosen_words(count: int) -> str:
 
 def _notices(query: HistoryQuery, options: OptionsResult) -> tuple[str, ...]:
     return metric_notice(query.params.metric, metric_named(query.params.metric, options))
-
-
-def _steps_menu(query: HistoryQuery) -> list[Item]:
-    offered = sorted({*steps_for(query.params.span), query.shown_step})
-    return [Item(span_text(s), span_name(s), s == query.shown_step) for s in offered]
 
 
 def shown(result: HistoryResult, query: HistoryQuery, notes: ChartNotes) -> HistoryView:

@@ -12,7 +12,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
-from frontend.fragments import wants_fragment
+from frontend.fragments import text_error, wants_fragment
 from frontend.pages.profiles import view_model as profile_page
 from frontend.pages.profiles.params import ProfileQuery, read
 from frontend.pages.profiles.profile_list import columns, table
@@ -66,7 +66,7 @@ def profiles_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     query, _notices = read(LenientReader.of_query(request.GET), now)
     if not query.params.service or query.params.type is None:
         sentence = _("The address must name a service and a type.")
-        return HttpResponse(sentence, "text/plain; charset=utf-8", HTTPStatus.BAD_REQUEST)
+        return text_error(HTTPStatus.BAD_REQUEST, sentence)
     selection = query.selection(project.pk, query.params.service, query.params.type, now)
     try:
         rows = _rows(query_context(request, project), selection, query)
@@ -89,5 +89,4 @@ def _rows(
 
 def _too_slow() -> HttpResponse:
     sentence = _("Listing these profiles takes more than %(n)d s. Try a shorter time range.")
-    text = sentence % {"n": DEADLINE_SECONDS}
-    return HttpResponse(text, "text/plain; charset=utf-8", HTTPStatus.SERVICE_UNAVAILABLE)
+    return text_error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})

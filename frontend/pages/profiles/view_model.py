@@ -5,14 +5,13 @@ from datetime import datetime
 
 from django.urls import reverse
 
-from frontend.components import display_names, empty_state
+from frontend.components import empty_state
 from frontend.components.empty_state import EmptyStateLinks, no_profiles, with_links
 from frontend.components.left_out import left_out
-from frontend.components.picker import picker
+from frontend.components.selecting import selecting_context
 from frontend.pages.profiles import heat_map
 from frontend.pages.profiles.params import ProfileQuery
 from frontend.pages.profiles.profile_list import ProfileList, list_profiles
-from frontend.queries.carried import carried_of
 from frontend.queries.page_query import DEADLINE_SECONDS, PageQuery, options_of, page_query
 from frontend.queries.params import ParsedParams
 from profiles.query import (
@@ -68,17 +67,12 @@ def _shown(of: PageQuery, query: ProfileQuery, url: str) -> dict[str, object]:
     query, found, unread = _listed(of.context, query, selection)
     heat_map_of = run_heat_map(of.context, replace(of.selection, weights=None))
     return {
+        **selecting_context(of, options),
         **_map(heat_map_of, query),
         "params": of.params,
         "query": query,
         "selection": selection,
-        "whole": of.selection,
         "notices": (*of.notices, *unread, *left_out(heat_map_of.coverage)),
-        "range": of.range_menu,
-        "carried": carried_of(of.params),
-        "picker": picker(of.params, of.services, options, of.now),
-        "type": display_names.type_name(of.selection.type),
-        "type_words": display_names.type_words(of.selection.type),
         "list": found,
         "empty": _empty(of, query, found, options, url),
     }

@@ -98,6 +98,7 @@ def snapshot_url(project_id: str, info: SnapshotInfo) -> str:
         versions=plain.versions,
         labels=plain.labels,
         samples=plain.samples,
+        unset=plain.unset,
         span=plain.span,
         end=plain.end,
         weight=plain.weight,

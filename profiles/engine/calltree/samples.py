@@ -10,15 +10,19 @@ from profiles.engine.calltree.reshape import pruned
 from profiles.engine.calltree.tree import Label, Tree
 from profiles.engine.cancellation import Check, unchecked
 
-# (name, allowed values) of each label that a sample must have. Units are ignored.
+# (name, allowed values) of each label that a sample must have; "" allows samples without it. Units
+# are ignored.
 SampleLabels = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def only_samples(tree: Tree, labels: SampleLabels, check: Check = unchecked) -> Tree:
-    """Keep the values of the samples that have all `labels`, and the nodes that lead to them."""
-    own = np.zeros_like(tree.self)
+    """Keep the values of the samples that match all `labels`, and the nodes that lead to them."""
     labelled = tree.labelled
+    own = tree.self.copy() if matches_unlabelled(labels) else np.zeros_like(tree.self)
     if labelled is not None:
+        if matches_unlabelled(labels):
+            for sums, values in zip(own, labelled.values, strict=True):
+                np.subtract.at(sums, labelled.node, values)
         rows = np.flatnonzero(matching_sets(labelled.label_sets, labels)[labelled.label_set])
         labelled = replace(
             labelled,
@@ -32,8 +36,13 @@ def only_samples(tree: Tree, labels: SampleLabels, check: Check = unchecked) -> 
 
 
 def matching_sets(label_sets: Sequence[Sequence[Label]], labels: SampleLabels) -> NDArray[np.bool_]:
-    """Return a mask over the label sets that marks those with all `labels`."""
+    """Return a mask over the label sets that marks those that match all `labels`."""
     return np.array([_has_all(each, labels) for each in label_sets], bool)
+
+
+def matches_unlabelled(labels: SampleLabels) -> bool:
+    """Return True if samples without any label match all `labels`."""
+    return _has_all((), labels)
 
 
 def value_in(label_set: Collection[Label], name: str) -> str | None:
@@ -42,4 +51,4 @@ def value_in(label_set: Collection[Label], name: str) -> str | None:
 
 
 def _has_all(label_set: Collection[Label], labels: SampleLabels) -> bool:
-    return all(value_in(label_set, name) in allowed for name, allowed in labels)
+    return all((value_in(label_set, name) or "") in allowed for name, allowed in labels)

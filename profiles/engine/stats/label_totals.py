@@ -15,7 +15,12 @@ from profiles.engine.blocks.sections.sample_labels import LabelledValues, Labels
 from profiles.engine.blocks.sparse_values import Rows
 from profiles.engine.calltree.filters import Filters, remaining_ends
 from profiles.engine.calltree.reshape import Nodes
-from profiles.engine.calltree.samples import SampleLabels, matching_sets, value_in
+from profiles.engine.calltree.samples import (
+    SampleLabels,
+    matches_unlabelled,
+    matching_sets,
+    value_in,
+)
 from profiles.engine.calltree.tree import Frames, LabelledSelf, Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import open_stored, reading
@@ -48,7 +53,7 @@ class LabelTotalsReader:
     profile_type: str
     filters: Filters
     focus: str | None = None  # full name of a function that the stacks must reach
-    samples: SampleLabels = ()  # only samples with these labels
+    samples: SampleLabels = ()  # only samples that match these labels
     name: str = ""  # of the sample label to split by; "": do not split
     check: Check = unchecked
 
@@ -61,7 +66,7 @@ class LabelTotalsReader:
         metric = block.metrics.index(self.metric)
         ends = self._ends_of(block)
         totals = np.zeros(block.rows, np.int64)
-        if not self.samples:
+        if self._counts_unlabelled:
             totals = block.row_totals(metric, rows, ends, self.check)
         labelled = block.labelled_of(rows) if self.samples or self.name else None
         counts = None if ends is None else ends[block.node_of_line]
@@ -85,7 +90,7 @@ class LabelTotalsReader:
             frames = _named_frames(strings, name, file)
             ends = self._ends(_bare_tree(self.metric, frames, stored.parent, stored.frame))
             values = values[ends[stored.node]]
-        total = np.zeros(1, np.int64) if self.samples else values.sum(keepdims=True)
+        total = values.sum(keepdims=True) if self._counts_unlabelled else np.zeros(1, np.int64)
         row = np.zeros(1, np.int64)
         return self._split(total, row, _counted(stored.labelled, metric, ends))
 
@@ -93,6 +98,10 @@ class LabelTotalsReader:
     def is_restricted(self) -> bool:
         """Return True if some values of a profile may not count."""
         return self._has_filters or bool(self.samples)
+
+    @property
+    def _counts_unlabelled(self) -> bool:
+        return matches_unlabelled(self.samples)
 
     @property
     def _has_filters(self) -> bool:
@@ -116,6 +125,8 @@ class LabelTotalsReader:
         totals = totals.copy()
         if labelled is None:
             return LabelTotals((None,), rows, np.zeros(len(rows), np.int64), totals[rows])
+        if self._counts_unlabelled:
+            np.subtract.at(totals, labelled.row, labelled.values)
         if self.samples:
             counted = matching_sets(labelled.label_sets, self.samples)[labelled.label_set]
             labelled = labelled._replace(
@@ -123,8 +134,6 @@ class LabelTotalsReader:
                 label_set=labelled.label_set[counted],
                 values=labelled.values[counted],
             )
-        else:
-            np.subtract.at(totals, labelled.row, labelled.values)
         numbers: dict[str | None, int] = {None: 0}
         of_set = np.array(
             [

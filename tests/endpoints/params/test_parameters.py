@@ -18,7 +18,7 @@ from tests.examples import examples
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NAMES = (
     *("service", "type", "zone", "version", "label.a", "from", "to", "span", "end"),
-    *("weight", "weights", "profile", "metric", "view", "f"),
+    *("weight", "weights", "profile", "metric", "view", "f", "unset"),
 )
 TEXTS = st.text(max_size=20) | st.sampled_from(
     ["CPU", "now", "1h", "7d", "2026-11-21T09:30:00Z", "show:a", "hide:/b+/", "1..5", "50"]
@@ -86,6 +86,21 @@ def test_the_other_side_is_as_the_first_but_for_what_it_says() -> None:
     assert second.labels == (("instance", ("a",)), ("version", ("7",)))
     assert (first.weight, second.weight) == (None, 5.0)
     assert (second.service, second.type) == ("shop", ProfileType.CPU)
+
+
+def test_unset_labels_are_empty_values() -> None:
+    names = ["version", "zone", "label.instance", "label.pod", "sample.endpoint"]
+    first, _ = sides(unset=names)
+    assert (first.versions, first.zones) == (("",), ("eu-1", ""))
+    assert first.labels == (("instance", ("a", "")), ("pod", ("",)))
+    assert first.samples == (("endpoint", ("",)),)
+
+
+def test_the_other_side_replaces_unset_labels_by_values_and_values_by_unset_labels() -> None:
+    of_first: dict[str, object] = {"unset": ["version", "label.pod"]}
+    _, second = sides(**of_first, **{"b.version": "2", "b.unset": "label.instance"})
+    assert second.versions == ("2",)
+    assert second.labels == (("instance", ("",)), ("pod", ("",)))
 
 
 def test_the_other_side_keeps_the_length_of_the_first() -> None:

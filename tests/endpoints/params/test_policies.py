@@ -20,6 +20,7 @@ from endpoints.params.selection import (
     SPAN,
     TO,
     TYPE,
+    UNSET,
     VERSION,
     WEIGHT,
     WEIGHTS,
@@ -70,6 +71,7 @@ GOOD: list[tuple[Parameter[Any, Any], str, object]] = [
 GOOD_SEVERAL: list[tuple[Repeated[Any], list[str], tuple[object, ...]]] = [
     (ZONE, ["eu-1", "", "us-1"], ("eu-1", "us-1")),
     (VERSION, ["2", "1"], ("2", "1")),
+    (UNSET, ["zone", "label.a"], (Grouping(GroupKind.ZONE), Grouping(GroupKind.LABEL, "a"))),
     (FUNCTION, ["main", "a.b"], ("main", "a.b")),
     (
         FILTER,
@@ -91,7 +93,11 @@ BAD: list[tuple[Parameter[Any, Any] | Repeated[Any], str]] = [
     (FUNCTION_SORT, "-odd"),
     *((ROOT, text) for text in ("7", "00F1E2D3C4B5A697")),
     (STEP, "soon"),
-    *((GROUP_BY, text) for text in ("pod", "label.", "zone.a", "version.")),
+    *(
+        (each, text)
+        for each in (GROUP_BY, UNSET)
+        for text in ("pod", "label.", "zone.a", "version.")
+    ),
     *((FILTER, text) for text in ("only:main", "show", "show:", "show:/a(/")),
 ]
 # The lenient policy replaces these values by similar ones.

@@ -27,6 +27,7 @@ NOW = datetime(2026, 11, 20, 22, 14, 30, tzinfo=UTC)
 PAIRS = (
     *(("zone", zone) for zone in ("eu-1", "us-1", "")),
     *(("version", "2"), ("label.a", "x"), ("label.a", ""), ("label.b", "y"), ("profile", "p-1")),
+    *(("unset", "zone"), ("unset", "label.a"), ("unset", "zone")),
     *(("from", "2026-11-19T09:30:00Z"), ("to", "2026-11-20T11:30:00Z"), ("to", "now")),
     *(("span", "7d"), ("end", "now"), ("end", "2026-11-20T11:30:00+01:00")),
     *(("weight", "50"), ("weights", "1..5"), ("metric", "cpu"), ("view", "bottomup")),
@@ -255,6 +256,15 @@ def test_no_address_has_more_filters_than_a_page_shows() -> None:
     reading = parsed("&".join(f"f=show:{i}" for i in range(40)))
     assert len(reading.params.filters) == 20
     assert reading.notices == ("The address has more than 20 filters; the others were left out.",)
+
+
+def test_unset_labels_stay_in_the_address() -> None:
+    query = "unset=version&unset=label.region&unset=sample.endpoint"
+    found = read_params(f"label.region=eu&{query}")
+    selection = found.selection(7, "shop", ProfileType.CPU, NOW)
+    assert (selection.versions, selection.labels) == (("",), (("region", ("eu", "")),))
+    assert selection.samples == (("endpoint", ("",)),)
+    assert found.parameters() == f"span=1h&label.region=eu&{query}"
 
 
 def test_any_label_selects_profiles() -> None:

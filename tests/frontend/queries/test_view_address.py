@@ -28,7 +28,7 @@ NAMES = (
     *("sort", "order", "colour", "recursion", "all", "side", "values", "real", "step", "show"),
     "flip",
     *("function", "top", "hide", "page", "table", "pick_from", "pick_to", "b.zone", "b.version"),
-    *("b.span", "b.end", "b.label.instance", "b.weight"),
+    *("b.span", "b.end", "b.label.instance", "b.weight", "unset", "b.unset"),
 )
 filters = st.sampled_from(["show:a", "hide:b", "from:c", "hideframes:d", "highlight:/e|f/"])
 addresses = st.lists(

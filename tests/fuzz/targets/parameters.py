@@ -11,6 +11,7 @@ from endpoints.params.reader import BadParameter, LenientReader
 from endpoints.params.selection import read_other_side, read_selection
 from endpoints.params.values import LONGEST_SPAN
 from endpoints.params.view import filter_text, parse_filter, read_order, read_view
+from frontend.components.time_steps import steps_for
 from frontend.pages.breakdown import params as breakdown
 from frontend.pages.history import params as history
 from frontend.pages.profiles import params as profiles
@@ -53,7 +54,7 @@ def read_page_query(data: bytes) -> None:
     profiles_page.selection(7, "shop", ProfileType.CPU, NOON)
     _linked(profiles_page.page_params)
     history_page, _ = history.read(LenientReader.of_query(query), NOON)
-    history.steps_for(history_page.params.span)
+    steps_for(history_page.params.span)
     _, notices = history.read(LenientReader.of_query(QueryDict(history_page.parameters())), NOON)
     assert not notices, f"the history links to parameters that it rejects: {notices}"
     breakdown_page, _ = breakdown.read(LenientReader.of_query(query), NOON)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -177,6 +178,52 @@ def test_samples_are_selected_by_their_labels(project: Project, stage: str) -> N
         none = replace(selection, samples=(("endpoint", ("/nowhere",)),))
         result = run_series(query_context(none), none, View(), step=DAY)
         assert (result.steps[1].total, result.coverage.profiles) == (0, 90)
+
+
+@dataclass(frozen=True)
+class UnsetCase:
+    """Selection with empty values, the profiles that it selects, and the samples that count."""
+
+    narrowing: dict[str, Any]
+    profiles: Callable[[StoredSample], bool] = lambda _: True
+    samples: Callable[[str, str], bool] = lambda *_: True  # of a stack and an endpoint
+
+
+UNSET = [
+    UnsetCase({"versions": ("",)}, lambda sent: not sent.version),
+    UnsetCase({"versions": ("", "1")}, lambda sent: sent.version != "2"),
+    UnsetCase({"labels": (("instance", ("",)),)}, lambda sent: not sent.labels),
+    UnsetCase(
+        {"labels": (("instance", ("", "x")),)}, lambda sent: sent.labels.get("instance", "x") == "x"
+    ),
+    UnsetCase({"samples": (("endpoint", ("",)),)}, samples=lambda _, value: not value),
+    UnsetCase({"samples": (("endpoint", ("", "/pay")),)}, samples=lambda _, v: v in ("", "/pay")),
+    UnsetCase({"samples": (("plan", ("",)),)}),
+    UnsetCase({"samples": (("endpoint", ("",)), ("plan", ("x",)))}, samples=lambda *_: False),
+]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_an_empty_value_selects_what_has_no_value(project: Project, stage: str) -> None:
+    sent = fill(project)
+    if stage == "head":
+        _check_unset(project, sent)
+        return
+    with at_stage(project, stage):
+        _check_unset(project, sent)
+
+
+def _check_unset(project: Project, sent: list[StoredSample]) -> None:
+    for case in UNSET:
+        selection = replace(whole(project), **case.narrowing)
+        selected = [each for each in sent if case.profiles(each)]
+        for group_by in (VERSION, INSTANCE, ENDPOINT, None):
+            result = run_series(query_context(selection), selection, View(), group_by, step=DAY)
+            of = expected(selected, selection, group_by, DAY, case.samples)
+            assert {value: sums for value, sums in found(result).items() if sums} == of, case
+        tree = run_tree(query_context(selection), selection, View())
+        assert tree.tree.self.sum() == sum(sum(sums.values()) for sums in of.values())
+        assert tree.coverage.profiles == result.coverage.profiles == len(selected)
 
 
 def test_without_filters_only_a_sample_label_needs_values(project: Project) -> None:

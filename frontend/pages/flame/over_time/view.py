@@ -14,6 +14,7 @@ from endpoints.params.reader import LenientReader
 from endpoints.params.view import MAX_NAME
 from frontend.components.chart_notes import chart_notes
 from frontend.components.versions import releases_in
+from frontend.fragments import text_error
 from frontend.pages.flame.over_time.chart import OverTime, around, over_time
 from frontend.queries.page_query import DEADLINE_SECONDS, find_metric, query_context
 from frontend.queries.params import PageParams, page_params
@@ -43,9 +44,9 @@ def flame_over_time(request: HttpRequest, project_id: str) -> HttpResponse:
     of = LenientReader.of_query(request.GET)
     params = page_params(of, now)
     if not params.service or params.type is None:
-        return _error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
+        return text_error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
     if params.snapshot:
-        return _error(HTTPStatus.BAD_REQUEST, _("A snapshot has no values over time."))
+        return text_error(HTTPStatus.BAD_REQUEST, _("A snapshot has no values over time."))
     selection = params.selection(project.pk, params.service, params.type, now)
     context, function = query_context(request, project), of.read(FUNCTION) or params.focus
     try:
@@ -54,10 +55,10 @@ def flame_over_time(request: HttpRequest, project_id: str) -> HttpResponse:
                 context, project, params, selection, around(selection, now), function
             )
     except InvalidQuery as error:
-        return _error(HTTPStatus.BAD_REQUEST, str(error))
+        return text_error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
         sentence = _("This history takes more than %(n)d s. Try a shorter time range.")
-        return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+        return text_error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
     values = {"over_time": shown, "notes": shown.notes, "may_annotate": may_annotate(member)}
     response = render(request, "frontend/flame/over_time.html", values)
     response["Cache-Control"] = "private, no-store"
@@ -81,7 +82,3 @@ def _over_time(
         of = (function, run_function_strip(context, wide, view, function, step))
     notes = chart_notes(project, result.selection, selection, with_functions=True)
     return over_time(result, selection, releases_in(context, result.selection), notes, of)
-
-
-def _error(status: HTTPStatus, sentence: str) -> HttpResponse:
-    return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

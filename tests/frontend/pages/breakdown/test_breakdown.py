@@ -93,7 +93,7 @@ def test_endpoints_are_labels_of_samples(signed_in: Client) -> None:
     assert rows(html) == [
         ["", "/pay", "40 millicores", "57.1%", "no change", "Flame graph"],
         ["", "/list", "20 millicores", "28.6%", "no change", "Flame graph"],
-        ["", "(not set)", "10 millicores", "14.3%", "no change", ""],
+        ["", "(not set)", "10 millicores", "14.3%", "no change", "Flame graph"],
     ]
     assert "sample.endpoint=%2Fpay" in html
     drawn = plot(html)
@@ -133,6 +133,36 @@ def test_the_flame_graph_of_a_value_keeps_range_and_filters(signed_in: Client) -
         "f": ["show:shop"],
     }
     assert signed_in.get(link).status_code == 200
+
+
+@pytest.mark.usefixtures("profiles")
+def test_the_flame_graph_of_samples_without_the_label_has_only_these(signed_in: Client) -> None:
+    html = shown(signed_in, group_by="sample.endpoint")
+    link = unescape(re.findall(r'href="(/p/acme-shop/flame\?[^"]*)"', html)[-1])
+    assert parse_qs(urlsplit(link).query)["unset"] == ["sample.endpoint"]
+    assert 'aria-label="Flame graph of (not set)"' in html
+    assert 'value="None"' not in html
+    flame = html_of(signed_in.get(link))
+    assert "Showing 100 ms of 700 ms, 14.3%" in flame
+    assert "Remove label endpoint (not set)" in flame
+    assert "shop.pay" not in flame
+    history = html_of(signed_in.get(link.replace("/flame", "/history")))
+    assert "A history cannot be restricted to samples with labels" in history
+
+
+def test_the_flame_graph_of_profiles_without_the_label(
+    signed_in: Client, project: Project, now: datetime, profiles: None
+) -> None:
+    plain = shop.deployment(project, version="2.31.0")
+    labelled_shop.send(plain, shop.minutes_before(now, 3), labelled_shop.stacks(900))
+    html = shown(signed_in, group_by="label.instance")
+    assert [row[1] for row in rows(html)] == ["b", "a", "(not set)"]
+    link = unescape(re.findall(r'href="(/p/acme-shop/flame\?[^"]*)"', html)[-1])
+    flame = html_of(signed_in.get(link))
+    assert re.search(r"<b class=\"strong\">\s*3 profiles", flame)
+    assert "Remove label instance (not set)" in flame
+    of_nothing = html_of(signed_in.get("/p/acme-shop/flame", WHAT | {"unset": "zone"}))
+    assert "No CPU time profiles of this zone and version" in of_nothing
 
 
 @pytest.mark.usefixtures("profiles")

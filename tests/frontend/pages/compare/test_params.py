@@ -34,6 +34,15 @@ def test_an_empty_override_is_all_of_them() -> None:
     assert read_query("version=2&b.version=").parameters().endswith("b.version=")
 
 
+def test_a_value_of_the_baseline_replaces_an_unset_label() -> None:
+    query = "span=1h&unset=version&unset=label.pod&b.version=1&b.unset=label.pod"
+    found = read_query("unset=version&unset=label.pod&b.version=1")
+    assert [each.parameter for each in found.baseline.unset] == ["label.pod"]
+    assert found.baseline.versions == ("1",)
+    assert sorted(found.parameters().split("&")) == sorted(query.split("&"))
+    assert read_query("unset=version&b.unset=").baseline.unset == ()
+
+
 def test_without_overrides_the_baseline_is_the_span_before() -> None:
     found = read_query("span=6h")
     assert (found.baseline.end, found.baseline.span) == (

@@ -14,8 +14,9 @@ from django.utils import timezone
 
 from endpoints.params.reader import LenientReader
 from frontend.components.chart_notes import ChartNotes
+from frontend.components.time_steps import default_step, steps_for
 from frontend.pages.history.chart import chart
-from frontend.pages.history.params import HistoryQuery, default_step, read, steps_for
+from frontend.pages.history.params import HistoryQuery, read
 from profiles.query import (
     Coverage,
     HistoryResult,

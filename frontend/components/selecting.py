@@ -1,0 +1,27 @@
+"""Template context of the fields that select profiles (frontend/parts/selecting.html)."""
+
+from frontend.components import display_names
+from frontend.components.picker import picker
+from frontend.queries.carried import carried_of
+from frontend.queries.page_query import PageQuery
+from profiles.query import OptionsResult, Selection
+
+
+def selecting_context(of: PageQuery, options: OptionsResult) -> dict[str, object]:
+    """Return the selection, its menus and its names, for a page of a single selection."""
+    return {
+        "selection": of.selection,
+        "range": of.range_menu,
+        "carried": carried_of(of.params),
+        "picker": picker(of.params, of.services, options, of.now),
+        **name_context(of.selection),
+    }
+
+
+def name_context(selection: Selection) -> dict[str, object]:
+    """Return the names of the service and type that a page shows."""
+    return {
+        "service": selection.service,
+        "type": display_names.type_name(selection.type),
+        "type_words": display_names.type_words(selection.type),
+    }
