@@ -75,7 +75,7 @@ export class TimeChart extends HTMLElement {
 
   /** @param {any} _plot content of data-plot @returns {Model} @abstract */
   modelOf(_plot) {
-    throw new Error('not said');
+    throw new Error('TimeChart.modelOf is abstract');
   }
 
   /**
@@ -86,12 +86,12 @@ export class TimeChart extends HTMLElement {
    * @abstract
    */
   drawing(_plot, _look) {
-    throw new Error('not said');
+    throw new Error('TimeChart.drawing is abstract');
   }
 
   /** @param {number} _step @returns {import("./readout.js").Reading} @abstract */
   reading(_step) {
-    throw new Error('not said');
+    throw new Error('TimeChart.reading is abstract');
   }
 
   // -- Drawing
