@@ -13,6 +13,8 @@ from tests.frontend.browser.flame_page import box, drawn, middle, view
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+UPLOT = re.compile(r"/vendor/uPlot[^/]*\.js")
+
 
 def test_it_reads_the_profiles_at_the_cursor(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
@@ -56,6 +58,10 @@ def test_the_graph_is_requested_before_the_chart(page: Page, shop_url: str) -> N
     expect(page.locator("#strip canvas")).to_be_visible()
     data = [url.rpartition("/")[2] for url in requested if "/flame/" in url]
     assert data == ["tree", "over-time"]
+    tree = next(i for i, url in enumerate(requested) if url.endswith("/tree"))
+    scripts = [i for i, url in enumerate(requested) if re.search(r"uPlot.*\.js|profile_strip", url)]
+    assert len(scripts) == 2
+    assert min(scripts) > tree
 
 
 def test_the_list_has_the_chart_too(page: Page, shop_url: str) -> None:
@@ -108,6 +114,21 @@ def test_a_failure_is_said_in_the_charts_place(
     page.goto(shop_url)
     failed = page.locator("#over-time [role=status]")
     expect(failed).to_have_text("The chart of values over time could not be loaded.")
+
+
+def test_a_chart_whose_script_fails_says_so_and_keeps_its_data_table(
+    page: Page, shop_url: str, allowed_errors: list[str]
+) -> None:
+    allowed_errors += ["Failed to load resource", "cannot fetch"]
+    page.route(UPLOT, lambda route: route.abort())
+    page.goto(shop_url)
+    drawn(page)
+    expect(page.locator("#over-time .failed")).to_contain_text("could not be loaded")
+    expect(page.locator("#over-time-data summary")).to_be_visible()
+    page.unroute(UPLOT)
+    view(page).click(position=middle(box(page, "orders.place")))
+    expect(page.locator("#strip canvas")).to_be_visible()
+    expect(page.locator("#over-time .failed")).to_have_count(0)
 
 
 def test_keys_select_a_range(page: Page, shop_url: str) -> None:
