@@ -22,6 +22,12 @@ _SCALES: dict[str, tuple[tuple[str, float], ...]] = {
         ("PiB", 2**50),
     ),
 }
+_SINGULAR = {
+    "cores": "core",
+    "millicores": "millicore",
+    "threads": "thread",
+    "waits": "wait",
+}
 _SMALLEST = "0.01"
 PER_SECOND = "/s"  # end of the unit of a rate
 
@@ -41,7 +47,7 @@ def separators() -> Separators:
 
 
 def format_value(value: float, unit: str) -> str:
-    """Format a value with its unit: `2.37 s`, `1.2 GiB`, `1,438`; zero is `0`.
+    """Format a value with its unit: `2.37 s`, `1.2 GiB`, `1,438`, `1 core`; zero is `0`.
 
     `unit` is nanoseconds, bytes, cores, count or any other name; `/s` after it is kept.
     """
@@ -61,7 +67,7 @@ def _formatted(value: float, unit: str) -> str:
     if value < float(_SMALLEST) * min(1, scale[0][1]):
         return f"<{_localised(_SMALLEST)} {scale[0][0]}"
     name, size = next((each for each in scale if _fits(value / each[1])), scale[-1])
-    return f"{_digits(value / size)} {name}"
+    return _named(_digits(value / size), name)
 
 
 def format_percent(part: float, whole: float) -> str:
@@ -84,7 +90,12 @@ def format_count(value: float) -> str:
 
 def _with_name(value: float, unit: str) -> str:
     number = f"<{_localised(_SMALLEST)}" if value < float(_SMALLEST) else _digits(value)
-    return number if unit in ("count", "") else f"{number} {unit}"
+    return number if unit in ("count", "") else _named(number, unit)
+
+
+def _named(number: str, unit: str) -> str:
+    """Append the unit, in the singular after `1`."""
+    return f"{number} {_SINGULAR.get(unit, unit) if number == '1' else unit}"
 
 
 def _fits(value: float) -> bool:

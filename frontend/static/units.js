@@ -28,13 +28,15 @@ const SCALES = {
     ['PiB', 2 ** 50],
   ],
 };
+/** @type {Record<string, string>} */
+const SINGULAR = { cores: 'core', millicores: 'millicore', threads: 'thread', waits: 'wait' };
 const SMALLEST = '0.01';
 const PER_SECOND = '/s'; // end of the unit of a rate
 
 /**
  * @param {number} value in `unit`
  * @param {string} unit nanoseconds, bytes, cores or count; any other name is appended as it is, and so is `/s`
- * @returns {string} such as `2.37 s`, `1.2 GiB`, `1,438`; zero is `0`
+ * @returns {string} such as `2.37 s`, `1.2 GiB`, `1,438`, `1 core`; zero is `0`
  */
 export function formatValue(value, unit) {
   if (value === 0) return '0';
@@ -45,7 +47,7 @@ export function formatValue(value, unit) {
   if (value < Number(SMALLEST) * Math.min(1, scale[0][1])) return `<${localised(SMALLEST)} ${scale[0][0]}`;
   for (const [name, size] of scale) {
     const last = name === scale[scale.length - 1][0];
-    if (last || Number((value / size).toPrecision(3)) < 1000) return `${digits(value / size)} ${name}`;
+    if (last || Number((value / size).toPrecision(3)) < 1000) return named(digits(value / size), name);
   }
   return '';
 }
@@ -82,7 +84,12 @@ export function formatCount(value) {
 /** @param {number} value @param {string} unit */
 function withName(value, unit) {
   const number = value < Number(SMALLEST) ? `<${localised(SMALLEST)}` : digits(value);
-  return unit === 'count' || unit === '' ? number : `${number} ${unit}`;
+  return unit === 'count' || unit === '' ? number : named(number, unit);
+}
+
+/** Append the unit, in the singular after `1`. @param {string} number @param {string} unit */
+function named(number, unit) {
+  return `${number} ${(number === '1' && SINGULAR[unit]) || unit}`;
 }
 
 /**

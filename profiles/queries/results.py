@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from profiles.engine.calltree.peek import Peek
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage, ScanStats
+from profiles.engine.encoding.preorder_columns import depths
 from profiles.engine.metrics import Metric
 from profiles.queries.selection import Grouping, Selection, View
 from projects.profile_types import ProfileType
@@ -28,6 +29,11 @@ class TreeResult:
     # By index of a node: (number, total) of the nodes below it that folding removed.
     folded: dict[int, tuple[int, int]] = field(default_factory=dict)
     highlighted: tuple[int, ...] = ()  # indexes of nodes, in order
+
+    @property
+    def levels(self) -> int:
+        """Return the number of levels, with one below a node for what folding removed there."""
+        return _levels(self.tree, self.folded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,16 @@ class FocusResult:
     callees_folded: dict[int, tuple[int, int]] = field(default_factory=dict)
     callers_highlighted: tuple[int, ...] = ()
     callees_highlighted: tuple[int, ...] = ()
+
+    @property
+    def levels_of_callers(self) -> int:
+        """Return the number of levels of `callers`, counted as by `TreeResult.levels`."""
+        return _levels(self.callers, self.callers_folded)
+
+    @property
+    def levels_of_callees(self) -> int:
+        """Return the number of levels of `callees`, counted as by `TreeResult.levels`."""
+        return _levels(self.callees, self.callees_folded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,3 +416,9 @@ class ProfilesResult:
     coverage: Coverage  # of all pages
     rows: tuple[ProfileRow, ...]
     next_page: str | None  # parameter `page` of the next page; None on the last one
+
+
+def _levels(tree: Tree, folded: dict[int, tuple[int, int]]) -> int:
+    depth = depths(tree.parent)
+    below = 1 + depth[list(folded)]
+    return 1 + max(int(each.max(initial=-1)) for each in (depth, below))

@@ -42,6 +42,8 @@ from profiles.query import (
 )
 from projects.models import Project
 
+_LEVEL_HEIGHT = 20  # pixels: ROW_HEIGHT of static/flame-graph/draw.js
+
 
 @dataclass(frozen=True, slots=True)
 class FocusSummary:
@@ -52,6 +54,14 @@ class FocusSummary:
     share: str
     stacks: int  # distinct stacks that reach the function
     count: str  # the same number, formatted
+
+
+@dataclass(frozen=True, slots=True)
+class GraphHeights:
+    """Heights of the graphs in pixels, kept free until the browser has the call tree."""
+
+    callers: int  # above a focused function; 0 without callers
+    graph: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +89,7 @@ class FlamePage:
     chips: Chips
     share: Share | None  # None without filters that change values
     focus: FocusSummary | None
+    heights: GraphHeights
     controls: Controls
     functions: FunctionsPage
     type_words: str  # one-line description of the profile type
@@ -155,6 +166,7 @@ def _assembled(
         chips=chips(params.filters),
         share=_share(params, top),
         focus=_focus(of, results),
+        heights=_heights(results),
         controls=controls(params, top, of.project),
         functions=functions_page(of.context, params, results, of.project, seen),
         type_words=display_names.type_words(of.selection.type),
@@ -243,6 +255,16 @@ def _focus(of: PageQuery, results: MergedPage) -> FocusSummary | None:
         stacks=found.row.count,
         count=format_count(found.row.count),
     )
+
+
+def _heights(results: MergedPage) -> GraphHeights:
+    """Return the heights as the script computes them, for trees with their recursion."""
+    found = results.drawn
+    if not isinstance(found, FocusResult):
+        return GraphHeights(0, _LEVEL_HEIGHT * (1 + found.levels))  # the service is above the roots
+    # The function itself is only the root of its callees.
+    callers = max(0, found.levels_of_callers - 1)
+    return GraphHeights(_LEVEL_HEIGHT * callers, _LEVEL_HEIGHT * found.levels_of_callees)
 
 
 def reverse_flame(project: Project) -> str:

@@ -1,11 +1,12 @@
 /**
- * Loading of the chart above the graph, after the graph: it never delays the call tree.
+ * Loading of the chart above the graph and of its scripts, after the graph: it never delays the call tree.
  *
- * `#over-time` has the chart's URL in `data-url`. A newer request replaces an older one.
+ * `#over-time` has the chart's URL in `data-url`, and that of uPlot in `data-library`. A newer request
+ * replaces an older one.
  */
 
 import { showTimes } from '../shell/times.js';
-import './profile_strip.js';
+import { loadLibrary } from './uplot.js';
 
 /** @typedef {{morph: (before: Element, after: string, config: object) => Node[]}} Idiomorph */
 
@@ -42,13 +43,35 @@ export function stopOverTime() {
 
 /** @param {HTMLElement} box @param {string} url @param {AbortSignal} signal */
 async function load(box, url, signal) {
-  const html = await fetched(box, url, signal);
+  const [html, isDrawable] = await Promise.all([fetched(box, url, signal), loadChart(box.dataset.library ?? '')]);
   if (signal.aborted) return;
   shown = url;
   const { Idiomorph } = /** @type {{Idiomorph?: Idiomorph}} */ (/** @type {unknown} */ (globalThis));
   Idiomorph?.morph(box, html, { morphStyle: 'innerHTML', callbacks: { beforeNodeMorphed, beforeAttributeUpdated } });
   showTimes(box);
   box.dispatchEvent(new CustomEvent('over-time-load', { bubbles: true }));
+  if (!isDrawable) box.querySelector('profile-strip')?.before(failureNote(box));
+}
+
+/** @param {string} library URL of uPlot @returns {Promise<boolean>} whether the scripts of the chart are loaded */
+async function loadChart(library) {
+  try {
+    await loadLibrary(library);
+    await import('./profile_strip.js'); // its element draws itself with uPlot
+    return true;
+  } catch (error) {
+    reportError(error);
+    return false;
+  }
+}
+
+/** @param {HTMLElement} box */
+function failureNote(box) {
+  const note = document.createElement('p');
+  note.className = 'small muted failed';
+  note.setAttribute('role', 'status');
+  note.textContent = box.dataset.failed ?? '';
+  return note;
 }
 
 /**
@@ -58,10 +81,7 @@ async function load(box, url, signal) {
  * @param {AbortSignal} signal
  */
 async function fetched(box, url, signal) {
-  const note = document.createElement('p');
-  note.className = 'small muted failed';
-  note.setAttribute('role', 'status');
-  note.textContent = box.dataset.failed ?? '';
+  const note = failureNote(box);
   try {
     const response = await fetch(url, { credentials: 'same-origin', signal });
     const text = await response.text();

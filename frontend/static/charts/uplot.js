@@ -1,4 +1,4 @@
-/** Types of the vendored uPlot, as far as the charts use it. */
+/** The vendored uPlot: its types as far as the charts use it, and loading it later than the page. */
 
 /**
  * @typedef {object} Plot
@@ -24,4 +24,28 @@
 /** @returns {Library & (new (options: object, data: (number | null)[][], target: HTMLElement) => Plot)} */
 export function library() {
   return /** @type {any} */ (globalThis).uPlot;
+}
+
+/** @type {Promise<void> | null} */
+let loading = null;
+
+/**
+ * Load uPlot, unless the page has it.
+ * @param {string} url
+ * @returns {Promise<void>} rejects if the script cannot be fetched; a later call tries again
+ */
+export function loadLibrary(url) {
+  if (library()) return Promise.resolve();
+  loading ??= new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    script.src = url;
+    script.addEventListener('load', () => resolve());
+    script.addEventListener('error', () => {
+      script.remove();
+      loading = null;
+      reject(new Error(`cannot fetch ${url}`));
+    });
+    document.head.append(script);
+  });
+  return loading;
 }

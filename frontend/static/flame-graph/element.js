@@ -132,6 +132,7 @@ export class FlameGraph extends HTMLElement {
       this.take(tree);
     } catch (error) {
       if (loading.signal.aborted) return;
+      this.releaseRoom();
       if (!(error instanceof LoadError)) throw error;
       this.tell('flame-error', { reason: error.reason, detail: error.detail });
     } finally {
@@ -166,6 +167,12 @@ export class FlameGraph extends HTMLElement {
     const levels = levelsOf(tree, isCallers(this));
     this.view?.style.setProperty('height', `${levels * ROW_HEIGHT}px`);
     this.view?.toggleAttribute('hidden', levels === 0);
+    this.releaseRoom();
+  }
+
+  /** Remove the placeholder that has the graph's height until a tree is loaded. */
+  releaseRoom() {
+    this.view?.querySelector('.room')?.remove();
   }
 
   /** Return the pixels of the graph that are scrolled out below. */

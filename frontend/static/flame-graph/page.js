@@ -3,6 +3,7 @@
 import { showOverTime, stopOverTime } from '../charts/over_time.js';
 import { watchRanges } from '../charts/ranges.js';
 import { settleControls } from '../shell/controls.js';
+import { importOrNotify } from '../shell/lazy.js';
 import { closeMenus } from '../shell/menus.js';
 import { fadeToasts } from '../shell/toasts.js';
 import { showBy, visit, visitWith } from '../shell/visit.js';
@@ -34,7 +35,6 @@ import { followList, isListNow, noteList } from './list.js';
 import { targetAt } from './menu-of-frame.js';
 import { showMoments } from './moments.js';
 import { isCallers } from './rows.js';
-import { savePictures } from './save-picture.js';
 import { field, search, searchAsAddressed, watchSearch } from './search.js';
 import { paintLike, paintListAlone, paintSwatches } from './swatches.js';
 import { noteShown, pushAddress, returnToShown } from './shown-state.js';
@@ -153,6 +153,11 @@ watchMenu(document, targetAt);
 watchSearch(document, () => graphs().sort((a, b) => Number(isCallers(a)) - Number(isCallers(b))));
 watchRanges(document);
 
+async function savePicture() {
+  const script = await importOrNotify(() => import('./save-picture.js'));
+  script?.savePictures();
+}
+
 /** Open the menu of the chosen frame. @param {HTMLElement} button */
 function openMenuBelow(button) {
   const subject = chosenSubject();
@@ -166,7 +171,7 @@ function openMenuBelow(button) {
 const CLICKS = [
   ['#frame-bar [data-act]', (button) => act(button.dataset.act ?? '', chosenSubject())],
   ['#frame-bar [data-open-menu]', openMenuBelow],
-  ['#picture', savePictures],
+  ['#picture', () => void savePicture()],
   [
     '#functions a.fn',
     (link, event) => {

@@ -6,9 +6,10 @@
  */
 
 import { localText } from '../flame-graph/moments.js';
+import { importOrNotify } from '../shell/lazy.js';
 import { visit } from '../shell/visit.js';
-import { Calendar } from './calendar.js';
 
+/** @typedef {import("./calendar.js").Calendar} Calendar */
 /** @typedef {{menu: HTMLElement, custom: HTMLElement, from: HTMLInputElement, to: HTMLInputElement}} Parts */
 
 /** @type {WeakMap<Element, Calendar>} */
@@ -66,13 +67,14 @@ function apply(parts) {
   );
 }
 
-/** @param {Parts} parts */
-function open(parts) {
+/** Show the calendar, whose script is loaded when a menu is first opened. @param {Parts} parts */
+async function open(parts) {
   const { menu, custom, from, to } = parts;
   say(parts, '');
   const host = custom.querySelector('.calendar');
-  if (!(host instanceof HTMLElement)) return;
-  const calendar = calendars.get(menu) ?? new Calendar(host, custom.dataset);
+  const script = await importOrNotify(() => import('./calendar.js'));
+  if (!(host instanceof HTMLElement) || !script) return;
+  const calendar = calendars.get(menu) ?? new script.Calendar(host, custom.dataset);
   calendars.set(menu, calendar);
   calendar.choose = (start, end) => {
     from.value = localText(start);
@@ -86,7 +88,7 @@ document.addEventListener(
   'toggle',
   (event) => {
     const parts = partsOf(event.target);
-    if (parts && event.target === parts.menu && parts.menu.hasAttribute('open')) open(parts);
+    if (parts && event.target === parts.menu && parts.menu.hasAttribute('open')) void open(parts);
   },
   { capture: true },
 );

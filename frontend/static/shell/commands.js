@@ -1,5 +1,7 @@
 // Keys and buttons that open the command palette; its script is loaded when it is first opened.
 
+import { importOrNotify } from './lazy.js';
+
 /** @param {Document} page */
 export function watchCommands(page) {
   page.addEventListener('keydown', (event) => {
@@ -14,6 +16,6 @@ export function watchCommands(page) {
 }
 
 async function open() {
-  const { openPalette } = await import('../palette/palette.js');
-  openPalette();
+  const palette = await importOrNotify(() => import('../palette/palette.js'));
+  palette?.openPalette();
 }

@@ -167,3 +167,36 @@ def test_the_chart_is_loaded_after_a_failure_that_stopped_it(
     choose_range(page, "6 hours")
     expect(page.locator("#flame-failed")).to_be_visible()
     expect(page.locator("#over-time profile-strip")).to_be_visible()
+
+
+def open_palette(page: Page) -> None:
+    page.keyboard.press("Control+k")
+
+
+def open_range_menu(page: Page) -> None:
+    page.locator("#range-menu > summary").click()
+
+
+def save_picture(page: Page) -> None:
+    page.locator("#picture").evaluate("button => button.click()")
+
+
+LATE_SCRIPTS = {
+    "palette.js": open_palette,
+    "calendar.js": open_range_menu,
+    "save-picture.js": save_picture,
+}
+
+
+@pytest.mark.parametrize("name", LATE_SCRIPTS)
+def test_a_control_whose_script_fails_says_so(
+    page: Page, two_versions: str, allowed_errors: list[str], name: str
+) -> None:
+    allowed_errors += ["Failed to load resource", "Failed to fetch dynamically imported module"]
+    page.goto(two_versions)
+    drawn(page)
+    page.route(re.compile(rf"/{re.escape(name)}"), offline)
+    LATE_SCRIPTS[name](page)
+    expect(page.locator("#script-failed")).to_contain_text(
+        "A part of this page could not be loaded"
+    )

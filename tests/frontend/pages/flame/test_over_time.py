@@ -72,11 +72,11 @@ def test_cpu_time_is_charted_in_cores_beside_that_of_a_function() -> None:
     assert plot["counts"] == [2, 0, 2]
     assert plot["selected"] == [plot["to"] - plot["step"], plot["to"]]
     assert plot["versions"] == [[release.first.timestamp(), "2.31.0"]]
-    assert [each.value for each in shown.series] == ["1 cores", "200 millicores"]
+    assert [each.value for each in shown.series] == ["1 core", "200 millicores"]
     assert [(row.profiles, row.values, row.versions) for row in shown.rows] == [
         (2, ["500 millicores", "50 millicores"], []),
         (0, ["", ""], ["2.31.0"]),
-        (2, ["1 cores", "200 millicores"], []),
+        (2, ["1 core", "200 millicores"], []),
     ]
 
 

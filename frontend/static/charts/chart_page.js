@@ -1,0 +1,22 @@
+/** Behaviour of a page with time charts: filters, links, selection of a range, and keyboard shortcuts. */
+
+import { watchChips } from '../flame-graph/chips.js';
+import { isForOthers, showKeys, watchHelp } from '../flame-graph/help.js';
+import { copyLink, watchLinks } from '../flame-graph/links.js';
+import { watchRanges } from './ranges.js';
+
+/** @type {Record<string, () => void>} */
+const SHORTCUTS = { y: () => copyLink('absolute'), '?': showKeys };
+
+/** @param {Document} page */
+export function watchChartPage(page) {
+  watchChips(page);
+  watchHelp(page);
+  watchLinks(page);
+  watchRanges(page);
+  page.addEventListener('keydown', (event) => {
+    if (isForOthers(event) || !SHORTCUTS[event.key]) return;
+    event.preventDefault();
+    SHORTCUTS[event.key]();
+  });
+}
