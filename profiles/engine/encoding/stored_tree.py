@@ -4,7 +4,7 @@ Merging reads the texts only if a tree has functions that are not in the merged 
 are little-endian, in the narrowest sufficient width. Every index is checked when it is read.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from profiles.engine.string_table import StringTable
 
 _NONE = np.zeros(0, np.int64)
 _OF_TREE = 9  # number of columns before the values
+_PARENT = 6  # index of the column with the parents of nodes
 
 
 class StoredFrames(NamedTuple):
@@ -175,6 +176,12 @@ def labelled_of(numbers: Unpacked, metrics: int, nodes: int) -> LabelledSelf | N
     columns = ColumnReader(numbers)
     columns.skip(_OF_TREE + metrics)
     return _labelled(columns, metrics, nodes)
+
+
+def node_count(head: Mapping[str, Any]) -> int:
+    """Return the number of nodes of the tree with this header of its numbers section."""
+    _, count = head["columns"][_PARENT]
+    return int(count)
 
 
 def texts_of(section: bytes, count: int) -> StringTable:
