@@ -2,7 +2,8 @@
 
 from endpoints.params import parameter, values
 from endpoints.params.parameter import Parameter, Repeated
-from profiles.query import Grouping, GroupKind, ProfileOrder
+from endpoints.params.view import parse_grouping
+from profiles.query import ProfileOrder
 
 FUNCTION_COLUMNS = ("self", "total", "count", "name")
 FUNCTION_SORT = parameter.sort("sort", "Column that sorts the functions", FUNCTION_COLUMNS)
@@ -12,17 +13,7 @@ STEP = Parameter("step", "Length of a step", values.span, None)
 FUNCTION = Repeated("function", "Full name of a function", str, values.cut, most_used=5)
 
 
-def _grouping(text: str) -> Grouping:
-    """Parse the name of the parameter that selects one value of the label."""
-    kind, point, name = text.partition(".")
-    is_named = kind in (GroupKind.LABEL, GroupKind.SAMPLE)
-    if kind not in tuple(GroupKind) or bool(name) is not is_named or (point and not name):
-        allowed = "version, zone, label.NAME or sample.NAME"
-        raise ValueError(f"{text[:60]!r} is none of {allowed}")
-    return Grouping(GroupKind(kind), values.short(name))
-
-
-GROUP_BY = Parameter("group_by", "Label whose values are grouped", _grouping, None)
+GROUP_BY = Parameter("group_by", "Label whose values are grouped", parse_grouping, None)
 CURSOR = Parameter(
     "page",
     "Token of a page, from the page before it",

@@ -6,6 +6,8 @@ from endpoints.params.reader import StrictReader
 from profiles.query import (
     FilterOption,
     Group,
+    Grouping,
+    GroupKind,
     Metric,
     Order,
     Shape,
@@ -33,12 +35,23 @@ def filter_text(of: ViewFilter) -> str:
     return f"{of.option}:{of.value}"
 
 
+def parse_grouping(text: str) -> Grouping:
+    """Parse the name of the parameter that selects one value of the label."""
+    kind, point, name = text.partition(".")
+    is_named = kind in (GroupKind.LABEL, GroupKind.SAMPLE)
+    if kind not in tuple(GroupKind) or bool(name) is not is_named or (point and not name):
+        allowed = "version, zone, label.NAME or sample.NAME"
+        raise ValueError(f"{text[:60]!r} is none of {allowed}")
+    return Grouping(GroupKind(kind), values.short(name))
+
+
 METRIC = parameter.text("metric", "Name of the sample value")
 FILTER = Repeated("f", "Filter: an option, a colon and a pattern", parse_filter, most_used=20)
 SHAPE = parameter.member("view", "Direction of the call tree", Shape.TOP_DOWN)
 FOCUS = parameter.text("focus", "Full name of a function: only stacks that contain it", MAX_NAME)
 GROUP = parameter.member("group", "Nodes for functions or for lines", Group.FUNCTION)
 ROOT = Parameter("root", "Id of a node: only the subtree below it", values.node, None)
+SPLIT = Parameter("split", "Label whose values split the call tree", parse_grouping, None)
 SORT = parameter.member("sort", "Order of siblings", Order.WEIGHT)
 
 

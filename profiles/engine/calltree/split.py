@@ -21,7 +21,7 @@ from profiles.engine.calltree.tree import Frames, Label, LabelledSelf, Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import Numbers, decode, numbers_of, reading
 from profiles.engine.encoding.json_header import read_metrics
-from profiles.engine.encoding.stored_tree import labelled_of, node_count
+from profiles.engine.encoding.stored_tree import labelled_of
 from profiles.engine.errors import TooLarge
 from profiles.engine.hashing import frame_ids, function_ids, node_ids
 from profiles.engine.metrics import Metric
@@ -70,7 +70,7 @@ class SplitMerge(Merge):
             stored = read_metrics(head["metrics"])
             labelled = None
             if self._keeps_labels and head["labels"]:
-                labelled = labelled_of(numbers.data, len(stored), node_count(head))
+                labelled = labelled_of(numbers.data, head, numbers.at, len(stored))
         indexes, columns = self._columns(self._named(stored))
         self._add_packed(numbers, data)
         if labelled:
@@ -143,7 +143,7 @@ class SplitMerge(Merge):
         self._labelled.add_rows(keys, values, columns)
 
 
-class _Part(NamedTuple):
+class _ValueRows(NamedTuple):
     """Values of the tree that get a root."""
 
     text: str  # value of the label, NOT_SET or OTHER
@@ -171,12 +171,12 @@ def split(
         values = _sums(tree, part.rows)
         rest -= values
         roots.add(part, values)
-    roots.add(_Part(NOT_SET, None, np.zeros(0, np.int64)), rest)
+    roots.add(_ValueRows(NOT_SET, None, np.zeros(0, np.int64)), rest)
     check()
     return roots.tree()
 
 
-def _parts(labelled: LabelledSelf | None, name: str, max_values: int) -> list[_Part]:
+def _parts(labelled: LabelledSelf | None, name: str, max_values: int) -> list[_ValueRows]:
     """Return the parts that have a value of the label, the greatest total first, then OTHER."""
     if labelled is None:
         return []
@@ -194,11 +194,12 @@ def _parts(labelled: LabelledSelf | None, name: str, max_values: int) -> list[_P
     ranked = sorted(first, key=lambda value: (value == OTHER, -totals[number[value]], value))
     heaviest = [value for value in ranked[:max_values] if value != OTHER]
     found = [
-        _Part(value, first[value], np.flatnonzero(of_row == number[value])) for value in heaviest
+        _ValueRows(value, first[value], np.flatnonzero(of_row == number[value]))
+        for value in heaviest
     ]
     of_others = has_value & ~np.isin(of_row, [number[value] for value in heaviest])
     if of_others.any():
-        found.append(_Part(OTHER, None, np.flatnonzero(of_others)))
+        found.append(_ValueRows(OTHER, None, np.flatnonzero(of_others)))
     return found
 
 
@@ -225,13 +226,13 @@ class _Roots:
         self._name = name
         self._max_nodes = max_nodes
         self._count = 0  # nodes
-        self._parts: list[_Part] = []
+        self._parts: list[_ValueRows] = []
         self._parents = [np.zeros(0, np.int32)]
         self._frames = [np.zeros(0, np.int32)]
         self._self = [tree.self[:, :0]]
         self._part_of_node = [np.zeros(0, np.int32)]
 
-    def add(self, part: _Part, values: NDArray[np.int64]) -> None:
+    def add(self, part: _ValueRows, values: NDArray[np.int64]) -> None:
         """Add a root with the nodes of the tree that lead to `values` [K, N], if there are any."""
         tree = self._tree
         has_value = np.array(values.any(axis=0), np.uint8)
@@ -291,12 +292,12 @@ def with_tag_roots(tree: Tree, name: str) -> Tree:
 
 def _with_labels(frames: Frames, texts: Sequence[str]) -> Frames:
     """Return the frames with further ones, of these names, that are values of the label."""
-    known, added = StringTable.of(frames.strings), StringTable.of([*texts, ""])
-    offset = int(known.ends[-1]) if len(known) else 0
+    earlier, added = StringTable.of(frames.strings), StringTable.of([*texts, ""])
+    offset = int(earlier.ends[-1]) if len(earlier) else 0
     strings = StringTable(
-        known.data + added.data, np.concatenate([known.ends, added.ends + offset])
+        earlier.data + added.data, np.concatenate([earlier.ends, added.ends + offset])
     )
-    name = np.arange(len(known), len(known) + len(texts), dtype=np.int32)
+    name = np.arange(len(earlier), len(earlier) + len(texts), dtype=np.int32)
     nothing = np.full(len(texts), len(strings) - 1, np.int32)  # the index of ""
     line = np.zeros(len(texts), np.int32)
     ids = frame_ids(function_ids(strings.ids(), name, nothing), line)

@@ -171,14 +171,16 @@ def read(numbers: bytes, texts: Callable[[], bytes], labels: bool = True) -> Sto
     )
 
 
-def labelled_of(numbers: Unpacked, metrics: int, nodes: int) -> LabelledSelf | None:
-    """Read only the sample labels, as `read` returns them."""
-    columns = ColumnReader(numbers)
+def labelled_of(
+    numbers: Unpacked, head: dict[str, Any], at: int, metrics: int
+) -> LabelledSelf | None:
+    """Read only the sample labels, as `read` returns them; `head` and `at` are from `head_of`."""
+    columns = ColumnReader(numbers, (head, at))
     columns.skip(_OF_TREE + metrics)
-    return _labelled(columns, metrics, nodes)
+    return _labelled(columns, metrics, _node_count(head))
 
 
-def node_count(head: Mapping[str, Any]) -> int:
+def _node_count(head: Mapping[str, Any]) -> int:
     """Return the number of nodes of the tree with this header of its numbers section."""
     _, count = head["columns"][_PARENT]
     return int(count)
