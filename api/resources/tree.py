@@ -5,7 +5,7 @@ from dataclasses import replace
 from api.formats import FOLDED, JSON, PPROF, SPEEDSCOPE
 from api.requests import ApiQuery, ApiRequest
 from endpoints.params.selection import read_selection
-from endpoints.params.view import read_order, read_view
+from endpoints.params.view import SPLIT, read_order, read_view
 from profiles.query import (
     ExportFile,
     ExportFormat,
@@ -24,7 +24,8 @@ def query(request: ApiRequest) -> ApiQuery:
     parameters = request.parameters
     form = request.form(JSON, PPROF, FOLDED, SPEEDSCOPE)
     selection = read_selection(parameters, request.project, request.now)
-    view = replace(read_view(parameters), order=read_order(parameters))
+    order, split = read_order(parameters), parameters.read(SPLIT)
+    view = replace(read_view(parameters), order=order, split=split)
 
     def run(context: QueryContext) -> bytes | ExportFile:
         if form is JSON:

@@ -2,7 +2,7 @@
 
 from endpoints.params import parameter, values
 from endpoints.params.parameter import Parameter, Repeated
-from endpoints.params.selection import grouping
+from endpoints.params.selection import parse_grouping
 from profiles.query import ProfileOrder
 
 FUNCTION_COLUMNS = ("self", "total", "count", "name")
@@ -13,7 +13,7 @@ STEP = Parameter("step", "Length of a step", values.span, None)
 FUNCTION = Repeated("function", "Full name of a function", str, values.cut, most_used=5)
 
 
-GROUP_BY = Parameter("group_by", "Label whose values are grouped", grouping, None)
+GROUP_BY = Parameter("group_by", "Label whose values are grouped", parse_grouping, None)
 CURSOR = Parameter(
     "page",
     "Token of a page, from the page before it",

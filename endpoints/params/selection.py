@@ -13,7 +13,7 @@ from profiles.query import Grouping, GroupKind, Selection
 from projects.profile_types import ProfileType
 
 
-def grouping(text: str) -> Grouping:
+def parse_grouping(text: str) -> Grouping:
     """Parse the name of the parameter that selects one value of a label: `version`, `label.NAME`.
 
     Raise ValueError for any other text.
@@ -63,7 +63,7 @@ SAMPLE = Family(
 UNSET = Repeated(
     "unset",
     "Only profiles, or samples, without this label: version, zone, label.NAME or sample.NAME",
-    grouping,
+    parse_grouping,
 )
 WEIGHT = Parameter("weight", "Only the top n percent of profiles by total", values.percent, None)
 WEIGHTS = Parameter(

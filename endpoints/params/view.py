@@ -3,6 +3,7 @@
 from endpoints.params import parameter, values
 from endpoints.params.parameter import Parameter, Repeated
 from endpoints.params.reader import StrictReader
+from endpoints.params.selection import parse_grouping
 from profiles.query import (
     FilterOption,
     Group,
@@ -39,6 +40,7 @@ SHAPE = parameter.member("view", "Direction of the call tree", Shape.TOP_DOWN)
 FOCUS = parameter.text("focus", "Full name of a function: only stacks that contain it", MAX_NAME)
 GROUP = parameter.member("group", "Nodes for functions or for lines", Group.FUNCTION)
 ROOT = Parameter("root", "Id of a node: only the subtree below it", values.node, None)
+SPLIT = Parameter("split", "Label whose values split the call tree", parse_grouping, None)
 SORT = parameter.member("sort", "Order of siblings", Order.WEIGHT)
 
 

@@ -100,7 +100,7 @@ def start(params: PageParams, options: OptionsResult, releases: Sequence[Version
 
 
 def _plain(params: PageParams) -> PageParams:
-    return replace(params.of_the_data(), view=DEFAULT_VIEW, focus="", root=None)
+    return replace(params.of_the_data(), view=DEFAULT_VIEW, focus="", root=None, split=None)
 
 
 def _in_same_range(name: str, selected: PageParams, overrides: Overrides) -> Comparison:

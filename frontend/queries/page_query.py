@@ -12,6 +12,7 @@ from frontend.components.services import by_last_seen
 from frontend.queries.params import PageParams, ParsedParams
 from profiles.query import (
     Coverage,
+    GroupKind,
     Metric,
     OptionsResult,
     QueryContext,
@@ -107,6 +108,7 @@ def of_snapshot(params: PageParams, info: SnapshotInfo) -> PageParams:
         weight=None,
         weights=None,
         profile="",
+        split=params.split if params.split and params.split.kind is GroupKind.SAMPLE else None,
     )
 
 

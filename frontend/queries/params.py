@@ -23,7 +23,7 @@ from endpoints.params.selection import (
     read_range,
     with_unset,
 )
-from endpoints.params.view import FILTER, FOCUS, METRIC, ROOT, filter_text
+from endpoints.params.view import FILTER, FOCUS, METRIC, ROOT, SPLIT, filter_text
 from frontend.queries.notices import Notice, notices_of
 from profiles.query import Grouping, GroupKind, Metric, Order, Selection, Shape, View, ViewFilter
 from projects.profile_types import ProfileType
@@ -45,8 +45,8 @@ ALL_ROWS = parameter.flag("all", "`1` shows every row of the list of functions")
 SNAPSHOT = parameter.text("snapshot", "Id of the snapshot to show instead of profiles", 32)
 ONLY_FUNCTIONS = parameter.flag("only", "`functions` leaves the tree out", "functions")
 SEEN = parameter.text("seen", "Version tag of the profiles that the page shows", 100)
-# Other pages use these names for parameters of their own.
-OTHER_MEANINGS = (FUNCTION_SORT.name, FRAME.name, ALL_ROWS.name)
+# Other pages use these names for parameters of their own, or ignore them.
+OTHER_MEANINGS = (FUNCTION_SORT.name, FRAME.name, ALL_ROWS.name, SPLIT.name)
 
 DEFAULT_SORT, DEFAULT_COLOUR = FUNCTION_SORT.default, COLOUR.default
 DEFAULT_VIEW, DEFAULT_ORDER = VIEW.default, ORDER.default
@@ -73,6 +73,7 @@ class PageParams:
     view: str = DEFAULT_VIEW
     focus: str = ""  # full name of a function
     root: int | None = None  # id of a node: only the stacks below it
+    split: Grouping | None = None  # label whose values are roots of the graph
     order: Order = DEFAULT_ORDER  # of sibling frames
     recursion: bool = False  # fold recursive calls
     flip: bool = False  # the root is at the bottom
@@ -121,6 +122,7 @@ class PageParams:
             focus=self.focus or None,
             root=self.root,
             order=self.order,
+            split=self.split,
         )
 
     def of_the_data(self) -> "PageParams":
@@ -159,6 +161,7 @@ class PageParams:
             ("view", self.view if self.view != DEFAULT_VIEW else ""),
             ("focus", self.focus),
             ("root", "" if self.root is None else f"{self.root:016x}"),
+            ("split", self.split.parameter if self.split else ""),
             ("order", self.order if self.order != DEFAULT_ORDER else ""),
             ("recursion", "folded" if self.recursion else ""),
             ("flip", "bottom" if self.flip else ""),
@@ -217,6 +220,7 @@ def page_params(of: LenientReader, now: datetime, default: TimeRange = DEFAULT_R
         view=of.read(VIEW),
         focus=of.read(FOCUS),
         root=of.read(ROOT),
+        split=of.read(SPLIT),
         order=of.read(ORDER),
         recursion=of.read(RECURSION),
         flip=of.read(FLIP),

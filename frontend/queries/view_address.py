@@ -16,7 +16,7 @@ _REFRESH = ("seen",)  # parameters of a refresh request, which are not part of t
 # The browser reads the same table from the page (shell/view_address.js).
 DEPENDENTS: Mapping[str, tuple[str, ...]] = {
     "service": (
-        *("type", "zone", "version", LABEL, SAMPLE, "unset", "group_by"),
+        *("type", "zone", "version", LABEL, SAMPLE, "unset", "group_by", "split"),
         *("focus", "function", "b.zone", "b.version", "b.unset"),
     ),
     "type": ("metric", "weight", "weights", "profile", "root", "page", "b.weight", "b.weights"),
@@ -39,6 +39,7 @@ DEPENDENTS: Mapping[str, tuple[str, ...]] = {
     "view": ("focus", "root", "frame"),
     "focus": ("view", "root", "frame"),
     "root": ("frame",),
+    "split": ("root", "frame"),
     # Other filters do not change the ids of frames, so the zoom stays.
     "f=from": ("root", "frame"),
     "f=hideframes": ("root", "frame"),

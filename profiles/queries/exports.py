@@ -9,6 +9,7 @@ from django.conf import settings
 
 from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.reshape import summed_down
+from profiles.engine.calltree.split import with_tag_roots
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.errors import BadProfile, TooLarge
@@ -19,7 +20,8 @@ from profiles.queries.context import QueryContext
 from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_query
 from profiles.queries.results import TopResult, TreeResult
 from profiles.queries.scan import add_profiles
-from profiles.queries.selection import Group, InvalidQuery, Selection, View
+from profiles.queries.selection import Group, Grouping, InvalidQuery, Selection, View
+from profiles.queries.split import add_split, reads_labels, split_merge
 from profiles.queries.stored_results import stored_sum
 from profiles.queries.tree import apply_view, merge_trees, of_samples, run_top, run_tree
 
@@ -47,6 +49,8 @@ def run_export(
 ) -> ExportFile:
     """Export sums over the profiles, unfolded: stacks with line numbers, or a CSV of functions.
 
+    Values of the label of a split are frames at the root; in pprof files as `pprof -tagroot` writes
+    them, with the value as the function's name and the label as its file. A CSV file has no split.
     Stacks of a view with a root keep the view's grouping. pprof files are gzipped and contain
     all metrics that the profiles share. Raise InvalidQuery if the stacks have more than
     MAX_FRAMES frames together.
@@ -90,10 +94,12 @@ def _pprof(context: QueryContext, selection: Selection, view: View) -> ExportFil
         metrics = metrics_of(context, selection)
         metric = choose_metric(selection, view, metrics)
         among = sorted(metrics, key=lambda each: (each == DEFAULT_METRICS[type_], each))
-        plan = plan_query(context, selection)
-        merged, coverage = merge_metrics(context, plan, metric, among, view.group)
+        plan = plan_query(context, selection, by_labels=reads_labels(view.split))
+        merged, coverage = merge_metrics(context, plan, metric, among, view.group, view.split)
     tree = apply_view(context, merged, view)
     _limit_frames(context, tree)
+    if view.split is not None:
+        tree = with_tag_roots(tree, view.split.label)
     data = encode.encode(
         tree,
         time_ns=round(coverage.first.timestamp()) * 10**9 if coverage.first else 0,
@@ -107,7 +113,12 @@ def _pprof(context: QueryContext, selection: Selection, view: View) -> ExportFil
 
 
 def merge_metrics(
-    context: QueryContext, plan: QueryPlan, metric: Metric, among: Sequence[Metric], group: Group
+    context: QueryContext,
+    plan: QueryPlan,
+    metric: Metric,
+    among: Sequence[Metric],
+    group: Group,
+    split: Grouping | None = None,
 ) -> tuple[Tree, Coverage]:
     """Merge as `merge_trees` does, with further metrics in the same tree.
 
@@ -115,17 +126,22 @@ def merge_metrics(
     sum passes 64 bits or the tree has too many nodes, merge `metric` alone.
     """
     if plan.selection.snapshot:
-        return stored_sum(context, plan.selection, among, group)
+        return stored_sum(context, plan.selection, among, group, split)
     stats = ScanStats(shared={*among})
-    by_function = group is Group.FUNCTION and not plan.selection.samples
-    type_ = plan.selection.type
-    merge = Merge(among, by_function, settings.MAX_QUERY_NODES, type_, context.check)
     try:
-        coverage = add_profiles(context, plan, metric, merge, stats=stats)
+        if split is None:
+            by_function = group is Group.FUNCTION and not plan.selection.samples
+            type_ = plan.selection.type
+            merge = Merge(among, by_function, settings.MAX_QUERY_NODES, type_, context.check)
+            coverage = add_profiles(context, plan, metric, merge, stats=stats)
+            tree = of_samples(context, merge.tree(), plan.selection, group)
+        else:
+            parted = split_merge(context, plan.selection, split, among, group)
+            coverage = add_split(context, plan, metric, split, parted, stats)
+            tree = parted.tree()
     except (BadProfile, TooLarge):
         # The limit may have been passed by the other metrics alone.
-        return merge_trees(context, plan, metric, group)
-    tree = of_samples(context, merge.tree(), plan.selection, group)
+        return merge_trees(context, plan, metric, group, split)
     shared = [k for k, each in enumerate(among) if each == metric or each in stats.shared]
     labelled = tree.labelled
     if labelled:

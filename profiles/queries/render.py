@@ -25,11 +25,14 @@ def tree_json(
 ) -> bytes:
     """Encode a call tree; values are sums over the profiles, as exact integers.
 
-    `functions` adds the self values of a list of functions.
+    `functions` adds the self values of a list of functions, `split` of the view the frames that are
+    values of its label.
     """
     lines = result.view.group is Group.LINE
     columns = _columns(context, result.tree, result.view, lines, result.folded, result.highlighted)
-    return dumps({**_common_fields(context, result), **columns, **_functions(functions)})
+    split = result.view.split
+    by = {"split": {"by": split.parameter, "frames": columns.pop("labels", [])}} if split else {}
+    return dumps({**_common_fields(context, result), **columns, **by, **_functions(functions)})
 
 
 def focus_json(

@@ -8,7 +8,7 @@ twice.
 import os
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -43,6 +43,7 @@ from profiles.queries.scan_input import (
     BlockInput,
     Dimension,
     HourInput,
+    ProfileLabel,
     ScanInput,
     block_inputs,
 )
@@ -51,7 +52,10 @@ from profiles.queries.selection import InvalidQuery
 CHUNK = 16  # head rows of an input; a cut makes smaller inputs of them
 STATEMENT_ROWS = 256  # head rows of each statement on databases without streaming
 AHEAD = 2  # inputs of the head that are read and unpacked ahead of use
-_HEAD_FIELDS = ("deployment_id", "duration_ns", "weight", "totals", "tree", "time", "pk")
+_HEAD_FIELDS = (
+    *("deployment_id", "duration_ns", "weight", "totals", "labels", "tree"),
+    *("time", "pk"),
+)
 Unpacked = list[Numbers | BadTree | None]
 RowQuery: TypeAlias = "QuerySet[Any, tuple[Any, ...]]"
 RowStream = Generator[tuple[Any, ...], None, None]
@@ -183,6 +187,7 @@ class HeadRow(NamedTuple):
     total: int  # total of the query's metric
     tree: bytes
     totals: Sequence[tuple[str, str, int]]  # Profile.totals: those of all metrics
+    labels: Mapping[str, str]
 
 
 class LackingRow(NamedTuple):
@@ -224,6 +229,28 @@ class HeadInput:
         self._count(self.rows, stats)
         columns = [(micros(row.time), *row[1:5]) for row in self.rows]
         return Dimension(*np.array(columns, np.int64).reshape(-1, 5).T)
+
+    def by_value(self, label: ProfileLabel) -> Sequence[tuple[str, ScanInput]]:
+        unpacked = self.unpacked.result() if self.unpacked else [None] * len(self.rows)
+        groups: dict[str, list[tuple[HeadRow, Numbers | BadTree | None]]] = {}
+        for row, numbers in zip(self.rows, unpacked, strict=True):
+            value = label.value_of(row.deployment, row.labels)
+            groups.setdefault(value, []).append((row, numbers))
+        found: list[tuple[str, ScanInput]] = [
+            (
+                value,
+                replace(
+                    self,
+                    rows=[row for row, _ in of],
+                    lacking=(),
+                    unpacked=_completed([numbers for _, numbers in of]),
+                ),
+            )
+            for value, of in groups.items()
+        ]
+        if self.lacking:
+            found.append(("", replace(self, rows=(), unpacked=None)))
+        return found
 
     def _count(self, used: Sequence[HeadRow], stats: ScanStats) -> None:
         """Count the rows that were used, in order of time, and those without the metric."""
@@ -306,10 +333,10 @@ def _read_in_chunks(rows: RowQuery) -> RowStream:
 def _head_rows(
     rows: Iterable[tuple[Any, ...]], profile_type: str, metric: Metric
 ) -> Iterator[HeadRow | LackingRow]:
-    for deployment, duration, weight, totals, tree, time, _ in rows:
+    for deployment, duration, weight, totals, labels, tree, time, _ in rows:
         total = total_of(totals, metric, profile_type)
         if isinstance(total, int):
-            yield HeadRow(time, deployment, duration, weight, total, tree, totals)
+            yield HeadRow(time, deployment, duration, weight, total, tree, totals, labels)
         else:
             yield LackingRow(time, total)
 
@@ -344,6 +371,12 @@ def _unpack_ahead(head: HeadInput, trees: Trees) -> HeadInput:
         return head
     encoded = [bytes(row.tree) for row in head.rows]
     return replace(head, unpacked=_unpackers.submit(partial(unpack, encoded)))
+
+
+def _completed(unpacked: Unpacked) -> Future[Unpacked]:
+    future = Future[Unpacked]()
+    future.set_result(unpacked)
+    return future
 
 
 def _canonical(profile_type: str, totals: Sequence[tuple[str, str, int]]) -> tuple[Metric, ...]:

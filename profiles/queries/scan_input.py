@@ -1,6 +1,6 @@
 """Inputs of a scan, their interface, and those of blocks."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from itertools import tee
@@ -62,6 +62,13 @@ class Dimension(NamedTuple):
 EMPTY = Dimension(*(np.empty(0, np.int64) for _ in range(5)))
 
 
+class ProfileLabel(Protocol):
+    """Label of whole profiles, whose values divide scan inputs."""
+
+    def value_of(self, deployment: int, labels: Mapping[str, str]) -> str:
+        """Return the value of a profile of this deployment (its pk) with these labels."""
+
+
 class ScanInput(Protocol):
     """Profiles that have the metric, stored together, between two cuts; possibly none."""
 
@@ -78,6 +85,12 @@ class ScanInput(Protocol):
 
     def dimension(self, stats: ScanStats) -> Dimension:
         """Return the columns of the input's profiles, and count them as `add_to` does."""
+
+    def by_value(self, label: ProfileLabel) -> "Sequence[tuple[str, ScanInput]]":
+        """Divide the input into one for each value that the label has in it.
+
+        An unreadable input stays whole, under any value.
+        """
 
 
 class OpenedBlock:
@@ -138,6 +151,10 @@ class BlockInput:
         """Add the matching rows of the block to the accumulator."""
         raise NotImplementedError
 
+    def choose(self, chosen: Mask) -> "BlockInput":
+        """Return the input with the marked profiles of the block only."""
+        raise NotImplementedError
+
     @cached_property
     def mask(self) -> Mask:
         """Return a mask [P] of the matching profiles that have the metric."""
@@ -171,6 +188,15 @@ class BlockInput:
             weight=profiles.weight[mask],
             total=profiles.totals[profiles.metrics.index(self.metric)][mask],
         )
+
+    def by_value(self, label: ProfileLabel) -> Sequence[tuple[str, ScanInput]]:
+        try:
+            profiles, matching = self.opened.profiles, self.matching
+        except UNREADABLE:
+            return [("", self)]  # adding it reports the error
+        value, number = _values_of(profiles, label)
+        numbers = np.unique(number[matching]).tolist()
+        return [(value[i], self.choose(matching & (number == i))) for i in numbers]
 
     def _count(self, stats: ScanStats) -> None:
         """Count the input's profiles, those with the metric and those without it."""
@@ -222,11 +248,26 @@ class HourInput(BlockInput):
 
 
 class DayInput(BlockInput):
-    """Matching groups of profiles of a day block."""
+    """Matching groups of profiles of a day block.
+
+    `chosen` is a mask [G] of the block's groups, in place of the filter.
+    """
+
+    def __init__(
+        self, opened: OpenedBlock, filter: RowFilter, metric: Metric, chosen: Mask | None = None
+    ) -> None:
+        super().__init__(opened, filter, metric)
+        self._chosen = chosen
+
+    def choose(self, chosen: Mask) -> "DayInput":
+        """Return the input with the groups of the marked profiles, which are all of each group."""
+        groups = np.zeros(self.opened.day.rows, bool)
+        groups[self.opened.day.groups.of_profile[chosen]] = True
+        return DayInput(self.opened, self.filter, self.metric, groups)
 
     @cached_property
     def groups(self) -> Mask:
-        return self.filter.groups(self.opened.day)
+        return self.filter.groups(self.opened.day) if self._chosen is None else self._chosen
 
     @cached_property
     def matching(self) -> Mask:
@@ -234,6 +275,22 @@ class DayInput(BlockInput):
 
     def add_rows(self, accumulator: Accumulator) -> None:
         accumulator.add_day(self.opened.day, None if self.groups.all() else self.groups)
+
+
+def _values_of(
+    profiles: ProfileColumns, label: ProfileLabel
+) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the distinct values of the label in a block, and the index of each profile's."""
+    sets = len(profiles.label_sets)
+    pairs = profiles.deployment * sets + profiles.label_set
+    distinct, inverse = np.unique(pairs, return_inverse=True)
+    labels = [dict(each) for each in profiles.label_sets]
+    numbers: dict[str, int] = {}
+    of_pair = [
+        numbers.setdefault(label.value_of(pair // sets, labels[pair % sets]), len(numbers))
+        for pair in distinct.tolist()
+    ]
+    return [*numbers], np.array(of_pair, np.int64)[inverse]
 
 
 def leave_out(

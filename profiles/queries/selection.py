@@ -94,6 +94,11 @@ class Grouping:
         """Return the URL parameter that selects one of the values: `version`, `label.NAME`."""
         return f"{self.kind}.{self.name}" if self.name else str(self.kind)
 
+    @property
+    def label(self) -> str:
+        """Return the name of the label: `zone` and `version` are labels of profiles, too."""
+        return self.name or str(self.kind)
+
 
 @dataclass(frozen=True, slots=True)
 class ViewFilter:
@@ -115,3 +120,4 @@ class View:
     root: int | None = None  # id of a node: show this node and its descendants only
     order: Order = Order.WEIGHT
     max_nodes: int = 250_000
+    split: Grouping | None = None  # label whose values become roots of the tree

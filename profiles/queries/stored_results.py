@@ -6,14 +6,16 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from profiles.engine.calltree.merge import Merge
+from profiles.engine.calltree.split import SplitMerge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage, Missing, Reason
+from profiles.engine.encoding.codec import numbers_of
 from profiles.engine.errors import BadProfile, BadTree, TooLarge
 from profiles.engine.metrics import Metric
 from profiles.models import ResultSnapshot
 from profiles.queries.cache import cache_sum, cached_sum
 from profiles.queries.context import DeadlinePassed, QueryContext
-from profiles.queries.selection import Group, InvalidQuery, Selection
+from profiles.queries.selection import Group, Grouping, GroupKind, InvalidQuery, Selection
 from profiles.storage import blob_store, result_snapshots
 from profiles.storage.blobs import BlobDeadlinePassed, BlobError
 
@@ -43,21 +45,50 @@ def stored_metrics(context: QueryContext, selection: Selection) -> tuple[Metric,
     return tuple(Metric(name, unit) for name, unit in row.metrics)
 
 
+def stored_sample_labels(context: QueryContext, selection: Selection) -> set[str]:
+    """Return the names of the sample labels of the selection's snapshot.
+
+    A snapshot that cannot be read has none here: its tree reports the reason.
+    """
+    try:
+        sets = numbers_of(_read(context, snapshot_row(context, selection.snapshot))).head["labels"]
+    except (BadTree, BlobError):
+        return set()
+    return {str(label[0]) for labels in sets for label in labels}
+
+
 def stored_sum(
-    context: QueryContext, selection: Selection, metrics: Sequence[Metric], group: Group
+    context: QueryContext,
+    selection: Selection,
+    metrics: Sequence[Metric],
+    group: Group,
+    split: Grouping | None = None,
 ) -> tuple[Tree, Coverage]:
     """Return the tree of the selection's snapshot in these metrics; the total is of the first.
 
-    The result is cached and shared: do not modify the tree. Raise SnapshotUnreadable.
+    With `split`, a label of samples, the tree keeps its values apart. The result is cached and
+    shared: do not modify the tree. Raise SnapshotUnreadable, and InvalidQuery for another label.
     """
+    if split is not None and split.kind is not GroupKind.SAMPLE:
+        raise InvalidQuery(_("A snapshot can be split only by a label of its samples."))
     row = snapshot_row(context, selection.snapshot)
-    plan, of = ("result snapshot", row.snapshot_id), (tuple(metrics), group)
+    plan, of = ("result snapshot", row.snapshot_id), (tuple(metrics), group, split)
     tree: Tree | None = cached_sum(plan, of)
     if tree is None:
         try:
             by_function = group is Group.FUNCTION
             most = settings.MAX_QUERY_NODES
-            merge = Merge(metrics, by_function, most, row.type, context.check)
+            if split is None:
+                merge = Merge(metrics, by_function, most, row.type, context.check)
+            else:
+                merge = SplitMerge(
+                    metrics,
+                    by_function,
+                    split.label,
+                    max_nodes=most,
+                    profile_type=row.type,
+                    check=context.check,
+                )
             merge.add_encoded(_read(context, row))
             tree = merge.tree()
         except (BadTree, BadProfile, TooLarge, BlobError) as error:

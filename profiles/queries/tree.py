@@ -39,11 +39,13 @@ from profiles.queries.scan import Trees, add_profiles, explain_errors
 from profiles.queries.selection import (
     FilterOption,
     Group,
+    Grouping,
     InvalidQuery,
     Selection,
     Shape,
     View,
 )
+from profiles.queries.split import add_split, reads_labels, split_by_label, split_merge
 from profiles.queries.stored_results import stored_sum
 
 
@@ -62,8 +64,10 @@ def run_tree_and_top(
     """Return a view's tree by function, or its focus if it has one, and the list of functions.
 
     The list covers whole stacks: it ignores the view's shape and root. A view with a focus also
-    has the list without it. All come from one merge.
+    has the list without it, and no split. All come from one merge.
     """
+    if view.focus is not None:
+        view = replace(view, split=None)
     merged = _merge(context, selection, view, Group.FUNCTION)
     of_list = replace(view, shape=Shape.TOP_DOWN, root=None)
     render = _tree if view.focus is None else _focus
@@ -111,10 +115,13 @@ def run_focus(context: QueryContext, selection: Selection, view: View) -> FocusR
     """Return the callers and callees of the view's focus, after its filters.
 
     Both trees are grouped by function, never by line. A view with a root returns the nodes below
-    it, with those that folding removed before, in the tree that has this node.
+    it, with those that folding removed before, in the tree that has this node. Raise InvalidQuery
+    for a view with a split.
     """
     if view.focus is None:
         raise InvalidQuery("Focus needs the full name of a function.")
+    if view.split is not None:
+        raise InvalidQuery("Callers and callees of a function cannot be split. Remove `split`.")
     return _focus(context, _merge(context, selection, view, Group.FUNCTION), selection, view)
 
 
@@ -142,36 +149,53 @@ def _merge(context: QueryContext, selection: Selection, view: View, group: Group
     with context.snapshot:
         metrics = metrics_of(context, selection)
         metric = choose_metric(selection, view, metrics)
-        plan = plan_query(context, selection)
-        tree, coverage = merge_trees(context, plan, metric, group)
+        plan = plan_query(context, selection, by_labels=reads_labels(view.split))
+        tree, coverage = merge_trees(context, plan, metric, group, view.split)
     return _Merged(metric, metrics, tree, coverage)
 
 
 def merge_trees(
-    context: QueryContext, plan: QueryPlan, metric: Metric, group: Group
+    context: QueryContext,
+    plan: QueryPlan,
+    metric: Metric,
+    group: Group,
+    split: Grouping | None = None,
 ) -> tuple[Tree, Coverage]:
     """Merge the call trees of all matching profiles that have the metric.
 
-    If the selection has sample labels, the tree has the values of these samples only. Profiles that
-    cannot be read are left out and listed in the coverage. The result of a plan that is entirely in
-    blocks is cached and shared: do not modify the tree. Raise InvalidQuery if the sum passes 64
-    bits or the tree has more than MAX_QUERY_NODES nodes.
+    If the selection has sample labels, the tree has the values of these samples only. With `split`,
+    the tree keeps the values of that label apart in `labelled`; `apply_view` gives them roots.
+    Profiles that cannot be read are left out and listed in the coverage. The result of a plan that
+    is entirely in blocks is cached and shared: do not modify the tree. Raise InvalidQuery if the
+    sum passes 64 bits or the tree has more than MAX_QUERY_NODES nodes.
     """
     if plan.selection.snapshot:
-        return stored_sum(context, plan.selection, (metric,), group)
-    merged: tuple[Tree, Coverage] | None = cached_sum(plan.result_key, (metric, group))
+        return stored_sum(context, plan.selection, (metric,), group, split)
+    key = (metric, group, split)
+    merged: tuple[Tree, Coverage] | None = cached_sum(plan.result_key, key)
     if merged is None:
-        # Trees by function have no sample labels.
-        by_function = group is Group.FUNCTION and not plan.selection.samples
-        trees, type_ = Trees.FUNCTIONS if by_function else Trees.WHOLE, plan.selection.type
         with explain_errors():
-            merge = Merge([metric], by_function, settings.MAX_QUERY_NODES, type_, context.check)
-            coverage = add_profiles(context, plan, metric, merge, trees=trees)
-            tree = of_samples(context, merge.tree(), plan.selection, group)
-        merged = tree, coverage
-        size, is_readable = 2 * len(merged[0].id), coverage.is_readable
-        cache_sum(plan.result_key, (metric, group), merged, size, is_readable=is_readable)
+            if split is None:
+                merged = _merge_whole(context, plan, metric, group)
+            else:
+                merge = split_merge(context, plan.selection, split, [metric], group)
+                coverage = add_split(context, plan, metric, split, merge)
+                merged = merge.tree(), coverage
+        tree, coverage = merged
+        size = 2 * len(tree.id) + (3 * len(tree.labelled.node) if tree.labelled else 0)
+        cache_sum(plan.result_key, key, merged, size, is_readable=coverage.is_readable)
     return merged
+
+
+def _merge_whole(
+    context: QueryContext, plan: QueryPlan, metric: Metric, group: Group
+) -> tuple[Tree, Coverage]:
+    # Trees by function have no sample labels.
+    by_function = group is Group.FUNCTION and not plan.selection.samples
+    trees, type_ = Trees.FUNCTIONS if by_function else Trees.WHOLE, plan.selection.type
+    merge = Merge([metric], by_function, settings.MAX_QUERY_NODES, type_, context.check)
+    coverage = add_profiles(context, plan, metric, merge, trees=trees)
+    return of_samples(context, merge.tree(), plan.selection, group), coverage
 
 
 def of_samples(context: QueryContext, tree: Tree, selection: Selection, group: Group) -> Tree:
@@ -205,7 +229,10 @@ def _tree(context: QueryContext, merged: _Merged, selection: Selection, view: Vi
 
 
 def _top(context: QueryContext, merged: _Merged, selection: Selection, view: View) -> TopResult:
-    tree = apply_view(context, merged.tree, replace(view, shape=Shape.TOP_DOWN))
+    # Without a root, the list is the same for a split tree: splitting it would be of no use.
+    split_by = view.split if view.root is not None else None
+    view_of_list = replace(view, shape=Shape.TOP_DOWN, split=split_by)
+    tree = apply_view(context, merged.tree, view_of_list)
     rows = tuple(_row(cost) for cost in top(tree, check=context.check))
     return TopResult(selection, view, merged.metric, merged.metrics, merged.coverage, rows)
 
@@ -259,14 +286,17 @@ def filters_of(view: View) -> Filters:
 
 
 def apply_view(context: QueryContext, tree: Tree, view: View) -> Tree:
-    """Apply filters, then focus, shape and root: with a focus, keep the stacks that reach it.
+    """Apply filters, focus, split, shape and root: with a focus, keep the stacks that reach it.
 
-    Raise InvalidQuery for an invalid filter pattern, if the stacks are too long to be inverted,
-    or if the view has no node with the id of its root.
+    Filters match functions, never values of the label that splits the tree. Raise InvalidQuery for
+    an invalid filter pattern, if the stacks are too long to be inverted, or if the view has no node
+    with the id of its root.
     """
     tree = _apply_filters(context, tree, view)
     if view.focus is not None:
         tree = reaching(tree, view.focus, context.check)
+    if view.split is not None:
+        tree = split_by_label(context, tree, view.split)
     if view.shape is Shape.BOTTOM_UP:
         with explain_view_errors():
             tree = bottom_up(tree, context.check)

@@ -170,3 +170,35 @@ def test_a_metric_is_asked_for_by_its_name(ask: Ask) -> None:
 def test_another_projects_profiles_are_never_counted(ask: Ask, other_project: Any) -> None:
     rows.stored(rows.deployment(other_project))
     assert ask("tree", **SHOP).json()["profiles"] == 3
+
+
+def test_it_is_split_by_a_label(ask: Ask) -> None:
+    response = ask("tree", split="label.instance")
+    document = response.json()
+    found = paths(response.content)
+    totals = {
+        root: sum(own for path, own in found.items() if path.split(";")[0] == root)
+        for root in ("instance: a", "instance: b", "instance: (not set)")
+    }
+    assert totals == dict.fromkeys(totals, 9_000_000)
+    assert sum(found.values()) == document["total"]
+    frames = document["split"]["frames"]
+    assert document["split"]["by"] == "label.instance"
+    assert {document["names"][document["frames"]["name"][i]] for i in frames} == {*totals}
+
+
+def test_a_split_file_has_the_values_at_the_root(ask: Ask) -> None:
+    folded = ask("tree", format="folded", split="zone", f="show:foo1").text.splitlines()
+    assert "zone: us-1;main;foo1;bar 2500000" in folded
+    pprof = decode_profile(
+        gunzip(ask("tree", format="pprof", split="zone").content, 2**20), "CPU", DecodeLimits()
+    )
+    frames = pprof.tree.frames
+    roots = pprof.tree.frame[pprof.tree.parent < 0].tolist()
+    names = {(frames.strings[frames.name[i]], frames.strings[frames.file[i]]) for i in roots}
+    assert names == {("eu-1", "zone"), ("us-1", "zone")}
+
+
+@pytest.mark.parametrize("said", [{"split": "color"}, {"split": "zone", "focus": "main"}], ids=str)
+def test_a_split_that_makes_no_sense_is_explained(said: dict[str, Any], ask: Ask) -> None:
+    assert_error_response(ask("tree", **said), 400, "INVALID_ARGUMENT", "split")

@@ -14,6 +14,7 @@ from frontend.components.chart_notes import ChartNotes, chart_notes
 from frontend.components.display_names import NOT_SET, label_name
 from frontend.components.empty_state import no_profiles, with_links
 from frontend.components.filter_chips import chips
+from frontend.components.label_menu import label_menu
 from frontend.components.left_out import left_out
 from frontend.components.pagination import Pages, pages_of
 from frontend.components.picker import Item
@@ -38,7 +39,6 @@ from frontend.queries.view_address import SIDE
 from profiles.query import (
     MAX_SERIES,
     DeadlinePassed,
-    Grouping,
     GroupKind,
     GroupSeries,
     InvalidQuery,
@@ -46,14 +46,12 @@ from profiles.query import (
     QueryContext,
     SeriesResult,
     deployments_of,
-    run_sample_labels,
     run_series,
 )
 from projects.models import Project
 
 ROWS = 50  # of a page of the table
 _SIDES = 2  # of a comparison
-_MOST_LABELS = 50  # labels of profiles in the menu
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +137,7 @@ def _context(of: PageQuery, query: BreakdownQuery, url: str) -> dict[str, object
         "notices": notices,
         **selecting_context(of, options),
         "label": label_name(query.group_by),
-        "groupings": _groupings(of, query, options),
+        "groupings": label_menu(of, options, query.group_by),
         "metrics": [
             Item(each.name, display_names.metric_name(each), each == (metric or options.metrics[0]))
             for each in options.metrics
@@ -194,30 +192,6 @@ def series_of(
 
 def value_name(value: str | None) -> str:
     return str(NOT_SET) if value is None else value
-
-
-def _groupings(
-    of: PageQuery, query: BreakdownQuery, options: OptionsResult
-) -> list[tuple[str, list[Item]]]:
-    """Return the menu of labels, in groups: deployments, profiles, samples."""
-    samples = [
-        Grouping(GroupKind.SAMPLE, name) for name in run_sample_labels(of.context, of.selection)
-    ]
-    labels = [Grouping(GroupKind.LABEL, name) for name in list(options.labels)[:_MOST_LABELS]]
-    existing = [Grouping(GroupKind.VERSION), Grouping(GroupKind.ZONE)]
-    chosen = query.group_by
-    if chosen not in (*existing, *labels, *samples):
-        (labels if chosen.kind is GroupKind.LABEL else samples).append(chosen)
-    groups = [
-        (_("Deployment"), existing),
-        (_("Labels of profiles"), labels),
-        (_("Labels of samples"), samples),
-    ]
-    return [
-        (name, [Item(each.parameter, label_name(each), each == chosen) for each in group])
-        for name, group in groups
-        if group
-    ]
 
 
 def _shown(

@@ -52,6 +52,7 @@ class _Box(NamedTuple):
     name: str
     file: str
     total: int
+    is_label: bool  # value of the label that splits the tree
 
 
 def svg(result: TreeResult, title: str, size: Size, theme: Theme) -> bytes:
@@ -64,7 +65,8 @@ def svg(result: TreeResult, title: str, size: Size, theme: Theme) -> bytes:
         _text(title, 0, 0, size.width, theme.text, TITLE),
     ]
     for box in boxes:
-        fill = theme.fills[crc32(_family(box).encode()) % len(theme.fills)]
+        colour = theme.fills[crc32(_family(box).encode()) % len(theme.fills)]
+        fill = theme.folded if box.is_label else colour
         shown = max(_NARROWEST, box.width - 1)
         share = f"{100 * box.total / total:.1f} %" if total else ""
         parts.append(
@@ -109,6 +111,7 @@ def _boxes(result: TreeResult, size: Size) -> Iterator[_Box]:
     scale, strings = size.width / whole, tree.frames.strings
     names, files = tree.frames.name.tolist(), tree.frames.file.tolist()
     frames = tree.frame.tolist()
+    labels = [False] * len(names) if tree.frames.is_label is None else tree.frames.is_label.tolist()
     level = [-1]
     starts = {-1: 0.0}
     children = _children(parents, totals)
@@ -121,7 +124,8 @@ def _boxes(result: TreeResult, size: Size) -> Iterator[_Box]:
                 if width < _NARROWEST:
                     break  # the others are smaller
                 name, file = strings[names[frames[node]]], strings[files[frames[node]]]
-                yield _Box(at, row * ROW, width, name, file, totals[node])
+                is_label = labels[frames[node]]
+                yield _Box(at, row * ROW, width, name, file, totals[node], is_label)
                 starts[node] = at
                 at += width
                 below.append(node)

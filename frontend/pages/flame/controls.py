@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from frontend.components.display_names import metric_name
 from frontend.components.downloads import ENDINGS
+from frontend.components.label_menu import LabelMenu
 from frontend.components.picker import Item
 from frontend.queries.params import DEFAULT_COLOUR, PageParams
 from profiles.query import Metric, TopResult
@@ -46,9 +47,11 @@ class Controls:
     orders: list[Item]
     downloads: list[Download]
     embed_url: str  # of the page that makes an image for other sites
+    splits: LabelMenu  # labels that the graph can be split by; empty for views without a split
 
 
-def controls(params: PageParams, top: TopResult, project: Project) -> Controls:
+def controls(params: PageParams, top: TopResult, project: Project, labels: LabelMenu) -> Controls:
+    """Build the controls; `labels` are those of the selection."""
     return Controls(
         views=_views(params, top),
         words=_words(params),
@@ -57,6 +60,7 @@ def controls(params: PageParams, top: TopResult, project: Project) -> Controls:
         orders=_orders(params),
         downloads=downloads(params, project),
         embed_url=_embed_url(params, project),
+        splits=labels if not params.focus and params.view != "list" else [],
     )
 
 

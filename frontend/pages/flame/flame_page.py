@@ -11,6 +11,7 @@ from frontend.components import display_names, empty_state
 from frontend.components.comparisons import Comparison, comparisons_of
 from frontend.components.empty_state import EmptyStateLinks, no_profiles, with_links
 from frontend.components.filter_chips import Chips, chips
+from frontend.components.label_menu import label_menu
 from frontend.components.left_out import left_out
 from frontend.components.picker import Picker, picker
 from frontend.components.range_menu import RangeMenu
@@ -87,6 +88,7 @@ class FlamePage:
     average: summary.Average | None  # None without profiles
     over_time_url: str  # of the chart above the graph
     chips: Chips
+    split: str  # name of the label that splits the graph; "" for none
     share: Share | None  # None without filters that change values
     focus: FocusSummary | None
     heights: GraphHeights
@@ -164,10 +166,11 @@ def _assembled(
         average=_average(top),
         over_time_url=_url_of_data(of, "flame_over_time", seen),
         chips=chips(params.filters),
+        split=display_names.label_name(params.split) if params.split and not params.focus else "",
         share=_share(params, top),
         focus=_focus(of, results),
         heights=_heights(results),
-        controls=controls(params, top, of.project),
+        controls=controls(params, top, of.project, label_menu(of, options, params.split)),
         functions=functions_page(of.context, params, results, of.project, seen),
         type_words=display_names.type_words(of.selection.type),
         history_url=_history_url(of),
@@ -205,7 +208,7 @@ def _history_url(of: PageQuery) -> str:
     if of.snapshot and of.snapshot.is_file:
         return ""
     data = replace(of.params.of_the_data(), profile="", snapshot="")
-    plain = replace(data, view=DEFAULT_VIEW, focus="", root=None)
+    plain = replace(data, view=DEFAULT_VIEW, focus="", root=None, split=None)
     return f"{reverse('history', args=[of.project.project_id])}?{plain.parameters()}"
 
 

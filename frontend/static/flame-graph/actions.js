@@ -5,7 +5,7 @@ import { inAddress } from './address.js';
 import { copyText } from './copying.js';
 import { idOf } from './ids.js';
 import { absoluteLink } from './links.js';
-import { fileOf, nameOf, pathTo } from './tree.js';
+import { fileOf, isLabel, nameOf, pathTo } from './tree.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
 
@@ -119,7 +119,8 @@ export function can(act, { frame }) {
   if (act === 'lines' && !document.querySelector('[data-lines-url]')) return false;
   if (act === 'note' && !document.querySelector('[data-add-note]')) return false; // nor notes, for viewers
   if (act in DEEDS_OF_FRAMES) return Boolean(frame) && (act === 'link' || !isService(frame));
-  return act in DEEDS && !isService(frame);
+  if (act === 'name') return !isService(frame);
+  return act in DEEDS && !isService(frame) && !(frame && isLabel(frame.tree, frame.node));
 }
 
 /** @param {Subject["frame"]} frame */

@@ -32,10 +32,10 @@ export function packagesOf(tree) {
 }
 
 /** @param {Tree} tree @returns {Packaged} */
-function collectPackages({ names, files, frames }) {
+function collectPackages({ names, files, frames, labels }) {
   const collector = new PackageCollector(names, files);
   const byFrame = frames.name.map((name, at, { length }) =>
-    at < length - NO_FUNCTIONS ? collector.packageOf(name, frames.file[at]) : -1,
+    at < length - NO_FUNCTIONS && !labels.has(at) ? collector.packageOf(name, frames.file[at]) : -1,
   );
   return { packages: collector.packages, byFrame };
 }

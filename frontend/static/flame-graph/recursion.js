@@ -99,6 +99,7 @@ class MergedTree {
         tree.highlight === null ? undefined : order.flatMap((node, i) => (this.lit.has(this.frame[node]) ? [i] : [])),
       base: tree.base,
       functions: tree.functions ?? undefined,
+      split: { by: '', frames: [...tree.labels] },
       folded: {
         at: at.map((node) => row.get(node) ?? 0),
         count: at.map((node) => this.folded.get(node)?.count ?? 0),

@@ -31,6 +31,7 @@
  * @property {boolean} [base] the first row is the only root, in place of the service
  * @property {string | null} [root] id of the only root, if the tree is a subtree
  * @property {{at: number[], count: number[], total: number[]}} folded omitted children
+ * @property {{by: string, frames: number[]}} [split] frames that are values of a label, not functions
  * @property {Functions} [functions] those of the whole selection
  */
 
@@ -42,6 +43,7 @@
  * @property {string[]} files
  * @property {{name: Int32Array, file: Int32Array, line: Int32Array}} frames distinct frames: indexes
  * into names and files, and the line, 0 if unknown; the last two are the service and folded nodes
+ * @property {Set<number>} labels frames that are values of the label that splits the tree
  * @property {Int32Array} frame index into frames
  * @property {Int32Array} depth
  * @property {Int32Array} parent -1 for node 0
@@ -116,6 +118,7 @@ function emptyTree(wire, n) {
     names: [...wire.names, wire.service, ''],
     files: [...wire.files, ''],
     frames: framesOf(wire),
+    labels: new Set(wire.split?.frames),
     frame: new Int32Array(n),
     depth: new Int32Array(n),
     parent: new Int32Array(n),
@@ -261,6 +264,11 @@ function deriveOffsets({ n, rows, depth, total, start }) {
 /** Return the frame's name, as transferred. @param {Tree} tree @param {number} node */
 export function nameOf(tree, node) {
   return tree.names[tree.frames.name[tree.frame[node]]];
+}
+
+/** Return whether the frame is a value of a label, not a function. @param {Tree} tree @param {number} node */
+export function isLabel(tree, node) {
+  return tree.labels.has(tree.frame[node]);
 }
 
 /** Return the frame's file; "" if unknown. @param {Tree} tree @param {number} node */

@@ -118,7 +118,7 @@ class Builder:
         if not head["labels"]:
             return count, None
         builder_node = trees.forest_nodes()
-        labelled = labelled_of(numbers.data, len(metrics), len(builder_node))
+        labelled = labelled_of(numbers.data, numbers.head, numbers.at, len(metrics))
         return count, StoredLabels(labelled, metrics, builder_node) if labelled else None
 
     def sparse_values(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

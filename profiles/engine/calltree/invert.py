@@ -1,9 +1,11 @@
 """Inversion of call trees: callers become the children of their callees."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.calltree.reshape import pruned
+from profiles.engine.calltree.reshape import pruned, summed_down
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.hashing import node_ids
@@ -14,11 +16,20 @@ MAX_STEPS = 50_000_000  # steps from node to parent over all stacks; bounds time
 def bottom_up(tree: Tree, check: Check = unchecked) -> Tree:
     """Invert the tree from each node with a self value; the roots' totals are the self values.
 
-    Group the tree by function first, or each line becomes a root. Sample labels are dropped. Raise
+    Group the tree by function first, or each line becomes a root. A split tree keeps its roots, the
+    values of the label, each above an inverted tree of its own. Sample labels are dropped. Raise
     `TooManyFrames` if the stacks have too many frames in total.
     """
     starts = np.flatnonzero(tree.self.any(axis=0))
-    return pruned(inverted(tree, starts, tree.self[:, starts], check=check), check)
+    values, heads, is_label = tree.self[:, starts], None, tree.frames.is_label
+    if is_label is not None:
+        roots = np.flatnonzero(is_label[tree.frame])
+        number = np.zeros(len(tree.parent), np.int64)
+        number[roots] = roots
+        heads = tree.frame[summed_down(tree, number, check)[starts]]
+        below_root = np.isin(tree.parent, roots)
+        tree = replace(tree, parent=np.where(below_root, np.int32(-1), tree.parent))
+    return pruned(inverted(tree, starts, values, heads=heads, check=check), check)
 
 
 def inverted(
@@ -26,16 +37,20 @@ def inverted(
     starts: NDArray[np.int64],
     values: NDArray[np.int64],
     max_steps: int = MAX_STEPS,
+    heads: NDArray[np.int32] | None = None,
     check: Check = unchecked,
 ) -> Tree:
     """Build the tree of the paths from the nodes `starts` [S] to the root, with values [K, S].
 
-    Its roots are the frames of `starts`. The value of a path becomes the self value of its last
-    node, whose frame is the root in `tree`. Sample labels are dropped. Raise `TooManyFrames` if the
-    paths have more than `max_steps` nodes in total.
+    Its roots are the frames of `starts`, or with `heads` [S] these frames, above each start. The
+    value of a path becomes the self value of its last node, whose frame is the root in `tree`.
+    Sample labels are dropped. Raise `TooManyFrames` if the paths have more than `max_steps` nodes
+    in total.
     """
     growing = _Growing(len(tree.metrics), max_steps)
     above = np.full(len(starts), -1, np.int64)
+    if heads is not None and len(starts):
+        above = growing.level(above, heads.astype(np.int64))
     while len(starts):
         check()
         above = growing.level(above, tree.frame[starts].astype(np.int64))

@@ -32,7 +32,7 @@ MAX_NODES = 16_000_000
 LIMIT = "max_nodes"  # name of the limit in TooLarge
 
 
-class _Added(NamedTuple):
+class AddedNodes(NamedTuple):
     """Nodes of a block that were added, and their positions in the merged tree."""
 
     used: UsedNodes
@@ -59,6 +59,7 @@ class Merge:
         self._profile_type = profile_type
         self._check = check
         self.by_function = by_function
+        self._keeps_labels = not by_function
         self._forest = Forest(len(self.metrics), max_nodes, LIMIT)
         self._packed = FunctionMerger(self._forest)
         self._texts = StringPool()
@@ -89,8 +90,8 @@ class Merge:
         )
         if not self.by_function:
             self._prefer_mappings(rows, tree.frames)
-            if tree.labelled:
-                self._add_labelled(tree.labelled, forest_node, indexes, columns)
+        if self._keeps_labels and tree.labelled:
+            self._add_labelled(tree.labelled, forest_node, indexes, columns)
         return forest_node
 
     def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
@@ -145,18 +146,20 @@ class Merge:
         """Add the marked groups of a day block (None: all groups). Raise like `add_hour`."""
         self._add_block(block, groups)
 
-    def _add_block(self, block: Block, rows: Rows | None) -> _Added:
+    def _add_block(self, block: Block, rows: Rows | None) -> AddedNodes:
         indexes, columns = self._columns(block.metrics)
         sums = block.used_sums(indexes, rows, self.by_function, self._check)
-        labelled = None if self.by_function else block.labelled_of(rows)
+        labelled = block.labelled_of(rows) if self._keeps_labels else None
         added = self._add_sums(block, sums)
         if labelled:
-            here = np.full(len(block.node_of_line), -1, np.int32)
+            nodes = block.tree.parent if self.by_function else block.node_of_line
+            here = np.full(len(nodes), -1, np.int32)
             here[added.used.node] = added.forest_node
-            self._add_labelled(labelled, here, indexes, columns)
+            of_line = here[block.node_of_line] if self.by_function else here
+            self._add_labelled(labelled, of_line, indexes, columns)
         return added
 
-    def _add_sums(self, block: Block, sums: UsedSums) -> _Added:
+    def _add_sums(self, block: Block, sums: UsedSums) -> AddedNodes:
         """Add the sums of a block's metrics that the merge has, too."""
         values, used = sums
         enter = self._enter_functions if self.by_function else self._enter_lines
@@ -164,7 +167,7 @@ class Merge:
         _, columns = self._columns(block.metrics)
         every = np.arange(len(used.node), dtype=np.int32)
         forest_node = self._forest.add(used.parent, used.frame, frames, every, values, columns)
-        return _Added(used, frames, forest_node)
+        return AddedNodes(used, frames, forest_node)
 
     def _enter_functions(self, block: Block, functions: NDArray[np.int64]) -> NDArray[np.int32]:
         """Add functions of a block; return their frame indexes.

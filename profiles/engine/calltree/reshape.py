@@ -186,4 +186,5 @@ def _of(frames: Frames, used: NDArray[np.int32]) -> Frames:
         file=frames.file[used],
         line=frames.line[used],
         mapping=frames.mapping[used],
+        is_label=None if frames.is_label is None else frames.is_label[used],
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +37,16 @@ class LineValues:
 def top(tree: Tree, metric: int = 0, check: Check = unchecked) -> list[FunctionCost]:
     """List the functions of a tree grouped by function, by self, total, name and file.
 
-    Self and total are in descending order.
+    Self and total are in descending order. Frames that are values of a label are left out.
     """
     functions = functions_of(tree, check)
     names, files = names_of(tree, functions)
     sums = function_sums(tree, functions.of_node, len(functions.id), metric, check)
     check()
-    rows = [FunctionCost(*row) for row in zip(names, files, *sums.tolist(), strict=True)]
+    is_label = tree.frames.is_label
+    listed = np.ones(len(names), bool) if is_label is None else ~is_label[functions.frame]
+    columns = zip(names, files, *sums.tolist(), strict=True)
+    rows = [FunctionCost(*row) for row in compress(columns, listed.tolist())]
     rows.sort(key=lambda row: (-row.self, -row.total, row.name, row.file))
     return rows
 

@@ -24,6 +24,8 @@ class Frames:
     file: NDArray[np.int32]  # [F]
     line: NDArray[np.int32]  # [F], 0 if unknown
     mapping: NDArray[np.int32]  # [F], build id or binary's name
+    # [F], True for values of the label that splits the tree; None: all frames are of functions
+    is_label: NDArray[np.bool_] | None = None
 
 
 class Label(NamedTuple):

@@ -35,8 +35,9 @@ def head_in(data: Unpacked) -> tuple[dict[str, Any], int]:
 class ColumnReader:
     """Reads columns in their stored order. Raise `ValueError` for invalid columns."""
 
-    def __init__(self, data: Unpacked) -> None:
-        self.head, self.at = head_in(data)
+    def __init__(self, data: Unpacked, head: tuple[dict[str, Any], int] | None = None) -> None:
+        """Read the header of the data, unless `head` is the result of `head_in` for them."""
+        self.head, self.at = head or head_in(data)
         self._data = data
         self._columns = iter(self.head["columns"])
 

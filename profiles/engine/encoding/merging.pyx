@@ -44,6 +44,10 @@ cdef class StoredTreeReader:
         self.parent = self.frame = self.node = self.forest_node = np.empty(0, np.int32)
         self.value = np.empty(0, np.int64)
 
+    def forest_nodes(self):
+        """Return the index in the forest of each node of the last tree added, int32 [N]."""
+        return np.array(self.forest_node[: self.nodes])
+
     cdef open_tree(self, const uint8_t[::1] data, Py_ssize_t at, list columns, Py_ssize_t metrics):
         """Set the columns [[width, count], …] that begin at `at`, and check their shape.
 
@@ -337,10 +341,6 @@ cdef class LineMerger(StoredTreeReader):
                 )
         self.value_count += self.sampled
         return self.sampled
-
-    def forest_nodes(self):
-        """Return the index in the forest of each node of the last tree added, int32 [N]."""
-        return np.array(self.forest_node[: self.nodes])
 
     def sparse_values(self):
         """Return the values of all trees: (nodes int32 [C], values int64 [metrics, C])."""

@@ -48,6 +48,7 @@ class TreeColumns(TypedDict):
     self: list[int]
     folded: FoldedColumns
     highlight: NotRequired[list[int]]  # rows, absent if there are none
+    labels: NotRequired[list[int]]  # `frames` that are values of a label; absent if there are none
 
 
 def totals(
@@ -130,6 +131,8 @@ def ordered_columns(
     }
     if highlighted:
         columns["highlight"] = np.flatnonzero(np.isin(order, highlighted)).tolist()
+    if frames.is_label is not None:
+        columns["labels"] = np.flatnonzero(frames.is_label[used]).tolist()
     return columns, order
 
 
@@ -138,13 +141,16 @@ def _distinct(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return a frame for each distinct name, file and (if `lines`) line, and the index of each.
 
-    They are in order of first use; frames that differ only in their binary become one.
+    They are in order of first use; frames that differ only in their binary become one. A value of a
+    label is never one with a function.
     """
     first, number = number_by_first_use(frame, len(frames.id))
     used = frame[first]
     group = _numbered(frames.name[used], frames.file[used])
     if lines:
         group = _numbered(group, frames.line[used])
+    if frames.is_label is not None:
+        group = _numbered(group, frames.is_label[used].astype(np.int32))
     first, number_of_used = number_by_first_use(group, len(used))
     return used[first], number_of_used[number]
 

@@ -4,7 +4,7 @@ Merging reads the texts only if a tree has functions that are not in the merged 
 are little-endian, in the narrowest sufficient width. Every index is checked when it is read.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from profiles.engine.string_table import StringTable
 
 _NONE = np.zeros(0, np.int64)
 _OF_TREE = 9  # number of columns before the values
+_PARENT = 6  # index of the column with the parents of nodes
 
 
 class StoredFrames(NamedTuple):
@@ -170,11 +171,19 @@ def read(numbers: bytes, texts: Callable[[], bytes], labels: bool = True) -> Sto
     )
 
 
-def labelled_of(numbers: Unpacked, metrics: int, nodes: int) -> LabelledSelf | None:
-    """Read only the sample labels, as `read` returns them."""
-    columns = ColumnReader(numbers)
+def labelled_of(
+    numbers: Unpacked, head: dict[str, Any], at: int, metrics: int
+) -> LabelledSelf | None:
+    """Read only the sample labels, as `read` returns them; `head` and `at` are from `head_of`."""
+    columns = ColumnReader(numbers, (head, at))
     columns.skip(_OF_TREE + metrics)
-    return _labelled(columns, metrics, nodes)
+    return _labelled(columns, metrics, _node_count(head))
+
+
+def _node_count(head: Mapping[str, Any]) -> int:
+    """Return the number of nodes of the tree with this header of its numbers section."""
+    _, count = head["columns"][_PARENT]
+    return int(count)
 
 
 def texts_of(section: bytes, count: int) -> StringTable:

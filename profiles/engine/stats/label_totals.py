@@ -23,7 +23,9 @@ from profiles.engine.calltree.samples import (
 )
 from profiles.engine.calltree.tree import Frames, LabelledSelf, Tree
 from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.encoding.codec import open_stored, reading
+from profiles.engine.encoding.codec import numbers_of, open_stored, reading
+from profiles.engine.encoding.json_header import read_metrics
+from profiles.engine.encoding.stored_tree import labelled_of
 from profiles.engine.metrics import Metric, canonical
 
 
@@ -72,11 +74,14 @@ class LabelTotalsReader:
         counts = None if ends is None else ends[block.node_of_line]
         return self._split(totals, np.flatnonzero(rows), _counted(labelled, metric, counts))
 
-    def of_tree(self, data: bytes) -> LabelTotals:
+    def of_tree(self, data: bytes, total: int) -> LabelTotals:
         """Return the totals of a tree encoded by codec.encode, as row 0.
 
-        Raise `BadTree` if the bytes are not a stored tree.
+        `total` is that of the tree in the metric. Raise `BadTree` if the bytes are not a stored
+        tree.
         """
+        if not self.is_restricted:
+            return self._split_total(data, total)
         stored = open_stored(data, labels=bool(self.samples or self.name))
         metric = canonical(self.profile_type, stored.metrics).index(self.metric)
         ends = None
@@ -93,6 +98,35 @@ class LabelTotalsReader:
         total = values.sum(keepdims=True) if self._counts_unlabelled else np.zeros(1, np.int64)
         row = np.zeros(1, np.int64)
         return self._split(total, row, _counted(stored.labelled, metric, ends))
+
+    def _split_total(self, data: bytes, total: int) -> LabelTotals:
+        """Split the total of a stored tree, of which only the values with labels are read."""
+        numbers = numbers_of(data)
+        with reading():
+            head = numbers.head
+            stored = read_metrics(head["metrics"])
+            labelled = labelled_of(numbers.data, head, numbers.at, len(stored))
+        if labelled is None:
+            values, sums = [None], np.array([total], np.int64)
+        else:
+            index, of_set = self._values_of(labelled.label_sets)
+            values, sums = [*index], np.zeros(len(index), np.int64)
+            metric = canonical(self.profile_type, stored).index(self.metric)
+            np.add.at(sums, of_set[labelled.label_set], labelled.values[metric])
+            sums[0] = total - sums[1:].sum()
+        here = np.arange(len(values))
+        return LabelTotals(tuple(values), np.zeros(len(values), np.int64), here, sums)
+
+    def _values_of(
+        self, label_sets: Sequence[Labels]
+    ) -> tuple[dict[str | None, int], NDArray[np.int64]]:
+        """Number the values of the label, None first; return also the number of each set's."""
+        numbers: dict[str | None, int] = {None: 0}
+        of_set = [
+            numbers.setdefault(value_in(labels, self.name) if self.name else None, len(numbers))
+            for labels in label_sets
+        ]
+        return numbers, np.array(of_set, np.int64)
 
     @property
     def is_restricted(self) -> bool:
@@ -134,14 +168,7 @@ class LabelTotalsReader:
                 label_set=labelled.label_set[counted],
                 values=labelled.values[counted],
             )
-        numbers: dict[str | None, int] = {None: 0}
-        of_set = np.array(
-            [
-                numbers.setdefault(value_in(labels, self.name) if self.name else None, len(numbers))
-                for labels in labelled.label_sets
-            ],
-            np.int64,
-        )
+        numbers, of_set = self._values_of(labelled.label_sets)
         width = len(numbers)
         pairs = labelled.row * width + of_set[labelled.label_set]
         distinct, index = np.unique(np.concatenate([rows * width, pairs]), return_inverse=True)

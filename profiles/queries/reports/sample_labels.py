@@ -6,6 +6,7 @@ from profiles.queries.context import QueryContext
 from profiles.queries.plan import plan_query
 from profiles.queries.scan_input import UNREADABLE, OpenedBlock, block_inputs
 from profiles.queries.selection import Selection
+from profiles.queries.stored_results import stored_sample_labels
 
 HEAD_ROWS = 20  # newest profiles of the head whose labels are read
 BLOCKS = 2  # newest blocks whose labels are read
@@ -18,6 +19,8 @@ def run_sample_labels(context: QueryContext, selection: Selection) -> tuple[str,
     Only the newest matching profiles are read, so labels that are rare may be missing. Profiles
     that cannot be read are skipped.
     """
+    if selection.snapshot:
+        return tuple(sorted({*filter(None, stored_sample_labels(context, selection))})[:MAX_NAMES])
     names: set[str] = set()
     with context.snapshot:
         plan = plan_query(context, selection)

@@ -278,7 +278,7 @@ class _Scan:
                 self._stats.lack(of.metric, total, 1, time, time)
                 continue
             try:
-                found = self._reader.of_tree(bytes(tree)) if self._reader else None
+                found = self._reader.of_tree(bytes(tree), total) if self._reader else None
             except BadTree as error:
                 end = time + timedelta(microseconds=duration // 1000)
                 self._stats.leave_out(time, end, str(error))

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { nameOf, pathTo, readTree, UnreadableTree } from '../../../frontend/static/flame-graph/tree.js';
+import { packagesOf } from '../../../frontend/static/flame-graph/packaged.js';
+import { isLabel, nameOf, pathTo, readTree, UnreadableTree } from '../../../frontend/static/flame-graph/tree.js';
 import { example, randomRows, wireOf } from './trees.js';
 
 const named = (tree, name) => Array.from({ length: tree.n }, (_, i) => i).filter((i) => nameOf(tree, i) === name);
@@ -99,4 +100,22 @@ test('columns that contradict each other are rejected', () => {
     UnreadableTree,
   );
   assert.throws(() => readTree({ ...example(), self: [1, 2] }), UnreadableTree);
+});
+
+test('values of a label are no functions: they have no package and few actions', () => {
+  const rows = [
+    [0, 'endpoint: /pay', 0],
+    [1, 'main', 3],
+    [0, 'endpoint: (not set)', 0],
+    [1, 'main', 1],
+  ];
+  const tree = readTree(wireOf(rows, { split: { by: 'sample.endpoint', frames: [0, 2] } }));
+  const labels = Array.from({ length: tree.n }, (_, i) => i).filter((i) => isLabel(tree, i));
+  assert.deepEqual(labels, [1, 3]);
+  const { byFrame } = packagesOf(tree);
+  assert.deepEqual(
+    labels.map((i) => byFrame[tree.frame[i]]),
+    [-1, -1],
+  );
+  assert.ok(byFrame[tree.frame[2]] >= 0);
 });

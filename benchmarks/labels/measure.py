@@ -1,0 +1,110 @@
+"""Store labelled profiles of shape A in a new database, and time queries by label."""
+
+import random
+import sys
+from datetime import timedelta
+from functools import partial
+
+import django
+
+django.setup()
+
+from django.core.management import call_command
+from django.utils import timezone
+
+from benchmarks.least import wall_ms
+from benchmarks.shapes import variants
+from benchmarks.table import Figure, show
+from profiles.compaction import hour_blocks
+from profiles.query import (
+    Grouping,
+    GroupKind,
+    Selection,
+    View,
+    run_series,
+    run_tree,
+    tree_json,
+)
+from profiles.storage.insert import insert
+from projects.models import User
+from projects.profile_types import ProfileType
+from projects.project_ids import create_project
+from tests.profiles import rows
+from tests.profiles.contexts import query_context
+from tests.profiles.pprof_proto import Profile
+
+PROFILES, HEAD_PROFILES = 1_440, 5_760  # 6 hours and a day, one profile every 15 s
+VARIANTS, ENDPOINTS, INSTANCES = 64, 20, 16
+ENDPOINT = Grouping(GroupKind.SAMPLE, "endpoint")
+SPLITS = (ENDPOINT, Grouping(GroupKind.LABEL, "instance"), Grouping(GroupKind.VERSION))
+MOST_TIMES = 4  # time of a split query, in times of the same query without
+
+
+def labelled() -> list[bytes]:
+    """Return profiles of shape A, three of four samples of which have an endpoint."""
+    chance, found = random.Random(1), []
+    for raw in variants(VARIANTS):
+        message = Profile.FromString(raw)
+        first = len(message.string_table)
+        message.string_table.append(b"endpoint")
+        message.string_table.extend(f"/endpoint/{i}".encode() for i in range(ENDPOINTS))
+        for sample in message.sample:
+            if chance.random() < 0.75:
+                sample.label.add(key=first, str=first + 1 + chance.randrange(ENDPOINTS))
+        found.append(bytes(message.SerializeToString()))
+    return found
+
+
+def fill(profiles: int, service: str) -> Selection:
+    project = create_project(service, User.objects.create_user(f"{service}@example.org", "x" * 12))
+    versions = [rows.deployment(project, service, version=str(i)) for i in range(2)]
+    raws = labelled()
+    made = [
+        rows.new_of(versions[i % 2], raw, labels={"instance": f"i-{i % INSTANCES}"})
+        for i, raw in enumerate(raws)
+    ]
+    for at in range(0, profiles, 256):
+        insert(
+            [
+                rows.again(made[i % VARIANTS], rows.NOON + timedelta(seconds=15 * i), f"p{i}")
+                for i in range(at, min(at + 256, profiles))
+            ]
+        )
+    end = rows.NOON + timedelta(seconds=15 * profiles)
+    return Selection(project.pk, service, ProfileType.CPU, rows.NOON, end)
+
+
+def flame(selection: Selection, split: Grouping | None) -> bytes:
+    context = query_context(selection)
+    return tree_json(context, run_tree(context, selection, View(split=split)))
+
+
+def series(selection: Selection) -> object:
+    return run_series(query_context(selection), selection, View(), ENDPOINT)
+
+
+def flames(selection: Selection, where: str) -> list[Figure]:
+    whole = wall_ms(partial(flame, selection, None), 5)
+    figures = [Figure(f"flame graph of {PROFILES:,} profiles, {where}", whole, "ms")]
+    for split in SPLITS:
+        split_ms = wall_ms(partial(flame, selection, split), 3)
+        name = f"  split by {split.parameter}"
+        figures.append(Figure(name, split_ms, "ms"))
+        figures.append(Figure("  times that of the whole", split_ms / whole, "×", MOST_TIMES))
+    return figures
+
+
+def main() -> int:
+    call_command("migrate", verbosity=0)
+    selection = fill(PROFILES, "shop")
+    figures = flames(selection, "in the head")
+    hour_blocks.compact_hours(selection.project, timezone.now() + timedelta(days=3))
+    figures += flames(selection, "in hour blocks")
+    day = fill(HEAD_PROFILES, "store")
+    name = f"series by sample.endpoint of {HEAD_PROFILES:,} profiles in the head"
+    figures.append(Figure(name, wall_ms(partial(series, day), 3), "ms", 2000))
+    return 0 if show("Queries by label: shape A with endpoints", figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
