@@ -1,10 +1,13 @@
-"""`/embed/<token>.svg`: a flame graph as an image, for pages of other sites."""
+"""`/embed/<token>.svg` and `.png`: a flame graph as an image, for pages of other sites."""
 
 import hashlib
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from http import HTTPStatus
+from typing import NamedTuple
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
@@ -20,7 +23,9 @@ from endpoints.query_execution import admit_query, execute
 from frontend.components.display_names import type_name
 from frontend.components.units import format_value
 from frontend.pages.embed.params import ImageParams, read_image
-from frontend.pages.embed.picture import THEMES, message_svg, svg
+from frontend.pages.embed.picture import THEMES, GraphPicture, flame_picture, message_picture
+from frontend.pages.embed.png import png
+from frontend.pages.embed.svg import svg
 from frontend.queries.page_query import find_metric
 from frontend.queries.params import page_params
 from profiles.query import QueryContext, Selection, TreeResult, run_tree
@@ -41,6 +46,19 @@ _HEADERS = {
 }
 
 
+class ImageFormat(NamedTuple):
+    """Content type, and a function of the picture, its scale and a check that may raise."""
+
+    type: str
+    draw: Callable[[GraphPicture, int, Callable[[], None]], bytes]
+
+
+FORMATS: Mapping[str, ImageFormat] = {
+    "svg": ImageFormat("image/svg+xml", lambda picture, _scale, _check: svg(picture)),
+    "png": ImageFormat("image/png", png),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class _Image:
     data: bytes
@@ -51,6 +69,7 @@ class EmbedView(WireView):
     """View of one image. Every error response is an image with the reason, too."""
 
     http_method_names = ["get"]
+    ending = ""  # of the URL; a key of FORMATS
 
     async def get(self, request: HttpRequest, token: str) -> HttpResponse:
         embed = embed_tokens.verified(token)
@@ -59,31 +78,58 @@ class EmbedView(WireView):
         access = Access(project, embed.project_id, _NO_KEY, "embed", may_write=False, may_read=True)
         await admit_query(access)
         image_params, now = read_image(request.GET), timezone.now()
-        image = await execute(access, lambda context: _image(context, embed, image_params, now))
-        response = _response(image.data, HTTPStatus.OK)
+
+        def work(context: QueryContext) -> _Image:
+            picture = _picture(context, embed, image_params, now)
+            data = self._format.draw(picture, image_params.scale, context.check)
+            return _Image(data, f'"{hashlib.blake2b(data, digest_size=16).hexdigest()}"')
+
+        image = await execute(access, work)
+        response = self._response(image.data, HTTPStatus.OK)
         if image.tag in parse_etags(request.headers.get("if-none-match", "")):
-            response = _response(b"", HTTPStatus.NOT_MODIFIED)
+            response = self._response(b"", HTTPStatus.NOT_MODIFIED)
         seconds = max(0, min(CACHED_SECONDS, embed.expires - int(time.time())))
         response["Cache-Control"] = f"public, max-age={seconds}"
         response["ETag"] = image.tag
         return response
 
     def handle_exception(self, error: Exception) -> HttpResponseBase:
-        theme = THEMES[read_image(self.request.GET).theme]
         if isinstance(error, EmbedNotFound):
             sentence = _("This image does not exist, or it was revoked.")
-            return _error(message_svg(sentence, theme), HTTPStatus.NOT_FOUND)
+            return self._error(sentence, HTTPStatus.NOT_FOUND)
         if isinstance(error, EmbedExpired):
-            return _error(message_svg(_("This image has expired."), theme), HTTPStatus.GONE)
+            return self._error(_("This image has expired."), HTTPStatus.GONE)
         rejection = error_response(error)
-        response = _error(message_svg(rejection.message, theme), HTTPStatus(rejection.status))
+        response = self._error(rejection.message, HTTPStatus(rejection.status))
         if "Retry-After" in rejection.headers:
             response["Retry-After"] = rejection.headers["Retry-After"]
         return response
 
+    @property
+    def _format(self) -> ImageFormat:
+        return FORMATS[self.ending]
 
-def _image(context: QueryContext, embed: Embed, image_params: ImageParams, now: datetime) -> _Image:
-    """Merge the profiles of the signed query and draw them."""
+    def _error(self, sentence: str, status: HTTPStatus) -> HttpResponse:
+        params = read_image(self.request.GET)
+        picture = message_picture(sentence, THEMES[params.theme])
+        response = self._response(_drawn(self._format, picture, params.scale), status)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    def _response(self, data: bytes, status: HTTPStatus) -> HttpResponse:
+        return HttpResponse(data, status=status, content_type=self._format.type, headers=_HEADERS)
+
+
+@lru_cache(maxsize=64)
+def _drawn(image_format: ImageFormat, message: GraphPicture, scale: int) -> bytes:
+    """Draw the few messages that anyone can ask for without a valid token."""
+    return image_format.draw(message, scale, lambda: None)
+
+
+def _picture(
+    context: QueryContext, embed: Embed, image_params: ImageParams, now: datetime
+) -> GraphPicture:
+    """Merge the profiles of the signed query and lay them out."""
     params = page_params(LenientReader.of_query(QueryDict(embed.query)), now)
     if not params.service or params.type is None:
         raise EmbedNotFound
@@ -92,8 +138,8 @@ def _image(context: QueryContext, embed: Embed, image_params: ImageParams, now: 
         metric = find_metric(context, selection, params.metric)
         view = replace(params.shown(metric), max_nodes=_MAX_NODES)
         result = run_tree(context, selection, view)
-    data = svg(result, _title(selection, result), image_params.size, THEMES[image_params.theme])
-    return _Image(data, f'"{hashlib.blake2b(data, digest_size=16).hexdigest()}"')
+    title, theme = _title(selection, result), THEMES[image_params.theme]
+    return flame_picture(result, title, image_params.size, theme)
 
 
 def _title(selection: Selection, result: TreeResult) -> str:
@@ -105,13 +151,3 @@ def _title(selection: Selection, result: TreeResult) -> str:
         mean = format_value(coverage.total / coverage.profiles, result.metric.unit)
         parts.append(_("%(value)s per profile") % {"value": mean})
     return " · ".join(parts)
-
-
-def _error(data: bytes, status: HTTPStatus) -> HttpResponse:
-    response = _response(data, status)
-    response["Cache-Control"] = "no-store"
-    return response
-
-
-def _response(data: bytes, status: HTTPStatus) -> HttpResponse:
-    return HttpResponse(data, status=status, content_type="image/svg+xml", headers=_HEADERS)

@@ -1,6 +1,7 @@
 """`/p/<project>/embed`: create and revoke the URLs of embedded images."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 from urllib.parse import urlencode
@@ -23,6 +24,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from endpoints.params.reader import LenientReader
 from frontend.addresses import flame_url
 from frontend.forbidden import only_who_may_change
+from frontend.fragments import wants_fragment
 from frontend.pages.embed.params import LEVELS, MAX_LEVELS, MAX_WIDTH, MIN_WIDTH, THEME, WIDTH
 from frontend.pages.embed.urls import PREFIX
 from frontend.queries.params import PageParams, page_params
@@ -34,7 +36,25 @@ from projects.models import Member, User
 _DAYS = (1, 7, 30, 90, 365)
 
 
+# Names in the form: the ending of the URL, and its parameters.
+_FORMATS: Mapping[str, tuple[str, dict[str, int]]] = {
+    "svg": ("svg", {}),
+    "png": ("png", {}),
+    "png2": ("png", {"scale": 2}),
+}
+
+
 class EmbedForm(forms.Form):
+    format = forms.ChoiceField(
+        label=gettext_lazy("Image format"),
+        help_text=gettext_lazy("PNG for pages and chats that show no SVG."),
+        choices=[
+            ("svg", "SVG"),
+            ("png", "PNG"),
+            ("png2", gettext_lazy("PNG, 2× scale")),
+        ],
+        initial="svg",
+    )
     days = forms.TypedChoiceField(
         label=gettext_lazy("Expires after"),
         coerce=int,
@@ -63,20 +83,21 @@ class Embedded:
 
     url: str
     path: str  # the same without the server, for the preview
+    width: int  # pixels of the page
     html: str
     markdown: str
-    days: int
 
 
 @login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def embed(request: HttpRequest, project_id: str) -> HttpResponse:
-    """Create an image of the selection in the address, for members but viewers."""
-    member = membership(request.user, project_id)
-    if not may_embed(member):
-        raise PermissionDenied(_("Your role may not embed images of this project."))
-    params = page_params(LenientReader.of_query(request.GET), timezone.now()).of_the_data()
+    """Create an image of the selection in the address, for members but viewers.
+
+    htmx gets the dialog of the flame page, and for a form the dialog's new content.
+    """
+    member = _member_who_embeds(request, project_id)
+    params = _selection(request)
     if not params.service or params.type is None:
         return redirect("flame", project_id)
     form = EmbedForm(request.POST if request.method == "POST" else None)
@@ -86,18 +107,11 @@ def embed(request: HttpRequest, project_id: str) -> HttpResponse:
             made = _make(request, member, params, form)
         except QueryTooLong as error:
             form.add_error(None, str(error))
-    values = {
-        "project": member.project,
-        "here": "flame",
-        "form": form,
-        "made": made,
-        "service": params.service,
-        "flame_url": flame_url(member.project, params),
-        "embed_url": f"{reverse('embed', args=[project_id])}?{params.parameters()}",
-        "may_revoke": may_change(member),
-        "query": params.parameters(),
-    }
-    return render(request, "frontend/flame/embed.html", values)
+    template = "embed.html"
+    if wants_fragment(request):
+        template = "embed_body.html" if request.method == "POST" else "embed_dialog.html"
+    context = _context(member, params, form) | {"made": made}
+    return render(request, f"frontend/flame/{template}", context)
 
 
 @login_required
@@ -107,8 +121,38 @@ def revoke(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     only_who_may_change(member)
     embed_tokens.revoke_all(member.project, by=cast("User", request.user))
+    params = _selection(request)
+    if wants_fragment(request):
+        context = _context(member, params, EmbedForm()) | {"revoked": True}
+        return render(request, "frontend/flame/embed_body.html", context)
     messages.success(request, _("All embedded images of this project were revoked."))
-    return redirect("flame", project_id)
+    return redirect(flame_url(member.project, params))
+
+
+def _member_who_embeds(request: HttpRequest, project_id: str) -> Member:
+    member = membership(request.user, project_id)
+    if not may_embed(member):
+        raise PermissionDenied(_("Your role may not embed images of this project."))
+    return member
+
+
+def _selection(request: HttpRequest) -> PageParams:
+    """Return the parameters of the flame page, which the address of the form has too."""
+    return page_params(LenientReader.of_query(request.GET), timezone.now()).of_the_data()
+
+
+def _context(member: Member, params: PageParams, form: EmbedForm) -> dict[str, object]:
+    project, query = member.project, params.parameters()
+    return {
+        "project": project,
+        "here": "flame",
+        "form": form,
+        "service": params.service,
+        "flame_url": flame_url(project, params),
+        "embed_url": f"{reverse('embed', args=[project.project_id])}?{query}",
+        "revoke_url": f"{reverse('revoke_embeds', args=[project.project_id])}?{query}",
+        "may_revoke": may_change(member),
+    }
 
 
 def _make(request: HttpRequest, member: Member, params: PageParams, form: EmbedForm) -> Embedded:
@@ -116,13 +160,21 @@ def _make(request: HttpRequest, member: Member, params: PageParams, form: EmbedF
     expires = int(time.time()) + days * 86_400
     user = cast("User", request.user)
     token = embed_tokens.make(member.project, params.parameters(), expires, by=user)
-    image = urlencode({name: form.cleaned_data[name] for name in ("width", "levels", "theme")})
-    path = f"{PREFIX}{token}.svg?{image}"
+    ending, parameters = _FORMATS[form.cleaned_data["format"]]
+    width = form.cleaned_data["width"]
+    shown = {name: form.cleaned_data[name] for name in ("width", "levels", "theme")}
+    path = f"{PREFIX}{token}.{ending}?{urlencode(shown | parameters)}"
     url = f"{settings.FLAMEWATCH_URL}{path}"
     page = f"{settings.FLAMEWATCH_URL}{flame_url(member.project, params)}"
     name = _("Flame graph of %(service)s") % {"service": params.service}
-    html = f'<a href="{escape(page)}"><img src="{escape(url)}" alt="{escape(name)}"></a>'
-    return Embedded(url, path, html, f"[![{_plain(name)}]({url})]({page})", days)
+    image = f'<img src="{escape(url)}" width="{width}" alt="{escape(name)}">'
+    return Embedded(
+        url,
+        path,
+        width,
+        f'<a href="{escape(page)}">{image}</a>',
+        f"[![{_plain(name)}]({url})]({page})",
+    )
 
 
 def _plain(text: str) -> str:

@@ -24,6 +24,7 @@ WIDTH = Parameter("width", "Width in pixels", _width, _DEFAULT.width)
 LEVELS = Parameter(
     "levels", "Levels of the graph", lambda text: values.count(text, MAX_LEVELS), _DEFAULT.levels
 )
+SCALE = Parameter("scale", "Pixels of a PNG image per pixel", lambda text: values.count(text, 2), 1)
 THEME = Parameter("theme", "Colours", lambda text: values.one_of(text, tuple(THEMES)), "light")
 
 
@@ -31,9 +32,10 @@ THEME = Parameter("theme", "Colours", lambda text: values.one_of(text, tuple(THE
 class ImageParams:
     size: Size
     theme: str
+    scale: int  # of a PNG image: 2 for screens with two pixels for each of the page's
 
 
 def read_image(query: QueryDict) -> ImageParams:
     """Read the parameters; a value out of bounds is replaced by its default."""
     of = LenientReader.of_query(query)
-    return ImageParams(Size(of.read(WIDTH), of.read(LEVELS)), of.read(THEME))
+    return ImageParams(Size(of.read(WIDTH), of.read(LEVELS)), of.read(THEME), of.read(SCALE))

@@ -1,20 +1,22 @@
-"""Flame graph as an SVG image without scripts, links or fonts of its own."""
+"""Layout of an embedded flame graph, which svg.py and png.py draw."""
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import NamedTuple
 from zlib import crc32
 
 from profiles.query import TreeResult
 
 ROW, TITLE = 18, 24  # pixels
-_CELL = 6.7  # pixels per character at 11 px
+FONT_SIZE = 11  # pixels
+MAX_BOXES = 5000
+MAX_TITLE = 500  # characters
+_CHARACTER = 6.7  # pixels per character at FONT_SIZE
 _PADDING = 4
 _NARROWEST = 0.5  # pixels of a box that is drawn
-MAX_BOXES = 5000
-_FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
+_FEWEST = 3  # characters of a label that is drawn
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Cn", "Co"})
 
 
 class Theme(NamedTuple):
@@ -23,17 +25,16 @@ class Theme(NamedTuple):
     background: str
     text: str
     ink: str
-    folded: str
     fills: tuple[str, ...]
 
 
 THEMES: Mapping[str, Theme] = {
     "light": Theme(
-        *("#ffffff", "#1a1c19", "#1a1c19", "#e4e6e1"),
+        *("#ffffff", "#1a1c19", "#1a1c19"),
         ("#f6b48f", "#f3d17a", "#b9d98a", "#8fd3b6", "#8fc7e8", "#b5b8f0", "#dfb0e0", "#f2a9b8"),
     ),
     "dark": Theme(
-        *("#191a19", "#e7e9e4", "#f3f4f1", "#333633"),
+        *("#191a19", "#e7e9e4", "#f3f4f1"),
         ("#8a4a25", "#6e5a12", "#47651f", "#1f6650", "#1f5d80", "#494d94", "#75447a", "#8a3f52"),
     ),
 }
@@ -45,9 +46,73 @@ class Size:
     levels: int  # the title is above them
 
 
-class _Box(NamedTuple):
+class TextLabel(NamedTuple):
+    """Text on one line, cut to its space; `baseline` is in pixels from the top."""
+
+    x: float
+    baseline: int
+    text: str
+    colour: str
+
+
+class GraphBox(NamedTuple):
+    """Rectangle of a node, ROW - 1 pixels high."""
+
     x: float
     y: int
+    width: float
+    fill: str
+    name: str
+    share: float | None  # of the total, in percent; None without a total
+    label: TextLabel | None  # None if the box is too narrow for one
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPicture:
+    """Everything that is drawn; lengths are in pixels."""
+
+    width: int
+    height: int
+    title: str
+    background: str
+    labels: tuple[TextLabel, ...]
+    boxes: tuple[GraphBox, ...] = ()
+
+
+def flame_picture(result: TreeResult, title: str, size: Size, theme: Theme) -> GraphPicture:
+    """Lay out the upper levels of a call tree, with the roots at the top."""
+    boxes = tuple(_boxes(result, size, theme))
+    rows = max(((box.y - TITLE) // ROW for box in boxes), default=0) + 1
+    labels = [_label(title, 0, 0, size.width, theme.text, TITLE)]
+    if not boxes:
+        labels.append(TextLabel(_PADDING, TITLE + ROW - 5, "—", theme.text))
+    return GraphPicture(
+        size.width,
+        TITLE + rows * ROW,
+        title,
+        theme.background,
+        tuple(label for label in labels if label),
+        boxes,
+    )
+
+
+def message_picture(sentence: str, theme: Theme, width: int = 600) -> GraphPicture:
+    """Return an image with a sentence, for an error response that a page shows as image."""
+    label = _label(sentence, 0, 0, width, theme.text, TITLE)
+    return GraphPicture(width, TITLE, sentence, theme.background, (label,) if label else ())
+
+
+def visible(text: str, most: int) -> str:
+    """Return at most so many characters, without control and formatting characters."""
+    plain = "".join(
+        each for each in text[: 4 * most] if unicodedata.category(each) not in _INVISIBLE
+    )
+    return plain if len(plain) <= most else f"{plain[: most - 1]}…"
+
+
+class _PlacedNode(NamedTuple):
+    x: float
+    row: int
     width: float
     name: str
     file: str
@@ -55,48 +120,25 @@ class _Box(NamedTuple):
     is_label: bool  # value of the label that splits the tree
 
 
-def svg(result: TreeResult, title: str, size: Size, theme: Theme) -> bytes:
-    """Draw the upper levels of a call tree, with the roots at the top."""
+def _boxes(result: TreeResult, size: Size, theme: Theme) -> Iterator[GraphBox]:
+    """Yield at most MAX_BOXES boxes, parents before their children."""
     total = result.coverage.total
-    boxes = [*_boxes(result, size)][:MAX_BOXES]
-    rows = max((box.y // ROW for box in boxes), default=0) + 1
-    parts = [
-        _head(size.width, TITLE + rows * ROW, title, theme),
-        _text(title, 0, 0, size.width, theme.text, TITLE),
-    ]
-    for box in boxes:
-        colour = theme.fills[crc32(_family(box).encode()) % len(theme.fills)]
-        fill = theme.folded if box.is_label else colour
-        shown = max(_NARROWEST, box.width - 1)
-        share = f"{100 * box.total / total:.1f} %" if total else ""
-        parts.append(
-            f"<g><title>{_safe(box.name, 500)} {share}</title>"
-            f'<rect x="{box.x:.2f}" y="{TITLE + box.y}" width="{shown:.2f}" height="{ROW - 1}"'
-            f' fill="{fill}"/>'
-            f"{_text(box.name, box.x, TITLE + box.y, box.width, theme.ink, ROW - 1)}</g>"
+    for node, _ in zip(_nodes(result, size), range(MAX_BOXES), strict=False):
+        y = TITLE + node.row * ROW
+        colour = theme.fills[crc32(_family(node).encode()) % len(theme.fills)]
+        yield GraphBox(
+            node.x,
+            y,
+            max(_NARROWEST, node.width - 1),
+            theme.folded if node.is_label else colour,
+            node.name,
+            100 * node.total / total if total else None,
+            _label(node.name, node.x, y, node.width, theme.ink, ROW - 1),
         )
-    if not boxes:
-        parts.append(_text("—", 0, TITLE, size.width, theme.text, ROW))
-    return "".join([*parts, "</svg>\n"]).encode()
 
 
-def message_svg(sentence: str, theme: Theme, width: int = 600) -> bytes:
-    """Return an image with a sentence, for an error response that a page shows as image."""
-    text = _text(sentence, 0, 0, width, theme.text, TITLE)
-    return f"{_head(width, TITLE, sentence, theme)}{text}</svg>\n".encode()
-
-
-def _head(width: int, height: int, title: str, theme: Theme) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
-        f' viewBox="0 0 {width} {height}" font-family="{_FONT}" font-size="11" role="img">'
-        f"<title>{_safe(title, 500)}</title>"
-        f'<rect width="{width}" height="{height}" fill="{theme.background}"/>'
-    )
-
-
-def _boxes(result: TreeResult, size: Size) -> Iterator[_Box]:
-    """Yield the boxes that are wide enough, parents before their children."""
+def _nodes(result: TreeResult, size: Size) -> Iterator[_PlacedNode]:
+    """Yield the nodes that are wide enough, parents before their children."""
     tree = result.tree
     parents, own = tree.parent.tolist(), tree.self[0].tolist()
     totals = list(own)
@@ -125,7 +167,7 @@ def _boxes(result: TreeResult, size: Size) -> Iterator[_Box]:
                     break  # the others are smaller
                 name, file = strings[names[frames[node]]], strings[files[frames[node]]]
                 is_label = labels[frames[node]]
-                yield _Box(at, row * ROW, width, name, file, totals[node], is_label)
+                yield _PlacedNode(at, row, width, name, file, totals[node], is_label)
                 starts[node] = at
                 at += width
                 below.append(node)
@@ -142,25 +184,13 @@ def _children(parents: Sequence[int], totals: Sequence[int]) -> dict[int, list[i
     return children
 
 
-def _family(box: _Box) -> str:
+def _family(node: _PlacedNode) -> str:
     """Return the text that chooses the colour: the file's folder, or the name without its end."""
-    return box.file.rpartition("/")[0] or box.name.rpartition(".")[0] or box.name
+    return node.file.rpartition("/")[0] or node.name.rpartition(".")[0] or node.name
 
 
-def _text(text: str, x: float, y: int, width: float, fill: str, height: int) -> str:
-    room = int((width - 2 * _PADDING) / _CELL)
-    if room < 3:
-        return ""
-    left, base = f"{x + _PADDING:.2f}", y + height - 5
-    return f'<text x="{left}" y="{base}" fill="{fill}">{_safe(text, room)}</text>'
-
-
-def _safe(text: str, most: int) -> str:
-    """Return at most so many characters, escaped, without control and formatting characters."""
-    plain = "".join(
-        each for each in text[: 4 * most] if unicodedata.category(each) not in _INVISIBLE
-    )
-    return escape(plain if len(plain) <= most else f"{plain[: most - 1]}…")
-
-
-_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Cn", "Co"})
+def _label(text: str, x: float, y: int, width: float, colour: str, height: int) -> TextLabel | None:
+    room = int((width - 2 * _PADDING) / _CHARACTER)
+    if room < _FEWEST:
+        return None
+    return TextLabel(x + _PADDING, y + height - 5, visible(text, room), colour)

@@ -2,8 +2,11 @@
 
 from django.urls import path
 
-from frontend.pages.embed.image import EmbedView
+from frontend.pages.embed.image import FORMATS, EmbedView
 
 PREFIX = "/embed/"
 
-urlpatterns = [path(f"{PREFIX[1:]}<str:token>.svg", EmbedView.as_view(), name="embed_image")]
+urlpatterns = [
+    path(f"{PREFIX[1:]}<str:token>.{ending}", EmbedView.as_view(ending=ending))
+    for ending in FORMATS
+]

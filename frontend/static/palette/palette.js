@@ -20,6 +20,7 @@ const ACTIONS = [
   '#comparisons .pop a',
   '.pop a[download]',
   '#picture',
+  '[data-embed]',
   '[data-link]',
   '#save > summary',
   '[data-toggle-theme]',

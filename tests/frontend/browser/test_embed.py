@@ -1,10 +1,10 @@
-"""Page that makes an image of a flame graph for other sites, on a server with all endpoints."""
+"""Images of a flame graph for other sites: dialog and page, on a server with all endpoints."""
 
 from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.frontend.browser import axe
 from tests.server import PASSWORD, running_server
@@ -37,30 +37,93 @@ def flame(page: Page, server_url: str) -> Page:
     return page
 
 
-def test_an_image_is_made_shown_and_revoked(
-    flame: Page, server_url: str, allowed_errors: list[str]
-) -> None:
+def open_dialog(flame: Page) -> Locator:
     flame.locator("summary", has_text="Download").click()
     flame.get_by_role("link", name="Embed…").click()
-    expect(flame.get_by_role("heading", name="Embed", level=1)).to_be_visible()
-    assert axe.violations(flame) == []
-    flame.get_by_label("Expires after").select_option("7 days")
-    flame.get_by_label("Width in pixels").fill("700")
-    flame.get_by_role("button", name="Create image URL").click()
+    dialog = flame.get_by_role("dialog", name="Embed")
+    expect(dialog).to_be_visible()
+    return dialog
 
-    made = flame.get_by_role("region", name="Image URL created")
+
+def shown_width(made: Locator) -> list[int]:
+    """Return the width of the preview, and that of its image, in pixels."""
     image = made.get_by_role("img", name="Flame graph of shop")
     expect(image).to_be_visible()
-    assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") == 700
+    width: list[int] = image.evaluate(
+        "image => image.decode().then(() => [image.width, image.naturalWidth])"
+    )
+    return width
+
+
+def test_an_image_is_made_in_a_dialog_and_revoked(flame: Page, server_url: str) -> None:
+    address = flame.url
+    dialog = open_dialog(flame)
     assert axe.violations(flame) == []
-    assert made.locator("#embed-html").inner_text().endswith('alt="Flame graph of shop"></a>')
-    path = str(image.get_attribute("src"))
+    dialog.get_by_label("Image format").select_option("PNG, 2× scale")
+    dialog.get_by_label("Expires after").select_option("7 days")
+    dialog.get_by_label("Width in pixels").fill("500")
+    dialog.get_by_role("button", name="Create image URL").click()
+
+    made = dialog.get_by_role("region", name="Image URL created")
+    expect(made.get_by_role("heading", name="Image URL created")).to_be_focused()
+    assert shown_width(made) == [500, 1000]
+    assert axe.violations(flame) == []
+    assert flame.url == address
+    path = str(made.get_by_role("img").get_attribute("src"))
     assert path in made.locator("#embed-url").inner_text()
-    assert "[![Flame graph of shop](" in made.locator("#embed-markdown").inner_text()
+    html, markdown = made.locator("#embed-html"), made.locator("#embed-markdown")
+    assert html.inner_text().endswith('width="500" alt="Flame graph of shop"></a>')
+    assert "[![Flame graph of shop](" in markdown.inner_text()
     without_session = httpx.get(f"{server_url}{path}")
     assert without_session.status_code == 200
-    assert ">execute<" in without_session.text
+    assert without_session.content.startswith(b"\x89PNG")
 
-    flame.get_by_role("button", name="Revoke all images").click()
-    expect(flame.locator(".toast")).to_contain_text("revoked")
+    dialog.get_by_role("button", name="Revoke all images").click()
+    expect(dialog.get_by_role("status")).to_contain_text("revoked")
     assert httpx.get(f"{server_url}{path}").status_code == 404
+
+
+def test_texts_are_copied(flame: Page) -> None:
+    flame.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    dialog = open_dialog(flame)
+    dialog.get_by_role("button", name="Create image URL").click()
+    for name in ("url", "markdown", "html"):
+        text = dialog.locator(f"#embed-{name}")
+        dialog.locator(f"[data-copy=embed-{name}]").click()
+        expect(dialog.locator(f"[data-copy=embed-{name}]")).to_have_text("Copied")
+        assert flame.evaluate("navigator.clipboard.readText()") == text.inner_text()
+
+
+def test_escape_closes_the_dialog_and_returns_the_focus(flame: Page) -> None:
+    dialog = open_dialog(flame)
+    flame.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(flame.locator("summary", has_text="Download")).to_be_focused()
+
+
+def test_the_command_palette_opens_the_dialog(flame: Page) -> None:
+    flame.wait_for_load_state()  # the scripts of the page have run
+    flame.keyboard.press("Control+k")
+    expect(flame.locator("#palette-search")).to_be_focused()
+    flame.keyboard.type("embed")
+    flame.keyboard.press("Enter")
+    expect(flame.get_by_role("dialog", name="Embed")).to_be_visible()
+
+
+def test_without_scripts_the_page_makes_an_image(browser: Browser, flame: Page) -> None:
+    context = browser.new_context(
+        java_script_enabled=False, storage_state=flame.context.storage_state()
+    )
+    page = context.new_page()
+    page.goto(flame.url)
+    page.locator("summary", has_text="Download").click()
+    page.get_by_role("link", name="Embed…").click()
+    expect(page.get_by_role("heading", name="Embed", level=1)).to_be_visible()
+    page.get_by_label("Width in pixels").fill("700")
+    page.get_by_role("button", name="Create image URL").click()
+    made = page.get_by_role("region", name="Image URL created")
+    assert shown_width(made) == [700, 700]
+    page.get_by_role("button", name="Revoke all images").click()
+    expect(page.locator(".toast")).to_contain_text("revoked")
+    assert "service=shop" in page.url
+    context.close()

@@ -1,12 +1,18 @@
-"""`/embed/<token>.svg`: signed URLs, limits and the picture."""
+"""`/embed/<token>.svg` and `.png`: signed URLs, limits and the picture."""
 
 import time
+from io import BytesIO
 from typing import Any
 from xml.etree import ElementTree
 
 import httpx
 import pytest
+from PIL import Image, ImageColor
 
+from frontend.pages.embed.picture import ROW, THEMES, TITLE, GraphBox, GraphPicture, TextLabel
+from frontend.pages.embed.png import MAX_PIXELS
+from frontend.pages.embed.png import png as draw_png
+from profiles.query import DeadlinePassed
 from projects.credentials import embed_tokens
 from projects.credentials.embed_tokens import EmbedExpired, EmbedNotFound, QueryTooLong
 from projects.models import AuditEntry, Project, User
@@ -28,8 +34,18 @@ def made(project: Project, by: User, query: str = QUERY, seconds: int = 3600) ->
     return embed_tokens.make(project, query, int(time.time()) + seconds, by=by)
 
 
-def get(token: str, query: str = "", **headers: str) -> httpx.Response:
-    return Client("").request("GET", f"/embed/{token}.svg{query}", headers=headers)
+def get(token: str, query: str = "", ending: str = "svg", **headers: str) -> httpx.Response:
+    return Client("").request("GET", f"/embed/{token}.{ending}{query}", headers=headers)
+
+
+def png(token: str, query: str = "") -> Image.Image:
+    response = get(token, query, "png")
+    assert response.headers["content-type"] == "image/png"
+    return Image.open(BytesIO(response.content))
+
+
+def colours_in(image: Image.Image, box: tuple[int, int, int, int]) -> set[Any]:
+    return {colour for _, colour in image.crop(box).getcolors(100_000) or []}
 
 
 def texts(response: httpx.Response) -> list[str]:
@@ -168,3 +184,85 @@ def test_long_queries_are_not_signed(project: Project, bob: User) -> None:
 def test_the_time_of_a_token_is_checked_without_the_database(project: Project, bob: User) -> None:
     with pytest.raises(EmbedExpired):
         embed_tokens.verified(made(project, bob, seconds=-1))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("scale", [1, 2])
+def test_a_png_has_the_boxes_and_colours_of_the_svg(
+    theme: str, scale: int, shop: None, project: Project, bob: User
+) -> None:
+    token, query = made(project, bob), f"?width=600&theme={theme}"
+    image = png(token, f"{query}&scale={scale}")
+    root = ElementTree.fromstring(get(token, query).text)
+    size = (int(root.get("width", "")) * scale, int(root.get("height", "")) * scale)
+    assert (image.format, image.size) == ("PNG", size)
+    background, *boxes = root.iter(f"{SVG}rect")
+    assert len(boxes) == 2
+    assert image.getpixel((size[0] - 1, size[1] - 1)) == rgb(background)
+    for box in boxes:
+        left, top, width, height = (
+            float(box.get(name, "")) for name in ("x", "y", "width", "height")
+        )
+        right, bottom = round((left + width) * scale), round((top + height) * scale)
+        corners = [(round(left * scale), round(top * scale)), (right - 1, bottom - 1)]
+        assert {image.getpixel(corner) for corner in corners} == {rgb(box)}
+        assert image.getpixel((right, bottom - 1)) == rgb(background)
+
+
+def rgb(element: ElementTree.Element) -> tuple[int, ...]:
+    return ImageColor.getrgb(element.get("fill", ""))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_texts_of_a_png_are_drawn_in_their_boxes(
+    theme: str, shop: None, project: Project, bob: User
+) -> None:
+    image = png(made(project, bob), f"?theme={theme}")
+    ink = ImageColor.getrgb(THEMES[theme].ink)
+    label, beside = (4, TITLE, 32, TITLE + ROW - 1), (40, TITLE, 1198, TITLE + ROW - 1)
+    assert ink in colours_in(image, label), "main is written at the start of its box"
+    assert len(colours_in(image, beside)) == 1, "and nothing beside it"
+    assert ImageColor.getrgb(THEMES[theme].text) in colours_in(image, (0, 0, 1200, TITLE))
+
+
+def test_a_png_is_cached_like_an_svg(shop: None, project: Project, bob: User) -> None:
+    token = made(project, bob)
+    svg_headers, first = get(token).headers, get(token, ending="png")
+    for name in ("cache-control", "cross-origin-resource-policy", "content-security-policy"):
+        assert first.headers[name] == svg_headers[name]
+    again = get(token, ending="png", **{"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_errors_of_a_png_are_png(project: Project, bob: User) -> None:
+    for token, status in [("x:y:z", 404), (made(project, bob, seconds=-1), 410)]:
+        response = get(token, "?scale=2", "png")
+        assert response.status_code == status
+        assert response.headers["cache-control"] == "no-store"
+        assert Image.open(BytesIO(response.content)).size == (1200, 2 * TITLE)
+
+
+def picture(width: int, height: int, boxes: int) -> GraphPicture:
+    label = TextLabel(4, TITLE + 12, "name", "#000000")
+    box = GraphBox(0, TITLE, width, "#ff0000", "name", None, label)
+    return GraphPicture(width, height, "", "#ffffff", (), (box,) * boxes)
+
+
+@pytest.mark.parametrize(("width", "height", "scale"), [(1000, 1000, 2), (2400, 1824, 1)])
+def test_the_scale_is_one_above_the_most_pixels(width: int, height: int, scale: int) -> None:
+    data = draw_png(picture(width, height, 1), 2, lambda: None)
+    assert Image.open(BytesIO(data)).size == (width * scale, height * scale)
+    assert width * height * scale**2 <= MAX_PIXELS
+
+
+def test_drawing_ends_at_the_deadline() -> None:
+    checked = []
+
+    def check() -> None:
+        checked.append(1)
+        if len(checked) == 3:
+            raise DeadlinePassed
+
+    with pytest.raises(DeadlinePassed):
+        draw_png(picture(100, 100, 10_000), 1, check)
+    assert len(checked) == 3

@@ -6,6 +6,7 @@ import re
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from projects.credentials import embed_tokens
 from projects.models import Member, Project, User
@@ -14,7 +15,7 @@ from tests.frontend import shop
 
 pytestmark = pytest.mark.django_db
 QUERY = "?service=checkout&type=CPU&span=1h"
-FORM = {"days": "7", "theme": "dark", "width": "800", "levels": "12"}
+FORM = {"format": "svg", "days": "7", "theme": "dark", "width": "800", "levels": "12"}
 
 
 def url(project: Project) -> str:
@@ -37,13 +38,57 @@ def test_a_member_creates_a_url(client: Client, bob: User, project: Project) -> 
     assert f"[![Flame graph of checkout](http://127.0.0.1:8000/embed/{token[1]}.svg?" in written
 
 
+@pytest.mark.parametrize(("chosen", "more"), [("png", ""), ("png2", "&scale=2")])
+def test_a_png_is_a_format(
+    chosen: str, more: str, client: Client, bob: User, project: Project
+) -> None:
+    client.force_login(bob)
+    text = html.unescape(client.post(url(project), FORM | {"format": chosen}).content.decode())
+    token = re.search(r"/embed/([^.]+)\.png", text)
+    assert token
+    address = f"http://127.0.0.1:8000/embed/{token[1]}.png?width=800&levels=12&theme=dark{more}"
+    assert f"[![Flame graph of checkout]({address})](" in text
+    assert f'<img src="{html.escape(address)}" width="800" alt="Flame graph of checkout">' in text
+
+
+def test_htmx_gets_a_dialog_and_then_its_content(
+    client: Client, alice: User, project: Project
+) -> None:
+    client.force_login(alice)
+    htmx = {"HX-Request": "true"}
+    dialog = client.get(url(project), headers=htmx).content.decode().strip()
+    assert dialog.startswith('<dialog class="dialog wide" open data-dialog')
+    made = client.post(url(project), FORM, headers=htmx).content.decode().strip()
+    assert made.startswith('<div class="stack" id="embed-body"')
+    assert "Image URL created" in made
+    revoke = reverse("revoke_embeds", args=[project.project_id]) + QUERY
+    assert html.escape(revoke) in made
+    revoked = client.post(revoke, headers=htmx).content.decode().strip()
+    assert revoked.startswith('<div class="stack" id="embed-body"')
+    assert "All embedded images of this project were revoked." in revoked
+
+
+def test_a_snapshot_has_no_image(client: Client, bob: User, project: Project) -> None:
+    shop.send(shop.deployment(project), shop.minutes_before(timezone.now(), 2))
+    client.force_login(bob)
+    flame = reverse("flame", args=[project.project_id])
+    address = f"{flame}?service=checkout&type=CPU"
+    assert "/embed?" in client.get(address).content.decode()
+    form = {"address": address, "title": "before"}
+    taken = client.post(reverse("take_snapshot", args=[project.project_id]), form)
+    assert "/embed?" not in client.get(taken.headers["Location"]).content.decode()
+
+
+def flame_url(project: Project) -> str:
+    return reverse("flame", args=[project.project_id]) + QUERY
+
+
 def test_a_viewer_may_not(client: Client, bob: User, project: Project) -> None:
     Member.objects.filter(user=bob).update(role=Role.VIEWER)
     client.force_login(bob)
     assert client.get(url(project)).status_code == 403
     assert client.post(url(project), FORM).status_code == 403
-    flame = reverse("flame", args=[project.project_id]) + QUERY
-    assert "/embed?" not in client.get(flame).content.decode()
+    assert "/embed?" not in client.get(flame_url(project)).content.decode()
 
 
 def test_an_outsider_finds_nothing(client: Client, charlie: User, project: Project) -> None:
@@ -69,7 +114,8 @@ def test_owners_revoke_all(client: Client, alice: User, bob: User, project: Proj
     client.force_login(bob)
     assert client.post(revoke).status_code == 403
     client.force_login(alice)
-    assert client.post(revoke).status_code == 302
+    response = client.post(revoke + QUERY)
+    assert response.headers["Location"] == flame_url(project)
     project.refresh_from_db()
     assert project.embed_generation == 1
 
