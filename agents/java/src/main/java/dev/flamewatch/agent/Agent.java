@@ -2,7 +2,6 @@ package dev.flamewatch.agent;
 
 import dev.flamewatch.agent.Client.Assignment;
 import dev.flamewatch.agent.Client.ErrorResponse;
-import dev.flamewatch.agent.Sampler.Captured;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.util.HashMap;
@@ -11,7 +10,7 @@ import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** The agent: a daemon thread with a loop of handshake, capture and upload. */
-public final class Agent implements Runnable {
+public final class Agent {
     private static final String THREAD = "flamewatch-agent";
     private static final String HTTP_THREADS = "HttpClient-"; // of java.net.http; the program's are left out too
     private static final double PACE = 0.5; // seconds between a profile and the next handshake
@@ -51,17 +50,22 @@ public final class Agent implements Runnable {
             log("profiling is off: " + String.join("; ", problems));
             return;
         }
+        Thread thread = new Thread(null, () -> profile(config), THREAD);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Runs the agent; its thread also loads the HTTP client, for which the start of the program does not wait. */
+    private static void profile(Config config) {
         try {
-            Thread thread = new Thread(null, new Agent(config), THREAD);
-            thread.setDaemon(true);
-            thread.start();
-        } catch (RuntimeException | LinkageError error) { // a runtime image without JFR or java.net.http
-            log("profiling is off: " + error);
+            new Agent(config).run();
+        } catch (RuntimeException | LinkageError error) { // such as a runtime image without JFR or java.net.http
+            log("profiling is off: " + error + ". The program is not affected.");
         }
     }
 
-    static boolean isOwn(Thread thread) {
-        return thread.getName().equals(THREAD) || thread.getName().startsWith(HTTP_THREADS);
+    static boolean isOwn(String thread) {
+        return thread.equals(THREAD) || thread.startsWith(HTTP_THREADS);
     }
 
     private static void log(String line) {
@@ -72,8 +76,7 @@ public final class Agent implements Runnable {
         return ThreadLocalRandom.current().nextDouble();
     }
 
-    @Override
-    public void run() {
+    private void run() {
         try {
             sleep(random());
             while (true) {
@@ -106,18 +109,20 @@ public final class Agent implements Runnable {
         }
         backoff.succeed();
         outage.over(config.url());
-        Captured captured;
+        Pprof profile;
+        byte[] encoded;
         try {
-            captured = sampler.capture(assignment.type(), assignment.duration());
+            profile = sampler.capture(assignment.type(), assignment.duration());
+            encoded = profile.encode();
         } catch (IOException | RuntimeException | LinkageError error) {
             failures.merge(assignment.type(), 1, Integer::sum);
             losses.failed(assignment.type(), "capturing a " + assignment.type() + " profile failed: " + text(error) + ".");
             return lost.next(null);
         }
         failures.remove(assignment.type());
-        double duration = captured.duration() > 0 ? captured.duration() : assignment.duration();
+        double duration = profile.seconds() > 0 ? profile.seconds() : assignment.duration();
         try {
-            upload(new Assignment(assignment.name(), assignment.type(), duration), captured.profile());
+            upload(new Assignment(assignment.name(), assignment.type(), duration), encoded);
         } catch (IOException error) {
             losses.failed("upload", "profile not uploaded: " + text(error) + ".");
             return lost.next(delay(error));

@@ -3,78 +3,114 @@ package dev.flamewatch.agent;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.GZIPOutputStream;
 
-/** Builder of a pprof profile. Sums samples of equal stacks. */
+/** Builder of a pprof profile. */
 final class Pprof {
-    /** Frame of a stack; the method's name includes its class. */
-    record Frame(String name, String file, int line) {}
+    private static final int LINE_BITS = 32;
 
-    private record Function(String name, String file) {}
+    private final Message out = new Message();
+    private final Message symbols = new Message();
+    private final Map<String, Integer> strings = new HashMap<>();
+    private final Message texts = new Message();
+    private final Map<String, Integer> functions = new HashMap<>(); // by name
+    private final Map<Long, Integer> locations = new HashMap<>(); // by function and line
+    private final long startMillis = System.currentTimeMillis();
+    private long nanos;
 
-    private final Map<String, Integer> strings = new LinkedHashMap<>();
-    private final Map<Frame, Integer> locations = new LinkedHashMap<>();
-    private final Map<Function, Integer> functions = new LinkedHashMap<>();
-    private final Map<List<Frame>, long[]> samples = new LinkedHashMap<>();
-    private final Message types = new Message();
-
-    /** Takes names and units of the metrics, in turns. */
+    /** Takes names and units of the metrics, in turns. The profile starts now. */
     Pprof(String... metrics) {
         string("");
         for (int i = 0; i < metrics.length; i += 2) {
-            types.message(1, new Message().number(1, string(metrics[i])).number(2, string(metrics[i + 1])));
+            out.message(1, new Message().number(1, string(metrics[i])).number(2, string(metrics[i + 1])));
         }
     }
 
-    /** Adds a sample: frames, leaf first, and a value for each metric. */
-    void add(List<Frame> stack, long... values) {
-        long[] sums = samples.computeIfAbsent(stack, absent -> new long[values.length]);
-        Arrays.setAll(sums, i -> sums[i] + values[i]);
+    /** Returns the id of a method's function. Its file is that of the class by Java's convention. */
+    int method(String owner, String name) {
+        int nested = owner.indexOf('$');
+        String file = (nested > 0 ? owner.substring(0, nested) : owner).replace('.', '/') + ".java";
+        return function(owner + "." + name, file);
+    }
+
+    /** Returns the id of a function; one name has one file. */
+    int function(String name, String file) {
+        Integer found = functions.get(name);
+        if (found != null) {
+            return found;
+        }
+        int id = functions.size() + 1;
+        functions.put(name, id);
+        int text = string(name);
+        Message fields = new Message().number(1, id).number(2, text).number(3, text);
+        symbols.message(5, fields.number(4, string(file)));
+        return id;
+    }
+
+    /** Returns the id of the location of a line of a function. */
+    int location(int function, int line) {
+        long key = (long) function << LINE_BITS | Math.max(0, line);
+        Integer found = locations.get(key);
+        if (found != null) {
+            return found;
+        }
+        int id = locations.size() + 1;
+        locations.put(key, id);
+        Message fields = new Message().number(1, function).number(2, Math.max(0, line));
+        symbols.message(4, new Message().number(1, id).message(4, fields));
+        return id;
+    }
+
+    /** Adds a sample: ids of locations, leaf first, and a value for each metric. */
+    void add(List<Integer> stack, long... values) {
+        Message ids = new Message();
+        for (int location : stack) {
+            ids.varint(location);
+        }
+        Message numbers = new Message();
+        for (long value : values) {
+            numbers.varint(value);
+        }
+        out.message(2, new Message().message(1, ids).message(2, numbers));
+    }
+
+    /** Sets how long the capture took; 0, the default, means a snapshot. */
+    void setDuration(long nanos) {
+        this.nanos = nanos;
+    }
+
+    double seconds() {
+        return nanos / 1e9;
     }
 
     /** Returns the gzipped profile. */
-    byte[] encode(long startMillis, long durationNanos) throws IOException {
-        Message profile = new Message().append(types);
-        for (Map.Entry<List<Frame>, long[]> sample : samples.entrySet()) {
-            long[] stack = sample.getKey().stream().mapToLong(this::location).toArray();
-            profile.message(2, new Message().packed(1, stack).packed(2, sample.getValue()));
-        }
-        locations.forEach((frame, id) -> {
-            int function = functions.computeIfAbsent(
-                    new Function(frame.name(), frame.file()), absent -> functions.size() + 1);
-            Message line = new Message().number(1, function).number(2, Math.max(0, frame.line()));
-            profile.message(4, new Message().number(1, id).message(4, line));
-        });
-        functions.forEach((function, id) -> {
-            int name = string(function.name());
-            Message fields = new Message().number(1, id).number(2, name).number(3, name);
-            profile.message(5, fields.number(4, string(function.file())));
-        });
-        profile.number(9, startMillis * 1_000_000).number(10, durationNanos);
-        strings.keySet().forEach(text -> profile.bytes(6, text.getBytes(StandardCharsets.UTF_8)));
+    byte[] encode() throws IOException {
+        Message times = new Message().number(9, startMillis * 1_000_000).number(10, nanos);
         ByteArrayOutputStream compressed = new ByteArrayOutputStream();
         try (GZIPOutputStream gzip = new GZIPOutputStream(compressed)) {
-            gzip.write(profile.toByteArray());
+            for (Message part : List.of(out, symbols, times, texts)) {
+                part.writeTo(gzip);
+            }
         }
         return compressed.toByteArray();
     }
 
     private int string(String text) {
-        return strings.computeIfAbsent(text, absent -> strings.size());
-    }
-
-    private int location(Frame frame) {
-        return locations.computeIfAbsent(frame, absent -> locations.size() + 1);
+        Integer found = strings.get(text);
+        if (found != null) {
+            return found;
+        }
+        int id = strings.size();
+        strings.put(text, id);
+        texts.bytes(6, text.getBytes(StandardCharsets.UTF_8));
+        return id;
     }
 
     /** Protocol buffer message that is being written. */
-    private static final class Message {
-        private final ByteArrayOutputStream out = new ByteArrayOutputStream();
-
+    private static final class Message extends ByteArrayOutputStream {
         Message number(int field, long value) {
             if (value != 0) { // 0 is the default
                 varint((long) field << 3);
@@ -84,40 +120,27 @@ final class Pprof {
         }
 
         Message bytes(int field, byte[] value) {
-            varint((long) field << 3 | 2);
-            varint(value.length);
-            out.writeBytes(value);
-            return this;
+            return bytes(field, value, value.length);
         }
 
         Message message(int field, Message value) {
-            return bytes(field, value.toByteArray());
+            return bytes(field, value.buf, value.count);
         }
 
-        Message packed(int field, long[] values) {
-            Message packed = new Message();
-            for (long value : values) {
-                packed.varint(value);
-            }
-            return message(field, packed);
-        }
-
-        Message append(Message other) {
-            out.writeBytes(other.toByteArray());
+        private Message bytes(int field, byte[] value, int size) {
+            varint((long) field << 3 | 2);
+            varint(size);
+            write(value, 0, size);
             return this;
         }
 
-        byte[] toByteArray() {
-            return out.toByteArray();
-        }
-
-        private void varint(long value) {
+        void varint(long value) {
             long rest = value;
             while ((rest & ~0x7fL) != 0) {
-                out.write((int) (rest & 0x7f | 0x80));
+                write((int) (rest & 0x7f | 0x80));
                 rest >>>= 7;
             }
-            out.write((int) rest);
+            write((int) rest);
         }
     }
 }

@@ -1,0 +1,104 @@
+"""The Java agent's files, other recordings in the process, and stacks of waiting threads."""
+
+import base64
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from example_program import Run
+from fake_server import FakeServer, Seen, assigned, throttled
+from languages import JAVA, Language
+from pprof_reader import ReadProfile, read
+
+pytestmark = pytest.mark.server
+
+Served = tuple[FakeServer, str]
+HOURS_AGO = time.time() - 7200
+
+
+@pytest.fixture
+def language() -> Language:
+    return JAVA
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Folder of temporary files of the JVM."""
+    path = tmp_path / "tmp"
+    path.mkdir()
+    return path
+
+
+def java_options(folder: Path, *options: str) -> dict[str, str]:
+    return {"JDK_JAVA_OPTIONS": " ".join([f"-Djava.io.tmpdir={folder}", *options])}
+
+
+def profile_of(upload: Seen) -> ReadProfile:
+    return read(base64.b64decode(upload.json["profileBytes"]))
+
+
+def test_a_killed_program_leaves_no_files(run: Run, server: Served, folder: Path) -> None:
+    fake, url = server
+    fake.respond_with("POST", assigned("CPU", "0.500s"), assigned("CPU", "60s"))
+    with run(url, **java_options(folder)) as program:
+        fake.wait_for("PATCH", 1)
+        fake.wait_for("POST", 2)
+        time.sleep(1)  # the second capture has begun
+        program.process.kill()
+        program.process.wait()
+    assert [path.name for path in folder.iterdir() if "hsperf" not in path.name] == []
+
+
+def test_old_recordings_of_killed_agents_are_deleted(
+    run: Run, server: Served, folder: Path
+) -> None:
+    fake, url = server
+    fake.respond_with("POST", assigned("CPU", "0.500s"), throttled("60s"))
+    old, target = folder / "flamewatch-1.jfr", folder / "target"
+    kept = [folder / name for name in ("flamewatch-2.jfr", "other-1.jfr", "target")]
+    for path in (old, *kept):
+        path.write_bytes(b"")
+    for path in (old, *kept[1:]):
+        os.utime(path, (HOURS_AGO, HOURS_AGO))
+    link = folder / "flamewatch-3.jfr"
+    link.symlink_to(target)
+    os.utime(link, (HOURS_AGO, HOURS_AGO), follow_symlinks=False)
+    with run(url, **java_options(folder)):
+        fake.wait_for("PATCH", 1)
+    assert not old.exists()
+    assert all(path.exists() for path in kept)
+    assert link.is_symlink()
+
+
+@pytest.mark.parametrize("kind", ["CPU", "CONTENTION"])
+def test_a_recording_of_the_program_is_not_disturbed(
+    kind: str, run: Run, server: Served, folder: Path
+) -> None:
+    fake, url = server
+    fake.respond_with("POST", assigned(kind, "1.500s"), throttled("60s"))
+    own = folder / "own.jfr"
+    options = java_options(folder, f"-XX:StartFlightRecording=filename={own},settings=profile")
+    with run(url, **options) as program:
+        [upload] = fake.wait_for("PATCH", 1)
+        program.process.send_signal(signal.SIGTERM)
+        program.process.wait(20)
+    profile = profile_of(upload)
+    assert profile.total(JAVA.types[kind]) > 0
+    assert any(name.startswith("Example.") for name in profile.functions_seen())
+    assert own.stat().st_size > 0
+
+
+def test_waiting_threads_count_in_each_sample(run: Run, server: Served, folder: Path) -> None:
+    fake, url = server
+    fake.respond_with("POST", assigned("WALL", "2s"), throttled("60s"))
+    with run(url, **java_options(folder)):
+        [upload] = fake.wait_for("PATCH", 1)
+    profile = profile_of(upload)
+    waiting = sum(
+        sample.values[1]
+        for sample in profile.samples
+        if any("Finalizer" in frame.function for frame in sample.frames)
+    )
+    assert waiting == pytest.approx(profile.duration_ns, rel=0.01)

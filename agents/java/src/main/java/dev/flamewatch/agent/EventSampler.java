@@ -1,0 +1,136 @@
+package dev.flamewatch.agent;
+
+import dev.flamewatch.agent.JfrReader.Event;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import jdk.jfr.EventSettings;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.Recording;
+import jdk.jfr.RecordingState;
+
+/**
+ * Captures CPU, HEAP_ALLOC and CONTENTION profiles by the JDK's Flight Recorder.
+ *
+ * <p>Each capture is a recording of its own, which starts and stops in some milliseconds: none runs between captures. JFR
+ * buffers it in memory, unless the program records too.
+ */
+final class EventSampler {
+    private static final String EXECUTION = "jdk.ExecutionSample";
+    private static final String ALLOCATION = "jdk.ObjectAllocationSample";
+    private static final String MONITOR = "jdk.JavaMonitorEnter";
+    private static final String PARK = "jdk.ThreadPark";
+    // Without any periodic event, JFR of JDK 17 wakes a thread 100 times a second while it records to memory.
+    private static final String PERIODIC = "jdk.JavaThreadStatistics";
+    private static final Duration PERIOD = Duration.ofMillis(10);
+    private static final String PREFIX = "flamewatch-";
+    private static final String SUFFIX = ".jfr";
+    private static final Duration LONGEST_USE = Duration.ofHours(1); // of a file, which takes milliseconds
+
+    private final JfrReader reader = new JfrReader();
+    private boolean hasDeletedLeftovers;
+
+    Pprof cpu(double seconds) throws IOException, InterruptedException {
+        Pprof profile = new Pprof("samples", "count", "cpu", "nanoseconds");
+        return capture(profile, seconds, List.of(EXECUTION));
+    }
+
+    Pprof allocations(double seconds) throws IOException, InterruptedException {
+        return capture(new Pprof("alloc_space", "bytes"), seconds, List.of(ALLOCATION));
+    }
+
+    Pprof contention(double seconds) throws IOException, InterruptedException {
+        Pprof profile = new Pprof("contentions", "count", "delay", "nanoseconds");
+        return capture(profile, seconds, List.of(MONITOR, PARK));
+    }
+
+    private Pprof capture(Pprof profile, double seconds, List<String> events) throws IOException, InterruptedException {
+        Path file = null;
+        try (Recording recording = new Recording()) {
+            // Files of JFR's repository stay behind when the process is killed; recordings beside each other need it.
+            recording.setToDisk(isAnotherRunning());
+            for (String event : events) {
+                EventSettings settings = recording.enable(event).withStackTrace();
+                if (event.equals(EXECUTION)) {
+                    settings.withPeriod(PERIOD);
+                } else if (event.equals(ALLOCATION)) {
+                    settings.with("throttle", "300/s");
+                } else {
+                    settings.withoutThreshold();
+                }
+            }
+            recording.enable(PERIODIC).withPeriod(Duration.ofSeconds(1));
+            recording.start();
+            long start = System.nanoTime();
+            Thread.sleep(Math.round(seconds * 1000));
+            profile.setDuration(System.nanoTime() - start);
+            file = Files.createTempFile(PREFIX, SUFFIX);
+            if (!hasDeletedLeftovers) {
+                hasDeletedLeftovers = true;
+                deleteLeftovers(file);
+            }
+            recording.setDestination(file);
+            recording.stop(); // writes the file
+            if (Files.size(file) == 0) {
+                throw new IOException("another recording of JFR began during the capture");
+            }
+            // Events of the program's recordings are in the file too.
+            reader.read(Files.readAllBytes(file), event -> events.contains(event.type()) ? values(event) : null, profile);
+            return profile;
+        } finally {
+            if (file != null) {
+                Files.deleteIfExists(file);
+            }
+        }
+    }
+
+    private static boolean isAnotherRunning() {
+        for (Recording recording : FlightRecorder.getFlightRecorder().getRecordings()) {
+            if (recording.getState() == RecordingState.RUNNING) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Deletes old files of agents that were killed while they read them: those in this file's folder, of its owner. */
+    private static void deleteLeftovers(Path file) throws IOException {
+        UserPrincipal user = Files.getOwner(file);
+        Instant limit = Instant.now().minus(LONGEST_USE);
+        try (DirectoryStream<Path> others = Files.newDirectoryStream(file.getParent(), PREFIX + "*" + SUFFIX)) {
+            for (Path other : others) {
+                try {
+                    if (Files.isRegularFile(other, LinkOption.NOFOLLOW_LINKS)
+                            && Files.getOwner(other, LinkOption.NOFOLLOW_LINKS).equals(user)
+                            && Files.getLastModifiedTime(other, LinkOption.NOFOLLOW_LINKS).toInstant().isBefore(limit)) {
+                        Files.deleteIfExists(other);
+                    }
+                } catch (NoSuchFileException deleted) {
+                    continue; // by another agent
+                }
+            }
+        }
+    }
+
+    private static long[] values(Event event) throws IOException {
+        return switch (event.type()) {
+            case EXECUTION -> new long[] {1, PERIOD.toNanos()};
+            case ALLOCATION -> new long[] {event.number("weight")};
+            case MONITOR -> new long[] {1, event.durationNanos()};
+            case PARK -> isLock(event.className("parkedClass")) ? new long[] {1, event.durationNanos()} : null;
+            default -> throw new IOException("no values of " + event.type());
+        };
+    }
+
+    /** Returns true for locks; threads that wait for work park on conditions, which are no contention. */
+    private static boolean isLock(String parked) {
+        return parked.startsWith("java/util/concurrent/locks/Reentrant") && parked.contains("Sync");
+    }
+}
