@@ -35,6 +35,8 @@ from profiles.queries.results import (
     TimeSpan,
     TopResult,
     TreeResult,
+    Untested,
+    UntestedReason,
 )
 from profiles.queries.selection import (
     FilterOption,
@@ -47,18 +49,21 @@ from profiles.queries.selection import (
 )
 from projects.profile_types import ProfileType
 
-VERSION = 2  # of the format; part of the keys of shared caches
+VERSION = 3  # of the format; part of the keys of shared caches
 _ALIGNMENT = 8  # bytes: of each buffer, and the size of the header's length
 _CLASSES = {
     each.__name__: each
     for each in (
         *(Tree, Frames, LabelledSelf, Label, Metric, TreeFunctions, Spread, MeasuredSum),
         *(Coverage, Missing, ScanStats, SeriesSums, GroupSums, TimeSpan, Peek, Neighbour),
-        *(TreeResult, TopResult, FocusResult, CompareResult, Intervals),
+        *(TreeResult, TopResult, FocusResult, CompareResult, Intervals, Untested),
         *(Selection, View, ViewFilter, FunctionRow, FunctionChange),
     )
 }
-_ENUMS = {each.__name__: each for each in (Reason, FilterOption, Group, Order, Shape, ProfileType)}
+_ENUMS = {
+    each.__name__: each
+    for each in (Reason, UntestedReason, FilterOption, Group, Order, Shape, ProfileType)
+}
 _ROWS = {"FunctionRow": FunctionRow, "FunctionChange": FunctionChange}  # of scalars only
 _DTYPES = {"<i8", "<i4", "<u8", "<f8", "|u1", "|b1"}
 
