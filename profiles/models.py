@@ -165,27 +165,35 @@ class ResultSnapshot(models.Model):
     The profiles of the selection may have been deleted by retention since.
     """
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, verbose_name=_("project"))
     snapshot_id = models.CharField(max_length=16, unique=True)  # random, part of URLs
-    kind = models.CharField(max_length=9, choices=SnapshotKind)
-    title = models.CharField(max_length=200)
-    service = models.CharField(max_length=255, blank=True)  # "" for a file
-    type = models.CharField(max_length=10)  # projects.profile_types.ProfileType
-    start = models.DateTimeField()
-    end = models.DateTimeField()
+    kind = models.CharField(_("kind"), max_length=9, choices=SnapshotKind)
+    title = models.CharField(_("title"), max_length=200)
+    service = models.CharField(_("service"), max_length=255, blank=True)  # "" for a file
+    type = models.CharField(_("profile type"), max_length=10)  # projects.profile_types.ProfileType
+    start = models.DateTimeField(_("start"))
+    end = models.DateTimeField(_("end"))
     # Query string of the flame page, with an absolute range: what was selected, and the view.
-    query = models.TextField(blank=True)
+    query = models.TextField(_("parameters"), blank=True)
     metrics = models.JSONField()  # [[name, unit], …], the default one first
-    profiles = models.PositiveIntegerField()
+    profiles = models.PositiveIntegerField(_("profiles"))
     duration_ns = models.BigIntegerField()  # Σ over the profiles
-    left_out = models.PositiveIntegerField(default=0)  # matching profiles that are not in the tree
+    # Matching profiles that are not in the tree.
+    left_out = models.PositiveIntegerField(_("profiles left out"), default=0)
     warnings = models.JSONField(default=list)  # sentences about what a file lacks
     # One call tree of all metrics (profiles.engine.encoding.codec) is the whole blob.
     blob = models.OneToOneField(Blob, on_delete=models.RESTRICT)
-    created = models.DateTimeField(auto_now_add=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
+    created = models.DateTimeField(_("created"), auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        verbose_name=_("created by"),
+    )
 
     class Meta:
+        verbose_name = _("snapshot")
+        verbose_name_plural = _("snapshots")
         indexes = [models.Index(fields=["project", "created"], name="snapshot_by_creation")]
 
     def __str__(self) -> str:

@@ -76,6 +76,8 @@ from profiles.queries.results import (
     StripStep,
     TopResult,
     TreeResult,
+    Untested,
+    UntestedReason,
     VersionSpan,
     WeightChoice,
 )
@@ -169,6 +171,8 @@ __all__ = [
     "TooManyQueriesWaiting",
     "TopResult",
     "TreeResult",
+    "Untested",
+    "UntestedReason",
     "VersionSpan",
     "View",
     "ViewFilter",

@@ -23,12 +23,16 @@ from profiles.engine.stats.sum_of_squares import VarianceMerge
 from profiles.queries.cache import cache_sum, cached_sum
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_query
-from profiles.queries.results import CompareResult, FunctionChange, Intervals
+from profiles.queries.results import (
+    CompareResult,
+    FunctionChange,
+    Intervals,
+    Untested,
+    UntestedReason,
+)
 from profiles.queries.scan import Trees, add_profiles, explain_errors
 from profiles.queries.selection import FilterOption, Group, InvalidQuery, Selection, Shape, View
 from profiles.queries.tree import apply_view, highlighted, merge_trees
-
-_SNAPSHOT = "No intervals: a snapshot has the sums of its profiles only."
 
 Sides = tuple[Selection, Selection]
 _Side = tuple[MeasuredSum, Coverage]
@@ -46,7 +50,7 @@ def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -
     with context.snapshot:
         metrics = _common(a, metrics_of(context, a), metrics_of(context, b))
         metric = choose_metric(a, view, metrics)
-        compared, coverages, why = _compare(context, (a, b), metric, view)
+        compared, coverages, untested = _compare(context, (a, b), metric, view)
     if view.root is not None:
         compared = _below(context, compared, view.root, view.shape)
     profiles = coverages[0].profiles, coverages[1].profiles
@@ -58,8 +62,8 @@ def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -
         metrics=metrics,
         coverages=coverages,
         tree=drawn.tree,
-        intervals=None if why else Intervals(drawn.nodes.low, drawn.nodes.high, drawn.nodes.q),
-        why_no_intervals=why,
+        intervals=None if untested else Intervals(drawn.nodes.low, drawn.nodes.high, drawn.nodes.q),
+        untested=untested,
         functions=_changes(compared.functions, profiles),
         folded=folded,
         highlighted=highlighted(context, drawn.tree, view),
@@ -69,7 +73,7 @@ def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -
 class _Compared(NamedTuple):
     trees: ComparedTrees
     coverages: tuple[Coverage, Coverage]
-    why_no_intervals: str
+    untested: Untested | None
 
 
 def _common(a: Selection, of_a: tuple[Metric, ...], of_b: tuple[Metric, ...]) -> tuple[Metric, ...]:
@@ -86,23 +90,19 @@ def _common(a: Selection, of_a: tuple[Metric, ...], of_b: tuple[Metric, ...]) ->
 def _compare(context: QueryContext, sides: Sides, metric: Metric, view: View) -> _Compared:
     whole = replace(view, root=None)
     if any(side.snapshot for side in sides):
-        return _compare_untested(context, sides, metric, whole, _SNAPSHOT)
+        return _compare_untested(context, sides, metric, whole, Untested(UntestedReason.SNAPSHOT))
     if any(side.samples for side in sides):
-        why = "No intervals: samples selected by their labels are not tested."
+        why = Untested(UntestedReason.SAMPLE_LABELS)
         return _compare_untested(context, sides, metric, whole, why)
     try:
         compared = _compare_tested(context, sides, metric, whole)
     except TooLarge as error:
-        why = (
-            f"No intervals: this view needs {error.value:,} or more values of individual profiles, "
-            f"and the limit is {error.allowed:,}. Select fewer profiles."
-        )
+        why = Untested(UntestedReason.TOO_MANY_VALUES, error.value, error.allowed)
         return _compare_untested(context, sides, metric, whole, why)
     fewest = min(coverage.profiles for coverage in compared.coverages)
     if fewest >= MIN_PROFILES:
         return compared
-    why = f"No intervals: each side needs {MIN_PROFILES} profiles or more, and one has {fewest}."
-    return compared._replace(why_no_intervals=why)
+    return compared._replace(untested=Untested(UntestedReason.FEW_PROFILES, fewest, MIN_PROFILES))
 
 
 def _is_plain(view: View) -> bool:
@@ -123,7 +123,7 @@ def _compare_tested(context: QueryContext, sides: Sides, metric: Metric, view: V
 def _by_variance(context: QueryContext, sides: Sides, metric: Metric) -> _Compared:
     plans = [plan_query(context, side, variance=True) for side in sides]
     (first, coverage), (second, other) = (_measure(context, plan, metric) for plan in plans)
-    return _Compared(compare_trees(first, second, context.check), (coverage, other), "")
+    return _Compared(compare_trees(first, second, context.check), (coverage, other), None)
 
 
 def _measure(context: QueryContext, plan: QueryPlan, metric: Metric) -> _Side:
@@ -160,7 +160,7 @@ def _by_profile(context: QueryContext, sides: Sides, metric: Metric, view: View)
         )
         return compare_trees(a, b, context.check)
 
-    return _Compared(_as_shown(compare, view), (first, second), "")
+    return _Compared(_as_shown(compare, view), (first, second), None)
 
 
 def _add_side(
@@ -171,7 +171,7 @@ def _add_side(
 
 
 def _compare_untested(
-    context: QueryContext, sides: Sides, metric: Metric, view: View, why: str
+    context: QueryContext, sides: Sides, metric: Metric, view: View, why: Untested
 ) -> _Compared:
     (a, first), (b, second) = (
         merge_trees(context, plan_query(context, side), metric, view.group) for side in sides

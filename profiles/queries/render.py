@@ -96,7 +96,7 @@ def compare_document(context: QueryContext, result: CompareResult) -> dict[str, 
         "ci_lo": _short(intervals.low[order]),
         "ci_hi": _short(intervals.high[order]),
         "q": _short(intervals.q[order]),
-        "why_no_intervals": result.why_no_intervals,
+        "why_no_intervals": str(result.untested or ""),
     }
 
 

@@ -35,6 +35,8 @@ from profiles.queries.results import (
     TimeSpan,
     TopResult,
     TreeResult,
+    Untested,
+    UntestedReason,
 )
 from profiles.queries.selection import (
     FilterOption,
@@ -56,13 +58,15 @@ _CLASSES = {
     for each in (
         *(Tree, Frames, LabelledSelf, Label, Metric, TreeFunctions, Spread, MeasuredSum),
         *(Coverage, Missing, ScanStats, SeriesSums, GroupSums, TimeSpan, Peek, Neighbour),
-        *(TreeResult, TopResult, FocusResult, CompareResult, Intervals),
+        *(TreeResult, TopResult, FocusResult, CompareResult, Intervals, Untested),
         *(Selection, View, ViewFilter, Grouping, FunctionRow, FunctionChange),
     )
 }
 _ENUMS = {
     each.__name__: each
-    for each in (Reason, FilterOption, Group, GroupKind, Order, Shape, ProfileType)
+    for each in (
+        *(Reason, UntestedReason, FilterOption, Group, GroupKind, Order, Shape, ProfileType),
+    )
 }
 _ROWS = {"FunctionRow": FunctionRow, "FunctionChange": FunctionChange}  # of scalars only
 _DTYPES = {"<i8", "<i4", "<u8", "<f8", "|u1", "|b1"}

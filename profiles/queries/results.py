@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -143,6 +144,44 @@ class FunctionChange(NamedTuple):
     real: bool  # significant: q is at most profiles.engine.stats.significance.REAL
 
 
+class UntestedReason(StrEnum):
+    SNAPSHOT = "snapshot"
+    SAMPLE_LABELS = "sample_labels"
+    TOO_MANY_VALUES = "too_many_values"
+    FEW_PROFILES = "few_profiles"
+
+
+@dataclass(frozen=True, slots=True)
+class Untested:
+    """Reason for which a comparison has no tests of significance, and so no intervals.
+
+    The text is the sentence of the query API.
+    """
+
+    reason: UntestedReason
+    # TOO_MANY_VALUES: values of individual profiles that the view needs, at least, and the limit;
+    # FEW_PROFILES: profiles of the smaller side, and the least number that a test needs.
+    found: int = 0
+    limit: int = 0
+
+    def __str__(self) -> str:
+        match self.reason:
+            case UntestedReason.SNAPSHOT:
+                return "No intervals: a snapshot has the sums of its profiles only."
+            case UntestedReason.SAMPLE_LABELS:
+                return "No intervals: samples selected by their labels are not tested."
+            case UntestedReason.TOO_MANY_VALUES:
+                return (
+                    f"No intervals: this view needs {self.found:,} or more values of individual "
+                    f"profiles, and the limit is {self.limit:,}. Select fewer profiles."
+                )
+            case UntestedReason.FEW_PROFILES:
+                return (
+                    f"No intervals: each side needs {self.limit:,} profiles or more, and one has "
+                    f"{self.found:,}."
+                )
+
+
 @dataclass(frozen=True, slots=True)
 class CompareResult:
     """Comparison of two selections of one project, service and type.
@@ -157,7 +196,7 @@ class CompareResult:
     coverages: tuple[Coverage, Coverage]
     tree: Tree  # every node of either side; `self` is [2, N]: sums of the sides
     intervals: Intervals | None  # by node of the tree
-    why_no_intervals: str  # a sentence; "" if there are intervals
+    untested: Untested | None  # None if there are intervals
     functions: tuple[FunctionChange, ...]  # the largest absolute difference of means first
     folded: dict[int, tuple[int, int]] = field(default_factory=dict)  # see TreeResult; both sides
     highlighted: tuple[int, ...] = ()  # indexes of nodes, in order

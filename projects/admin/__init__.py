@@ -1,4 +1,4 @@
-"""Django admin for the operator: projects, quotas and users; other records are read-only."""
+"""Django admin for the operator: projects, quotas and users; other rows are read-only."""
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
@@ -6,23 +6,27 @@ from django.utils.translation import gettext_lazy as _
 
 from projects.admin import (
     agent,
+    annotation,
     api_key,
     audit_entry,
     day_rejections,
     deployment,
     project,
     quota,
+    saved_view,
     user,
 )
 
 __all__ = [
     "agent",
+    "annotation",
     "api_key",
     "audit_entry",
     "day_rejections",
     "deployment",
     "project",
     "quota",
+    "saved_view",
     "user",
 ]
 

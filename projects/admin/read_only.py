@@ -1,23 +1,26 @@
-"""Read-only admin for rows that the server writes; they are deleted with their project."""
+"""Read-only admin for rows that the server or members of projects write."""
+
+from typing import Any, cast
 
 from django.contrib import admin
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from projects.models import Agent, ApiKey, AuditEntry, DayRejections, Deployment
+from projects.models import User
 
 _DELETING_A_PROJECT = {"projects_project_delete", "projects_project_changelist"}
 
-Row = Agent | ApiKey | AuditEntry | DayRejections | Deployment
-
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Admin for rows that the server writes; they are deleted with their project."""
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Allow deletion only as part of a project's deletion.
 
         Django asks for this permission for every object that the project's deletion would delete
@@ -25,3 +28,21 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         """
         page = request.resolver_match.url_name if request.resolver_match else ""
         return page in _DELETING_A_PROJECT and super().has_delete_permission(request, obj)
+
+
+class DeletableAdmin(ReadOnlyAdmin):
+    """Admin for rows that members of projects write; the operator may delete them."""
+
+    def delete_row(self, row: Any, by: User) -> None:
+        """Delete a row as the console does, with an entry in the audit log."""
+        raise NotImplementedError
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return admin.ModelAdmin.has_delete_permission(self, request, obj)
+
+    def delete_model(self, request: HttpRequest, obj: Model) -> None:
+        self.delete_row(obj, cast("User", request.user))
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for row in queryset.select_related("project"):
+            self.delete_model(request, row)

@@ -28,6 +28,8 @@ from profiles.queries.results import (
     TimeSpan,
     TopResult,
     TreeResult,
+    Untested,
+    UntestedReason,
 )
 from profiles.queries.selection import FilterOption, Selection, View, ViewFilter
 from projects.profile_types import ProfileType
@@ -152,7 +154,7 @@ def _results() -> Sequence[object]:
         FocusResult(*of_view, row, tree, tree, Peek((Neighbour("a", "b", 1),))),
         CompareResult(
             *((selection, selection), view, cpu, (cpu,), (coverage, coverage), tree),
-            *(intervals, "", (change, change)),
+            *(intervals, Untested(UntestedReason.FEW_PROFILES, 1, 8), (change, change)),
         ),
         SeriesSums(tree, [stats], {1: TimeSpan(1, 2, 3)}),
         MeasuredSum(3, tree, spread, functions_of(tree), spread),

@@ -15,6 +15,7 @@ from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
 from frontend.fragments import text_error, wants_fragment
 from frontend.pages.breakdown import view_model as breakdown_page
+from frontend.pages.breakdown.csv_table import columns, table
 from frontend.pages.breakdown.params import COMPARE, PICK, read
 from frontend.queries.form_address import redirect_form
 from frontend.queries.page_query import DEADLINE_SECONDS, options_of, page_query, query_context
@@ -77,5 +78,4 @@ def breakdown_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     except DeadlinePassed:
         sentence = _("This breakdown takes more than %(n)d s. Try a shorter time range.")
         return text_error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
-    columns = breakdown_page.columns(query, result)
-    return csv_file("breakdown.csv", columns, breakdown_page.table(result, previous))
+    return csv_file("breakdown.csv", columns(query, result), table(result, previous))

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from frontend.components import display_names, empty_state
 from frontend.components.chart_notes import ChartNotes, chart_notes
-from frontend.components.display_names import NOT_SET, label_name
+from frontend.components.display_names import label_name
 from frontend.components.empty_state import no_profiles, with_links
 from frontend.components.filter_chips import chips
 from frontend.components.label_menu import label_menu
@@ -22,10 +22,17 @@ from frontend.components.rates import Rate, rate_of
 from frontend.components.selecting import selecting_context
 from frontend.components.time_ranges import span_name
 from frontend.components.time_steps import steps_menu
-from frontend.components.units import format_delta_points, format_value
+from frontend.components.units import format_value
 from frontend.components.versions import releases_in
 from frontend.pages.breakdown.chart import CHARTED, chart
 from frontend.pages.breakdown.params import SORTS, BreakdownQuery
+from frontend.pages.breakdown.value_table import (
+    SortHeading,
+    ValueRow,
+    sort_heading,
+    value_name,
+    value_rows,
+)
 from frontend.queries.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -34,7 +41,7 @@ from frontend.queries.page_query import (
     options_of,
     page_query,
 )
-from frontend.queries.params import ParsedParams, time_text
+from frontend.queries.params import ParsedParams
 from frontend.queries.view_address import SIDE
 from profiles.query import (
     MAX_SERIES,
@@ -52,38 +59,6 @@ from projects.models import Project
 
 ROWS = 50  # of a page of the table
 _SIDES = 2  # of a comparison
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Relative change to the previous period of equal length."""
-
-    text: str  # "" if it is unknown
-    sign: int  # -1, 0 or 1
-    is_new: bool  # the previous period has profiles, but none with the value
-
-
-@dataclass(frozen=True, slots=True)
-class ValueRow:
-    """Table row of a label value."""
-
-    value: str | None  # None: without the label
-    name: str
-    number: int  # of its series in the chart; 0 if it is in "other"
-    shown: str  # its part of the rate of all profiles
-    share: float
-    mean: str  # rate of its own profiles; "" for a label of samples
-    change: Change
-    profiles: int | None
-    flame: str  # query string of the flame graph of this value
-
-
-@dataclass(frozen=True, slots=True)
-class SortHeading:
-    """Heading of a sortable column."""
-
-    sort: str  # value of the `sort` parameter that the heading's link sets
-    order: str  # aria-sort; "" for other columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +165,6 @@ def series_of(
         return result, None
 
 
-def value_name(value: str | None) -> str:
-    return str(NOT_SET) if value is None else value
-
-
 def _shown(
     context: QueryContext,
     query: BreakdownQuery,
@@ -203,7 +174,7 @@ def _shown(
 ) -> BreakdownView:
     duration = sum(step.duration_ns for step in result.steps)
     rate = rate_of(result.selection.type, result.metric, duration)
-    rows = _rows(query, result, previous, rate)
+    rows = value_rows(query, result, previous, rate)
     pages = pages_of(len(rows), ROWS, query.page)
     charted, rest = result.values[:CHARTED], _rest(result)
     series = [*charted, *([rest] if rest else [])]
@@ -221,7 +192,7 @@ def _shown(
         series=names,
         others=others,
         rows=rows[pages.first : pages.behind],
-        headings={column: _heading(query, column) for column in SORTS},
+        headings={column: sort_heading(query, column) for column in SORTS},
         pages=pages,
         values=len(result.values) + result.other_values,
         steps=_steps(result, series, rate),
@@ -229,17 +200,6 @@ def _shown(
         unit=unit,
         of_profiles=query.group_by.kind is not GroupKind.SAMPLE,
         previous=span_name(query.params.span) if previous and previous.coverage.profiles else "",
-    )
-
-
-def _heading(query: BreakdownQuery, column: str) -> SortHeading:
-    """Return a heading, whose link reverses the current column; numbers descend, names ascend."""
-    if query.sort != column:
-        return SortHeading("" if column == SORTS[0] else column, "")
-    ascends = query.reverse if column != "name" else not query.reverse
-    back = "" if column == SORTS[0] else column
-    return SortHeading(
-        back if query.reverse else f"-{column}", "ascending" if ascends else "descending"
     )
 
 
@@ -254,85 +214,6 @@ def _rest(result: SeriesResult) -> GroupSeries | None:
         return None
     totals = tuple(sum(column) for column in zip(*(each.totals for each in rest), strict=True))
     return GroupSeries(None, sum(totals), totals, None, None)
-
-
-def _rows(
-    query: BreakdownQuery,
-    result: SeriesResult,
-    previous: SeriesResult | None,
-    rate: Rate,
-) -> list[ValueRow]:
-    """Return all rows, sorted."""
-    whole = _Whole.of(result)
-    before = {each.value: each for each in previous.values} if previous else {}
-    of_before = _Whole.of(previous) if previous else _Whole(0, 0, 0)
-    are_all_known = previous is not None and not previous.other
-    keyed: list[tuple[dict[str, float | str], ValueRow]] = []
-    for number, each in enumerate(result.values, 1):
-        own = _own_rate(each, rate, whole)
-        earlier = before.get(each.value)
-        was = _own_rate(earlier, rate, of_before) if earlier else None
-        is_known = of_before.profiles > 0 and (earlier is not None or are_all_known)
-        change, ratio = _change(own, was, is_known=is_known)
-        row = ValueRow(
-            value=each.value,
-            name=value_name(each.value),
-            number=number if number <= CHARTED else 0,
-            shown=format_value(
-                rate.of(each.total, whole.profiles, whole.duration_ns) or 0, rate.unit
-            ),
-            share=each.total / whole.total if whole.total else 0.0,
-            mean=format_value(own or 0, rate.unit) if each.profiles is not None else "",
-            change=change,
-            profiles=each.profiles,
-            flame=query.only(each.value).parameters(),
-        )
-        keys: dict[str, float | str] = {
-            "value": -each.total,
-            "mean": -(own or 0),
-            "change": -ratio,
-            "profiles": -(each.profiles or 0),
-            "name": value_name(each.value),
-        }
-        keyed.append((keys, row))
-    keyed.sort(key=lambda pair: pair[0][query.sort], reverse=query.reverse)
-    return [row for _keys, row in keyed]
-
-
-@dataclass(frozen=True, slots=True)
-class _Whole:
-    """Sums over all profiles of a range."""
-
-    total: int
-    profiles: int
-    duration_ns: int
-
-    @classmethod
-    def of(cls, result: SeriesResult) -> "_Whole":
-        steps = result.steps
-        return cls(
-            sum(step.total for step in steps),
-            sum(step.profiles for step in steps),
-            sum(step.duration_ns for step in steps),
-        )
-
-
-def _own_rate(of: GroupSeries, rate: Rate, whole: _Whole) -> float | None:
-    """Return the rate of the value's own profiles; of a label of samples, that of all profiles."""
-    if of.profiles is None or of.duration_ns is None:
-        return rate.of(of.total, whole.profiles, whole.duration_ns)
-    return rate.of(of.total, of.profiles, of.duration_ns)
-
-
-def _change(now: float | None, was: float | None, *, is_known: bool) -> tuple[Change, float]:
-    """Return the change, and the number to sort by: new values first, unknown ones last."""
-    if not is_known or now is None:
-        return Change("", 0, is_new=False), float("-inf")
-    if not was:
-        return Change("", 1, is_new=True), float("inf")
-    ratio = now / was - 1
-    text = format_delta_points(ratio)
-    return Change(text, 0 if text == "0" else 1 if ratio > 0 else -1, is_new=False), ratio
 
 
 def comparison(of: PageQuery, query: BreakdownQuery, picks: Sequence[str]) -> str | None:
@@ -365,42 +246,3 @@ def _steps(result: SeriesResult, series: Sequence[GroupSeries], rate: Rate) -> l
         texts = ["" if value is None else format_value(value, rate.unit) for value in values]
         rows.append(BreakdownRow(step.start, step.profiles, texts))
     return rows
-
-
-def table(result: SeriesResult, previous: SeriesResult | None) -> list[list[str | int | float]]:
-    """Return CSV rows with the sums of each value; `columns` returns the header."""
-    before = {each.value: each for each in previous.values} if previous else {}
-    unknown = None if previous is None or previous.other else 0
-    rows: list[list[str | int | float]] = []
-    for each in result.values:
-        earlier = before.get(each.value)
-        rows.append(
-            [
-                each.value or "",
-                each.total,
-                _cell(each.profiles),
-                _cell(earlier.total if earlier else unknown),
-                _cell(earlier.profiles if earlier else unknown),
-                *each.totals,
-            ]
-        )
-    if other := result.other:
-        name = f"other ({result.other_values})"
-        rows.append([name, other.total, _cell(other.profiles), "", "", *other.totals])
-    return rows
-
-
-def _cell(number: int | None) -> int | str:
-    return "" if number is None else number
-
-
-def columns(query: BreakdownQuery, result: SeriesResult) -> list[str]:
-    unit = result.metric.unit
-    return [
-        query.group_by.parameter,
-        f"total ({unit})",
-        "profiles",
-        f"total of the previous period ({unit})",
-        "profiles of the previous period",
-        *(f"{time_text(step.start)} ({unit}, profiles: {step.profiles})" for step in result.steps),
-    ]

@@ -13,7 +13,7 @@ from frontend.components.filter_chips import chips
 from frontend.components.left_out import left_out
 from frontend.components.picker import Picker, picker
 from frontend.components.selecting import name_context
-from frontend.components.units import format_delta, format_value
+from frontend.components.units import format_count, format_delta, format_value
 from frontend.components.versions import releases_of
 from frontend.pages.compare.changes import Changes, changes
 from frontend.pages.compare.comparison import Pair, compared, seen_of
@@ -38,6 +38,8 @@ from profiles.query import (
     QueryContext,
     Selection,
     SnapshotInfo,
+    Untested,
+    UntestedReason,
     run_snapshot,
 )
 from projects.models import Project
@@ -191,6 +193,7 @@ def _of_result(result: CompareResult, query: CompareQuery, url: str) -> dict[str
         "sides": _sides(result, query),
         "metric": display_names.metric_name(result.metric),
         "total": _total(result),
+        "untested": untested_sentence(result.untested) if result.untested else "",
         "changes": _changes(result, query),
         "columns": _columns(query),
         "seen": seen_of(result),
@@ -239,6 +242,27 @@ def _total(result: CompareResult) -> str:
     of_selected, of_baseline = _totals(result)
     difference = of_selected / selected.profiles - of_baseline / baseline.profiles
     return format_delta(difference, result.metric.unit)
+
+
+def untested_sentence(why: Untested) -> str:
+    """Return why the comparison has no intervals, in the language of the page."""
+    values = {"found": format_count(why.found), "limit": format_count(why.limit)}
+    match why.reason:
+        case UntestedReason.SNAPSHOT:
+            return _("No intervals: a snapshot has the sums of its profiles only.")
+        case UntestedReason.SAMPLE_LABELS:
+            return _("No intervals: samples selected by their labels are not tested.")
+        case UntestedReason.TOO_MANY_VALUES:
+            sentence = _(
+                "No intervals: this view needs %(found)s or more values of individual profiles, and"
+                " the limit is %(limit)s. Select fewer profiles."
+            )
+            return sentence % values
+        case UntestedReason.FEW_PROFILES:
+            sentence = _(
+                "No intervals: each side needs %(limit)s profiles or more, and one has %(found)s."
+            )
+            return f"{sentence % values} {_('A comparison needs about 30 profiles on each side.')}"
 
 
 def _changes(result: CompareResult, query: CompareQuery) -> Changes:

@@ -8,7 +8,6 @@ from itertools import pairwise
 from urllib.parse import urlencode
 
 from django.urls import reverse
-from django.utils.translation import ngettext
 
 from frontend.components import display_names, empty_state
 from frontend.components.chart_notes import ChartNotes, chart_notes
@@ -21,7 +20,8 @@ from frontend.components.time_ranges import span_name
 from frontend.components.time_steps import steps_menu
 from frontend.components.units import format_percent, format_value
 from frontend.pages.history.chart import LINES, chart
-from frontend.pages.history.params import MOST_CHOSEN, HistoryQuery
+from frontend.pages.history.functions_menu import functions_menu
+from frontend.pages.history.params import HistoryQuery
 from frontend.pages.history.version_changes import Since, changes_since
 from frontend.queries.page_query import (
     DEADLINE_SECONDS,
@@ -82,23 +82,6 @@ class HistoryView:
     fewest: int  # smallest number of profiles in a step, ignoring empty steps
     most: int
     last: datetime  # start of the last step with profiles
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionChoice:
-    name: str
-    values: list[str]  # values of the `function` or `top` parameter
-    chosen: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionsMenu:
-    """Menu of functions: the top ones, or the selected ones."""
-
-    now: str  # current choice
-    tops: list[FunctionChoice]
-    chosen: list[FunctionChoice]  # each with the parameter values that remain without it
-    full: bool  # the maximum number of functions is selected
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,31 +156,6 @@ def _context(of: PageQuery, query: HistoryQuery, url: str) -> dict[str, object]:
     found["metric"] = display_names.metric_name(result.metric)
     found["notes"] = marked = chart_notes(of.project, of.selection)
     return found | {"shown": shown(result, query, marked), "releases": _releases(result, query)}
-
-
-def functions_menu(query: HistoryQuery) -> FunctionsMenu:
-    names_ = query.functions
-    return FunctionsMenu(
-        now=_chosen_words(len(names_)) if names_ else _top_words(query.top),
-        tops=[
-            FunctionChoice(
-                _top_words(count),
-                [f"{count}"] if count != MOST_CHOSEN else [],
-                not names_ and query.top == count,
-            )
-            for count in (MOST_CHOSEN, 3, 1)
-        ],
-        chosen=[FunctionChoice(name, [each for each in names_ if each != name]) for name in names_],
-        full=len(names_) >= MOST_CHOSEN,
-    )
-
-
-def _top_words(count: int) -> str:
-    return ngettext("the top function by self", "top %(n)d by self", count) % {"n": count}
-
-
-def _chosen_words(count: int) -> str:
-    return ngettext("%(n)d selected", "%(n)d selected", count) % {"n": count}
 
 
 def _notices(query: HistoryQuery, options: OptionsResult) -> tuple[str, ...]:

@@ -18,6 +18,8 @@ from profiles.query import (
     InvalidQuery,
     Selection,
     Shape,
+    Untested,
+    UntestedReason,
     View,
     ViewFilter,
     compare_json,
@@ -96,7 +98,7 @@ def test_what_changed_is_real_and_what_did_not_is_not(
     assert (slow.low or 0) < -500_000 < (slow.high or 0) < 0
     assert (steady.low, steady.high, steady.q) != (None, None, None)
     assert [change.name for change in result.functions][:2] == ["main", "io"]
-    assert result.why_no_intervals == ""
+    assert result.untested is None
 
 
 def test_a_side_compared_with_itself_shows_nothing(sides: tuple[Selection, Selection]) -> None:
@@ -113,7 +115,8 @@ def test_a_side_without_profiles_has_no_tests(sides: tuple[Selection, Selection]
         assert sorted(coverage.profiles for coverage in result.coverages) == [0, PROFILES]
         assert int(result.tree.self.sum()) == result.coverages[0].total + result.coverages[1].total
         assert result.intervals is None
-        assert result.why_no_intervals.endswith("and one has 0.")
+        assert result.untested == Untested(UntestedReason.FEW_PROFILES, 0, 8)
+        assert str(result.untested).endswith("and one has 0.")
         assert json.loads(compare_json(query_context(result.selections[0]), result))["q"] == [
             None
         ] * len(result.tree.id)
@@ -160,7 +163,9 @@ def test_beyond_a_limit_such_views_have_none_and_say_why(
     monkeypatch.setattr(compare, "MAX_CELLS", 20)
     result = run_compare(query_context(sides[0]), *sides, view)
     assert result.intervals is None
-    assert "the limit is 20." in result.why_no_intervals
+    assert result.untested is not None
+    assert result.untested.reason is UntestedReason.TOO_MANY_VALUES
+    assert "the limit is 20." in str(result.untested)
     assert result.coverages == exact.coverages
     assert not any(change.real or change.q for change in result.functions)
     sums = [{c.name: (c.a_total, c.b_total) for c in each.functions} for each in (result, exact)]

@@ -1,18 +1,36 @@
 """Admin pages load under the content security policy, which forbids inline code."""
 
 import re
+from urllib.parse import urlencode
 
 import pytest
+from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from profiles.engine.metrics import Metric
+from profiles.models import SnapshotKind
+from profiles.storage import result_snapshots
+from profiles.storage.result_snapshots import NewSnapshot
 from projects import audit
 from projects.credentials import keys
-from projects.models import Agent, DayRejections, Deployment, Project, Quota, User
+from projects.models import (
+    Agent,
+    Annotation,
+    AuditEntry,
+    DayRejections,
+    Deployment,
+    Project,
+    Quota,
+    SavedView,
+    User,
+)
+from projects.profile_types import ProfileType
 
 WRITTEN_BY_THE_SERVER = ["apikey", "deployment", "agent", "auditentry", "dayrejections"]
-MODELS = ["project", "quota", "user", *WRITTEN_BY_THE_SERVER]
+WRITTEN_BY_MEMBERS = ["annotation", "savedview", "resultsnapshot"]
+MODELS = ["project", "quota", "user", *WRITTEN_BY_THE_SERVER, *WRITTEN_BY_MEMBERS]
 INLINE = re.compile(
     r"<style|\sstyle=|<script(?![^>]*\ssrc=)(?![^>]*type=\"application/json)|\son\w+="
 )
@@ -40,11 +58,30 @@ def rows(project: Project, bob: User) -> dict[str, int]:
             project=project, day=now.date(), reason="profiles_per_day", count=3
         ).pk,
         "user": bob.pk,
+        **{name: shared_row(project, name).pk for name in WRITTEN_BY_MEMBERS},
     }
 
 
-def page(client: Client, name: str, *args: object) -> str:
-    response = client.get(reverse(f"admin:{name}", args=args))
+def shared_row(project: Project, model: str) -> Model:
+    """Store a note, a saved view or a snapshot."""
+    now = timezone.now()
+    if model == "annotation":
+        return Annotation.objects.create(project=project, at=now, text="deployed 2.31.0")
+    if model == "savedview":
+        return SavedView.objects.create(project=project, name="Checkout today", page="flame")
+    cpu = (Metric("cpu", "nanoseconds"),)
+    of_selection = (SnapshotKind.SELECTION, "Before the fix", "checkout", ProfileType.CPU)
+    new = NewSnapshot(project.pk, *of_selection, now, now, "", cpu, 1, 1, b"tree")
+    return result_snapshots.store(new)
+
+
+def url_of(model: str, page: str, *args: object) -> str:
+    app = "profiles" if model == "resultsnapshot" else "projects"
+    return reverse(f"admin:{app}_{model}_{page}", args=args)
+
+
+def page(client: Client, url: str) -> str:
+    response = client.get(url)
     assert response.status_code == 200
     assert "default-src 'none'" in response["Content-Security-Policy"]
     return response.content.decode()
@@ -54,31 +91,71 @@ def page(client: Client, name: str, *args: object) -> str:
 def test_the_list_and_a_row_load_without_inline_code(
     admin: Client, rows: dict[str, int], model: str
 ) -> None:
-    html = page(admin, f"projects_{model}_changelist")
-    html += page(admin, f"projects_{model}_change", rows[model])
+    html = page(admin, url_of(model, "changelist"))
+    html += page(admin, url_of(model, "change", rows[model]))
     assert INLINE.findall(html) == []
 
 
 @pytest.mark.parametrize("model", ["project", "quota", "user"])
 def test_a_row_can_be_added(admin: Client, model: str) -> None:
-    assert INLINE.findall(page(admin, f"projects_{model}_add")) == []
+    assert INLINE.findall(page(admin, url_of(model, "add"))) == []
 
 
 @pytest.mark.parametrize("model", WRITTEN_BY_THE_SERVER)
 def test_rows_that_the_server_writes_are_read_only(
     admin: Client, rows: dict[str, int], model: str
 ) -> None:
-    assert admin.get(reverse(f"admin:projects_{model}_add")).status_code == 403
-    change = reverse(f"admin:projects_{model}_change", args=[rows[model]])
-    assert admin.post(change, {"name": "changed"}).status_code == 403
-    delete = reverse(f"admin:projects_{model}_delete", args=[rows[model]])
-    assert admin.post(delete, {"post": "yes"}).status_code == 403
+    require_read_only(admin, model, rows[model])
+    assert admin.post(url_of(model, "delete", rows[model]), {"post": "yes"}).status_code == 403
+
+
+def require_read_only(admin: Client, model: str, pk: int) -> None:
+    assert admin.get(url_of(model, "add")).status_code == 403
+    assert admin.post(url_of(model, "change", pk), {"name": "changed"}).status_code == 403
+
+
+@pytest.mark.parametrize("model", WRITTEN_BY_MEMBERS)
+def test_rows_that_members_write_are_read_only_but_for_their_deletion(
+    admin: Client, operator: User, rows: dict[str, int], model: str
+) -> None:
+    require_read_only(admin, model, rows[model])
+    delete = url_of(model, "delete", rows[model])
+    assert INLINE.findall(page(admin, delete)) == []
+    assert admin.post(delete, {"post": "yes"}).status_code == 302
+    assert admin.get(url_of(model, "change", rows[model])).status_code == 302
+    entry = AuditEntry.objects.latest("pk")
+    assert entry.action in ("annotation.delete", "view.delete", "snapshot.delete")
+    assert (entry.actor, entry.project_id) == (operator, rows["project"])
+
+
+@pytest.mark.parametrize("model", WRITTEN_BY_MEMBERS)
+def test_several_rows_of_members_are_deleted_together(
+    admin: Client, project: Project, model: str
+) -> None:
+    found = [shared_row(project, model)]
+    if model != "savedview":  # whose names are unique
+        found.append(shared_row(project, model))
+    chosen = {"action": "delete_selected", "_selected_action": [row.pk for row in found]}
+    listed = url_of(model, "changelist")
+    assert admin.post(listed, chosen | {"post": "yes"}).status_code == 302
+    assert not type(found[0])._default_manager.exists()
+    assert AuditEntry.objects.filter(action__endswith=".delete").count() == len(found)
+
+
+@pytest.mark.parametrize("model", WRITTEN_BY_MEMBERS)
+def test_rows_of_members_are_found_by_their_project(
+    admin: Client, rows: dict[str, int], model: str
+) -> None:
+    row = url_of(model, "change", rows[model])
+    for words in ("acme-shop", "Acme Shop"):
+        assert row in page(admin, f"{url_of(model, 'changelist')}?{urlencode({'q': words})}")
+    assert row not in page(admin, f"{url_of(model, 'changelist')}?q=charlie")
 
 
 def test_the_index_lists_them(admin: Client) -> None:
-    html = page(admin, "index")
+    html = page(admin, reverse("admin:index"))
     assert "Flamewatch" in html
-    assert all(name in html for name in ("Quotas", "API keys", "Audit entries"))
+    assert all(name in html for name in ("Quotas", "API keys", "Snapshots"))
     assert "Groups" not in html
 
 
@@ -115,7 +192,7 @@ def test_a_person_is_added_by_e_mail_address(admin: Client) -> None:
 
 
 def test_rejections_are_listed_by_project_and_reason(admin: Client, rows: dict[str, int]) -> None:
-    html = page(admin, "projects_dayrejections_changelist")
+    html = page(admin, url_of("dayrejections", "changelist"))
     assert "Acme Shop" in html
     assert '<td class="field-reason">profiles_per_day</td>' in html
     assert '<td class="field-count">3</td>' in html

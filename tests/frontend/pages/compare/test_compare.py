@@ -11,6 +11,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from frontend.pages.compare.view_model import untested_sentence
+from profiles.query import Untested, UntestedReason
 from projects.models import Deployment, Project, User
 from tests.frontend import shop
 from tests.queries import count_queries
@@ -132,8 +134,15 @@ def test_too_few_profiles_are_said(signed_in: Client, now: datetime) -> None:
     few = VERSIONS | {"span": "3m"}
     html = shown(signed_in, few)
     assert "Not enough profiles to compare." in html
-    assert "A comparison needs about 30 profiles" in html
+    said = r"each side needs 8 profiles or more, and one has [1-3]\. A comparison needs about 30"
+    assert re.search(said, html)
     assert all(row[3] == "not tested" for row in rows(html))
+
+
+@pytest.mark.parametrize("reason", UntestedReason)
+def test_the_page_gives_the_reason_of_the_api(reason: UntestedReason) -> None:
+    why = Untested(reason, found=12_000, limit=900)
+    assert untested_sentence(why).startswith(str(why))
 
 
 @pytest.mark.usefixtures("versions")

@@ -136,6 +136,12 @@ def test_it_is_compared_with_live_profiles(alices: Client, project: Project) -> 
     assert "5 profiles" in swapped
 
 
+def test_a_snapshot_names_the_labels_that_its_profiles_lack(alices: Client) -> None:
+    url = take(alices, address=f"{P}/flame?service=checkout&type=CPU&unset=label.region")
+    assert "unset" not in url
+    assert "CPU time, region (not set)" in html_of(alices.get(url))
+
+
 def test_a_snapshot_offers_the_services_to_compare_with(alices: Client) -> None:
     page = html_of(alices.get(take(alices)))
     snapshot = ResultSnapshot.objects.get().snapshot_id

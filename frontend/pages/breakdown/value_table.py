@@ -1,0 +1,136 @@
+"""Table of the values of a label: rows with their change to the previous period, and headings."""
+
+from dataclasses import dataclass
+
+from frontend.components.display_names import NOT_SET
+from frontend.components.rates import Rate
+from frontend.components.units import format_delta_points, format_value
+from frontend.pages.breakdown.chart import CHARTED
+from frontend.pages.breakdown.params import SORTS, BreakdownQuery
+from profiles.query import GroupSeries, SeriesResult
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Relative change to the previous period of equal length."""
+
+    text: str  # "" if it is unknown
+    sign: int  # -1, 0 or 1
+    is_new: bool  # the previous period has profiles, but none with the value
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRow:
+    """Table row of a label value."""
+
+    value: str | None  # None: without the label
+    name: str
+    number: int  # of its series in the chart; 0 if it is in "other"
+    shown: str  # its part of the rate of all profiles
+    share: float
+    mean: str  # rate of its own profiles; "" for a label of samples
+    change: Change
+    profiles: int | None
+    flame: str  # query string of the flame graph of this value
+
+
+@dataclass(frozen=True, slots=True)
+class SortHeading:
+    """Heading of a sortable column."""
+
+    sort: str  # value of the `sort` parameter that the heading's link sets
+    order: str  # aria-sort; "" for other columns
+
+
+def value_name(value: str | None) -> str:
+    return str(NOT_SET) if value is None else value
+
+
+def sort_heading(query: BreakdownQuery, column: str) -> SortHeading:
+    """Return a heading, whose link reverses the current column; numbers descend, names ascend."""
+    if query.sort != column:
+        return SortHeading("" if column == SORTS[0] else column, "")
+    ascends = query.reverse if column != "name" else not query.reverse
+    back = "" if column == SORTS[0] else column
+    return SortHeading(
+        back if query.reverse else f"-{column}", "ascending" if ascends else "descending"
+    )
+
+
+def value_rows(
+    query: BreakdownQuery,
+    result: SeriesResult,
+    previous: SeriesResult | None,
+    rate: Rate,
+) -> list[ValueRow]:
+    """Return all rows, sorted."""
+    whole = _Whole.of(result)
+    before = {each.value: each for each in previous.values} if previous else {}
+    of_before = _Whole.of(previous) if previous else _Whole(0, 0, 0)
+    are_all_known = previous is not None and not previous.other
+    keyed: list[tuple[dict[str, float | str], ValueRow]] = []
+    for number, each in enumerate(result.values, 1):
+        own = _own_rate(each, rate, whole)
+        earlier = before.get(each.value)
+        was = _own_rate(earlier, rate, of_before) if earlier else None
+        is_known = of_before.profiles > 0 and (earlier is not None or are_all_known)
+        change, ratio = _change(own, was, is_known=is_known)
+        row = ValueRow(
+            value=each.value,
+            name=value_name(each.value),
+            number=number if number <= CHARTED else 0,
+            shown=format_value(
+                rate.of(each.total, whole.profiles, whole.duration_ns) or 0, rate.unit
+            ),
+            share=each.total / whole.total if whole.total else 0.0,
+            mean=format_value(own or 0, rate.unit) if each.profiles is not None else "",
+            change=change,
+            profiles=each.profiles,
+            flame=query.only(each.value).parameters(),
+        )
+        keys: dict[str, float | str] = {
+            "value": -each.total,
+            "mean": -(own or 0),
+            "change": -ratio,
+            "profiles": -(each.profiles or 0),
+            "name": value_name(each.value),
+        }
+        keyed.append((keys, row))
+    keyed.sort(key=lambda pair: pair[0][query.sort], reverse=query.reverse)
+    return [row for _keys, row in keyed]
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """Sums over all profiles of a range."""
+
+    total: int
+    profiles: int
+    duration_ns: int
+
+    @classmethod
+    def of(cls, result: SeriesResult) -> "_Whole":
+        steps = result.steps
+        return cls(
+            sum(step.total for step in steps),
+            sum(step.profiles for step in steps),
+            sum(step.duration_ns for step in steps),
+        )
+
+
+def _own_rate(of: GroupSeries, rate: Rate, whole: _Whole) -> float | None:
+    """Return the rate of the value's own profiles; of a label of samples, that of all profiles."""
+    if of.profiles is None or of.duration_ns is None:
+        return rate.of(of.total, whole.profiles, whole.duration_ns)
+    return rate.of(of.total, of.profiles, of.duration_ns)
+
+
+def _change(now: float | None, was: float | None, *, is_known: bool) -> tuple[Change, float]:
+    """Return the change, and the number to sort by: new values first, unknown ones last."""
+    if not is_known or now is None:
+        return Change("", 0, is_new=False), float("-inf")
+    if not was:
+        return Change("", 1, is_new=True), float("inf")
+    ratio = now / was - 1
+    text = format_delta_points(ratio)
+    return Change(text, 0 if text == "0" else 1 if ratio > 0 else -1, is_new=False), ratio
