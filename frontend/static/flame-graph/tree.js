@@ -32,6 +32,7 @@
  * @property {string | null} [root] id of the only root, if the tree is a subtree
  * @property {{at: number[], count: number[], total: number[]}} folded omitted children
  * @property {Functions} [functions] those of the whole selection
+ * @property {boolean} [preview] only the largest nodes
  */
 
 /**
@@ -58,6 +59,7 @@
  * @property {string} service
  * @property {string} type
  * @property {Functions | null} functions those of the whole selection
+ * @property {boolean} preview only the largest nodes of the tree; `hidden` counts the others
  */
 
 export class UnreadableTree extends Error {}
@@ -132,6 +134,7 @@ function emptyTree(wire, n) {
     service: wire.service,
     type: wire.type,
     functions: wire.functions ?? null,
+    preview: Boolean(wire.preview),
   };
 }
 
