@@ -80,7 +80,7 @@ Times = dict[str, float]
 
 
 @dataclass
-class Side:
+class MeasuredCheckout:
     """One checkout with its data folder and the times measured with it, by case."""
 
     name: str
@@ -98,10 +98,10 @@ def main(arguments: Sequence[str] = ()) -> int:
     end = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
     with tempfile.TemporaryDirectory(prefix="first-pixel-") as folder:
         project = _filled(Path(folder) / "here", end)
-        sides = [Side("here", HERE, Path(folder) / "here")]
+        sides = [MeasuredCheckout("here", HERE, Path(folder) / "here")]
         if options.beside:
             shutil.copytree(Path(folder) / "here", Path(folder) / "beside")
-            sides.append(Side("beside", options.beside, Path(folder) / "beside"))
+            sides.append(MeasuredCheckout("beside", options.beside, Path(folder) / "beside"))
         with sync_playwright() as playwright:
             for number in range(options.rounds + 1):
                 for side in sides[:: 1 if number % 2 else -1]:
@@ -121,7 +121,9 @@ def _filled(folder: Path, end: datetime) -> str:
     return project
 
 
-def _round(playwright: Playwright, side: Side, path: str, end: datetime, number: int) -> None:
+def _round(
+    playwright: Playwright, side: MeasuredCheckout, path: str, end: datetime, number: int
+) -> None:
     """Start the server and open the page in each case; round 0 is not counted."""
 
     def address(service: str, seconds: int) -> str:
@@ -184,7 +186,7 @@ def _opened(context: BrowserContext, address: str) -> Times:
     return times
 
 
-def _show(sides: Sequence[Side]) -> bool:
+def _show(sides: Sequence[MeasuredCheckout]) -> bool:
     shown = []
     for case in sides[0].times:
         figures = []
@@ -201,7 +203,7 @@ def _show(sides: Sequence[Side]) -> bool:
     return all(shown)
 
 
-def _median(side: Side, case: str, key: str) -> float:
+def _median(side: MeasuredCheckout, case: str, key: str) -> float:
     return statistics.median(times[key] for times in side.times[case])
 
 

@@ -63,14 +63,14 @@ def _unrelated(seed: int = 1) -> Iterator[bytes]:
         # Each profile has a root of its own, so that no node is in two profiles.
         root, pending = 1 + number, WIDE_NODES // WIDE_PROFILES - 1
         stacks: list[tuple[int, ...]] = [(root,)]
-        known = set(stacks)
+        nodes = set(stacks)
         while pending > 0:
             before = rng.choice(stacks)
             stack = before[: rng.randint(1, len(before))]
             for _ in range(min(pending, rng.randint(1, 12), LONGEST - len(stack))):
                 stack += (rng.randint(1, FUNCTIONS),)
-                pending -= stack not in known
-                known.add(stack)
+                pending -= stack not in nodes
+                nodes.add(stack)
             stacks.append(stack)
             value = max(1, round(rng.paretovariate(0.8)))
             message.sample.add(location_id=stack[::-1], value=[value, value * 10_000_000])

@@ -22,8 +22,8 @@ pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 EARLY = re.compile(r'early-tree\.[^"]*" data-url="([^"]+)"')
 
 
-class Merge:
-    """Merge of the page that the test releases, and whose calls it counts."""
+class BlockedMerge:
+    """BlockedMerge of the page that the test releases, and whose calls it counts."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -39,8 +39,8 @@ class Merge:
 
 
 @pytest.fixture
-def merge(monkeypatch: pytest.MonkeyPatch) -> Iterator[Merge]:
-    made = Merge()
+def merge(monkeypatch: pytest.MonkeyPatch) -> Iterator[BlockedMerge]:
+    made = BlockedMerge()
     monkeypatch.setattr(merged_tree, "run_tree_and_top", made)
     yield made
     made.open.set()
@@ -68,7 +68,7 @@ def _tree_of(shown: Browser) -> Browser:
     return tree
 
 
-def test_the_head_is_sent_before_the_merge_ends(shown: Browser, merge: Merge) -> None:
+def test_the_head_is_sent_before_the_merge_ends(shown: Browser, merge: BlockedMerge) -> None:
     async def get() -> None:
         request = await _begin(shown)
         assert shown.status == 200
@@ -87,7 +87,7 @@ def test_the_head_is_sent_before_the_merge_ends(shown: Browser, merge: Merge) ->
     asyncio.run(get())
 
 
-def test_the_page_and_its_tree_share_one_merge(shown: Browser, merge: Merge) -> None:
+def test_the_page_and_its_tree_share_one_merge(shown: Browser, merge: BlockedMerge) -> None:
     async def get() -> None:
         request = await _begin(shown)
         tree = _tree_of(shown)
@@ -112,7 +112,7 @@ def test_the_page_and_its_tree_share_one_merge(shown: Browser, merge: Merge) -> 
     ids=["deadline", "limit", "bug"],
 )
 def test_an_error_of_the_merge_is_in_the_page(
-    shown: Browser, merge: Merge, error: Exception, sentence: str
+    shown: Browser, merge: BlockedMerge, error: Exception, sentence: str
 ) -> None:
     merge.error = error
     merge.open.set()
@@ -140,7 +140,7 @@ def test_errors_before_the_merge_keep_their_status(
     assert shown.status == status
 
 
-def test_the_head_alone_needs_no_merge(shown: Browser, merge: Merge) -> None:
+def test_the_head_alone_needs_no_merge(shown: Browser, merge: BlockedMerge) -> None:
     shown._scope["method"] = "HEAD"
     asyncio.run(shown.get())
     assert (shown.status, shown.text, merge.calls) == (200, "", 0)
@@ -153,7 +153,9 @@ def test_a_large_tree_begins_with_a_preview(
     asyncio.run(shown.get())
     tree = _tree_of(shown)
     whole = _tree_of(shown)
-    whole._scope["query_string"] = whole._scope["query_string"].replace(b"&preview=1", b"")
+    query = tree._scope["query_string"]
+    assert isinstance(query, bytes)
+    whole._scope["query_string"] = query.replace(b"&preview=1", b"")
     first, all_ = (_document(each) for each in (tree, whole))
     assert first["preview"] is True
     assert "preview" not in all_
