@@ -8,7 +8,7 @@ The browser's scripts do the same for the names that they show (flame-graph/text
 import re
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 
 REPLACEMENT = "\ufffd"
 
@@ -38,7 +38,10 @@ class ControlCharacterMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self._get_response(request)
         is_html = response.get("Content-Type", "").startswith("text/html")
-        if is_html and not response.streaming and _UNSEEN.search(response.content):
+        if is_html and isinstance(response, StreamingHttpResponse):
+            # Each part of a streamed page has whole tags.
+            response.streaming_content = map(visible, response)
+        elif is_html and _UNSEEN.search(response.content):
             response.content = visible(response.content)
             if response.has_header("Content-Length"):
                 response["Content-Length"] = str(len(response.content))
@@ -47,6 +50,8 @@ class ControlCharacterMiddleware:
 
 def visible(html: bytes) -> bytes:
     """Return UTF-8 HTML with U+FFFD for each invisible character that it would show."""
+    if not _UNSEEN.search(html):
+        return html
     parts, after = [], 0
     for tag in _TAG.finditer(html):
         parts += [_replaced(html[after : tag.start()]), _SHOWN.sub(_attribute, tag.group())]

@@ -2,7 +2,8 @@
 
 Django's own ASGIHandler starts a thread for each request. Here pages that query profiles share the
 threads of all queries (profiles.query.run_query); other pages have a small pool of their own, so
-that signing in never waits for another user's flame graph.
+that signing in never waits for another user's flame graph. The parts of a streaming response are
+sent while the thread still makes the next ones.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from typing import Any
 from django.core import signals
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
 from django.core.handlers.base import BaseHandler
-from django.http import HttpResponse
+from django.http import HttpResponseBase
 from django.urls import set_script_prefix
 
 from common.disconnect import unless_disconnected
@@ -24,6 +25,7 @@ from common.request_body import Disconnected, TooLong, TooSlow, read_body
 from frontend import page_concurrency
 from frontend.fragments import text_error
 from frontend.page_client import PageClient, page_client
+from frontend.thread_response import ThreadResponse
 from profiles.query import QueryContext, TooManyQueriesWaiting, run_query
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
@@ -45,6 +47,7 @@ class PageRequest(ASGIRequest):
     """Request of a page; those on the threads of queries have the context of their queries."""
 
     query_context: QueryContext | None = None
+    is_streamed = True  # parts of a streaming response are sent as soon as they are made
 
 
 class PageHandler(ASGIHandler):
@@ -59,43 +62,46 @@ class PageHandler(ASGIHandler):
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         try:
             body = await read_body(receive, MAX_BODY_BYTES)
-            response = await unless_disconnected(self._respond(scope, body), receive)
+            await unless_disconnected(self._respond(scope, body, send), receive)
         except Disconnected:
             return
         except TooLong:
             text = f"Request body too large: the limit is {MAX_BODY_BYTES:,} bytes.\n"
-            response = text_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
+            too_large = text_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
+            await self.send_response(too_large, send)
         except TooSlow as late:
-            response = text_error(HTTPStatus.REQUEST_TIMEOUT, f"{late}\n")
-        await self.send_response(response, send)
+            too_late = text_error(HTTPStatus.REQUEST_TIMEOUT, f"{late}\n")
+            await self.send_response(too_late, send)
 
-    async def _respond(self, scope: Any, body: bytes) -> HttpResponse:
+    async def _respond(self, scope: Any, body: bytes, send: Any) -> None:
         whose = await page_client(scope)
         await turns_of_process.wait(whose.tenant)
-        started = asyncio.Event()
-        loop = asyncio.get_running_loop()
+        made = ThreadResponse()
 
-        def in_thread(context: QueryContext | None = None) -> HttpResponse:
-            loop.call_soon_threadsafe(started.set)
-            return self._in_thread(scope, body, context)
+        def in_thread(context: QueryContext | None = None) -> None:
+            made.start()
+            self._in_thread(scope, body, context, made)
 
         working = asyncio.ensure_future(_in_fair_thread(whose, in_thread))
-        waiting = asyncio.ensure_future(started.wait())
         try:
-            await asyncio.wait(
-                {working, waiting}, timeout=WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED
-            )
-            if not working.done() and not started.is_set():
+            await self.send_response(await self._response(scope, made, working), send)
+        finally:
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+
+    async def _response(
+        self, scope: Any, made: ThreadResponse, working: "asyncio.Future[None]"
+    ) -> HttpResponseBase:
+        try:
+            if not await made.has_started(working, WAIT_SECONDS):
                 return page_concurrency.waited_too_long(scope, WAIT_SECONDS)
-            return await working
+            return await made.response(working)
         except QueueFull as full:
             return page_concurrency.too_many_requests(scope, full.of_tenant, full.limit)
-        finally:
-            waiting.cancel()
-            working.cancel()
-            await asyncio.gather(waiting, working, return_exceptions=True)
 
-    def _in_thread(self, scope: Any, body: bytes, context: QueryContext | None) -> HttpResponse:
+    def _in_thread(
+        self, scope: Any, body: bytes, context: QueryContext | None, made: ThreadResponse
+    ) -> None:
         """Process a request in one thread, with that thread's database connection."""
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
@@ -103,39 +109,24 @@ class PageHandler(ASGIHandler):
         if isinstance(request, PageRequest):
             request.query_context = context
         response: Any = error if request is None else self.get_response(request)
-        try:
-            return _whole(response)
-        finally:
-            # sends request_finished, on which Django closes stale database connections
-            response.close()
+        # Closing it sends request_finished, on which Django closes stale database connections.
+        made.write(response)
 
 
-async def _in_fair_thread(whose: PageClient, work: Any) -> HttpResponse:
-    response: HttpResponse
+async def _in_fair_thread(whose: PageClient, work: Any) -> None:
     if not whose.is_query:
-        future = _submit_light_page(whose, work)
-        response = await asyncio.wrap_future(future)
-        return response
+        await asyncio.wrap_future(_submit_light_page(whose, work))
+        return
     try:
-        response = await run_query(whose.project, whose.client, work)
+        await run_query(whose.project, whose.client, work)
     except TooManyQueriesWaiting as waiting:
         raise QueueFull(waiting.of_project, waiting.limit) from None
-    return response
 
 
-def _submit_light_page(whose: PageClient, work: Any) -> "Future[HttpResponse]":
+def _submit_light_page(whose: PageClient, work: Any) -> "Future[None]":
     try:
         return _light_pages.submit(whose.tenant, whose.client, work)
     except QueueFull as full:
         reason = RejectionReason.PAGES_WAITING if full.of_tenant else RejectionReason.SERVER_BUSY
         rejections.note(whose.project, reason)
         raise
-
-
-def _whole(response: Any) -> HttpResponse:
-    """Read a streaming response into memory: there is no thread left when it is sent."""
-    if isinstance(response, HttpResponse):
-        return response
-    whole = HttpResponse(b"".join(response), status=response.status_code, headers=response.headers)
-    whole.cookies = response.cookies
-    return whole

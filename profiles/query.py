@@ -105,6 +105,7 @@ from profiles.queries.snapshots import (
 )
 from profiles.queries.stored_results import SnapshotNotFound, SnapshotUnreadable
 from profiles.queries.tree import (
+    preview,
     run_focus,
     run_lines,
     run_top,
@@ -189,6 +190,7 @@ __all__ = [
     "focus_json",
     "functions_json",
     "matcher",
+    "preview",
     "run_calendar",
     "run_compare",
     "run_deployment_counts",

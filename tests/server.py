@@ -107,7 +107,7 @@ def running_server(*arguments: str, **environment: str) -> Iterator[RunningServe
     with tempfile.TemporaryDirectory(prefix="flamewatch-test-") as folder:
         ignored = shutil.ignore_patterns("disk-reserve")  # many MB; made when missing
         shutil.copytree(prepared_data(), f"{folder}/data", ignore=ignored)
-        with server_in(Path(folder), *arguments, **environment) as server:
+        with server_in(Path(folder), *arguments, checkout=None, **environment) as server:
             yield server
 
 
@@ -129,9 +129,14 @@ def prepared_data() -> Path:
 
 
 @contextlib.contextmanager
-def server_in(folder: Path, *arguments: str, **environment: str) -> Iterator[RunningServer]:
-    """Run the server in an existing folder, which stays; its data are in `data`."""
-    server = _start_somewhere(folder, arguments, environment)
+def server_in(
+    folder: Path, *arguments: str, checkout: Path | None = None, **environment: str
+) -> Iterator[RunningServer]:
+    """Run the server in an existing folder, which stays; its data are in `data`.
+
+    `checkout` has the code of the server if it is not the current folder.
+    """
+    server = _start_somewhere(folder, arguments, environment, checkout)
     try:
         yield server
     finally:
@@ -140,17 +145,21 @@ def server_in(folder: Path, *arguments: str, **environment: str) -> Iterator[Run
 
 
 def _start_somewhere(
-    folder: Path, arguments: Sequence[str], environment: Mapping[str, str]
+    folder: Path, arguments: Sequence[str], environment: Mapping[str, str], checkout: Path | None
 ) -> RunningServer:
     """Start the server, with another port if a program took the free one before the server did."""
     for _ in range(PORTS_TRIED - 1):
         with contextlib.suppress(_PortTaken):
-            return _start(free_port(), folder, arguments, environment)
-    return _start(free_port(), folder, arguments, environment)
+            return _start(free_port(), folder, arguments, environment, checkout)
+    return _start(free_port(), folder, arguments, environment, checkout)
 
 
 def _start(
-    port: int, folder: Path, arguments: Sequence[str], environment: Mapping[str, str]
+    port: int,
+    folder: Path,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    checkout: Path | None,
 ) -> RunningServer:
     folder.mkdir(exist_ok=True)
     log = folder / "server.log"
@@ -161,7 +170,12 @@ def _start(
     command = [*COMMAND, "up", "--port", str(port), *arguments]
     with log.open("w") as output:
         process = subprocess.Popen(
-            command, env=settings, stdout=output, stderr=subprocess.STDOUT, text=True
+            command,
+            env=settings,
+            cwd=checkout,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
     server = RunningServer(url, folder / "data", settings, process, log)
     try:

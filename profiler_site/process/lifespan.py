@@ -4,18 +4,22 @@ When the server stops, `release_parked_agents` runs first: it ends parked long p
 connection delays the stop. `stop` runs last, after all requests have ended.
 """
 
+import threading
+
 from common import write_behind
+from frontend.load_pages import load_pages
 from profiles.storage import head
 from scheduler.long_poll import queue_of_process
 
 
 async def start() -> None:
-    """Start the long-poll queue and the write-behind buffers.
+    """Start the long-poll queue and the write-behind buffers, and load the pages in a thread.
 
     Run this on the event loop that serves requests.
     """
     await queue_of_process().open()
     await write_behind.start()
+    threading.Thread(target=load_pages, name="flamewatch-load-pages", daemon=True).start()
 
 
 async def release_parked_agents() -> None:

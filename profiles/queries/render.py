@@ -21,18 +21,23 @@ _LARGE = 200  # a function's total is large from this part of all values: half a
 
 
 def tree_json(
-    context: QueryContext, result: TreeResult, functions: TopResult | None = None
+    context: QueryContext,
+    result: TreeResult,
+    functions: TopResult | None = None,
+    *,
+    is_preview: bool = False,
 ) -> bytes:
     """Encode a call tree; values are sums over the profiles, as exact integers.
 
     `functions` adds the self values of a list of functions, `split` of the view the frames that are
-    values of its label.
+    values of its label. A preview says that it is one.
     """
     lines = result.view.group is Group.LINE
     columns = _columns(context, result.tree, result.view, lines, result.folded, result.highlighted)
     split = result.view.split
     by = {"split": {"by": split.parameter, "frames": columns.pop("labels", [])}} if split else {}
-    return dumps({**_common_fields(context, result), **columns, **by, **_functions(functions)})
+    document = {**_common_fields(context, result), **columns, **by, **_functions(functions)}
+    return dumps(document | {"preview": True} if is_preview else document)
 
 
 def focus_json(

@@ -48,6 +48,10 @@ from profiles.queries.selection import (
 from profiles.queries.split import add_split, reads_labels, split_by_label, split_merge
 from profiles.queries.stored_results import stored_sum
 
+# More nodes than a graph of 2,000 pixels has boxes on 10 levels; they are read in 20 ms, see
+# benchmarks/first_pixel.py.
+PREVIEW_NODES = 20_000
+
 
 def run_tree(context: QueryContext, selection: Selection, view: View) -> TreeResult:
     """Merge the matching profiles into the call tree of a view, in one metric.
@@ -77,6 +81,17 @@ def run_tree_and_top(
     )
     unfocused = replace(of_list, focus=None)
     return drawn, listed, _top(context, merged, selection, unfocused) if view.focus else None
+
+
+def preview(context: QueryContext, result: TreeResult) -> TreeResult | None:
+    """Return the largest nodes of a tree, enough for a first picture of all of it.
+
+    Return None for a tree that is not much larger, or has highlighted nodes.
+    """
+    if len(result.tree.parent) < 2 * PREVIEW_NODES or result.highlighted:
+        return None
+    tree, folded = fold(result.tree, PREVIEW_NODES, context.check, result.folded)
+    return replace(result, tree=tree, folded=folded)
 
 
 def run_top(context: QueryContext, selection: Selection, view: View) -> TopResult:

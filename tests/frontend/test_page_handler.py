@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.test import Client
 from django.urls import path
 
@@ -49,6 +49,19 @@ class BlockingView:
         finally:
             self.ended.append(request.path)
         return HttpResponse("a page")
+
+
+class StreamingView(BlockingView):
+    """View with a first part at once, and a second one when the test releases it."""
+
+    def __call__(self, request: HttpRequest, rest: str) -> HttpResponseBase:  # type: ignore[override]
+        return StreamingHttpResponse(self._parts(request, rest))
+
+    def _parts(self, request: HttpRequest, rest: str) -> Iterator[str]:
+        yield "the head, "
+        yield super().__call__(request, rest).content.decode()
+        if rest.endswith("broken"):
+            raise ValueError("broken")
 
 
 view = BlockingView()
@@ -106,7 +119,7 @@ class Browser:
 
     @property
     def text(self) -> str:
-        return b"".join(message["body"] for message in self.sent[1:]).decode()
+        return b"".join(message.get("body", b"") for message in self.sent[1:]).decode()
 
 
 async def until(true: Callable[[], bool]) -> None:
@@ -209,6 +222,52 @@ def test_a_closed_browser_ends_its_query_and_leaves_the_queue(
         assert len(view.started) == LIMITS.running_of_client
 
     asyncio.run(many())
+
+
+def test_the_first_part_is_sent_before_the_second_is_made(
+    project: Project, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{__name__}.view", StreamingView())
+    browser = Browser(flame(project), signed_in(alice))
+
+    async def get() -> None:
+        request = await _ask(browser)
+        await until(lambda: len(browser.sent) == 2)
+        assert browser.text == "the head, "
+        assert not view.open.is_set()
+        view.open.set()
+        await request
+        assert (browser.status, browser.text) == (200, "the head, a page")
+        assert not browser.sent[-1].get("more_body")
+
+    asyncio.run(get())
+
+
+def test_a_streamed_page_ends_with_its_browser(
+    project: Project, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{__name__}.view", StreamingView())
+    browser = Browser(flame(project), signed_in(alice))
+
+    async def get() -> None:
+        request = await _ask(browser)
+        await until(lambda: len(browser.sent) == 2)
+        browser.close()
+        await request
+        await until(lambda: len(view.ended) == 1)
+
+    asyncio.run(get())
+
+
+def test_a_streamed_page_that_fails_is_cut_off(
+    project: Project, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{__name__}.view", StreamingView())
+    view.open.set()
+    browser = Browser(f"{flame(project)}/broken", signed_in(alice))
+    with pytest.raises(ValueError, match="broken"):
+        asyncio.run(browser.get())
+    assert browser.sent[-1].get("more_body")
 
 
 def test_a_page_that_waits_too_long_gets_an_error(

@@ -19,7 +19,7 @@ from frontend.components.units import format_count, format_percent, format_value
 from frontend.pages.flame import summary
 from frontend.pages.flame.controls import Controls, controls
 from frontend.pages.flame.function_pages import FunctionsPage, functions_page
-from frontend.pages.flame.merged_tree import MergedPage, address_of, merged
+from frontend.pages.flame.merged_tree import MergedPage, address_of, cache_merged, merged
 from frontend.queries.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -99,26 +99,34 @@ class FlamePage:
     comparisons: list[Comparison]
     is_view_reset: bool  # the root or focus in the URL cannot be shown
     tree_url: str
+    packages_url: str  # of the functions whose packages colour a list without a graph
     seen: str  # version tag of the result; changes when there are new profiles
     snapshot: SnapshotInfo | None
     narrowed: list[str]  # zones, versions and labels that the snapshot was restricted to
     live_url: str  # of the selection that the snapshot was taken of; "" without one
 
 
-def flame_page(of: PageQuery) -> FlamePage:
-    """Build the flame page of a page query. Raise `DeadlinePassed` or `SnapshotUnreadable`."""
+def flame_page(of: PageQuery, key: str = "") -> FlamePage:
+    """Build the flame page of a page query. Raise `DeadlinePassed` or `InvalidQuery`.
+
+    The merge is cached under `key`, by which the browser requests the tree before it has the page
+    (`tree_url`); without it, under the version tag of the result.
+    """
     options = options_of(of.context, of.selection)
     metric = metric_named(of.params.metric, options)
     notices = (*of.notices, *metric_notice(of.params.metric, metric))
     params = replace(of.params, metric=of.params.metric if metric else "")
-    params, results, errors = _nearest(of, params, metric)
+    params, results, errors = _nearest(of, params, metric, key)
+    if key and params != of.params:
+        cache_merged(of.params, of.selection, key, results)  # for the request that came before
     notices = (*notices, *(str(error) for error in errors))
     is_view_reset = any(not isinstance(error, MetricNotFound) for error in errors)
-    return _assembled(replace(of, params=params, notices=notices), options, results, is_view_reset)
+    of = replace(of, params=params, notices=notices)
+    return _assembled(of, options, results, is_view_reset, key)
 
 
 def _nearest(
-    of: PageQuery, params: PageParams, metric: Metric | None
+    of: PageQuery, params: PageParams, metric: Metric | None, key: str
 ) -> tuple[PageParams, MergedPage, list[InvalidQuery]]:
     """Merge with the requested parameters, dropping those that the profiles do not have.
 
@@ -127,7 +135,7 @@ def _nearest(
     errors: list[InvalidQuery] = []
     while True:
         try:
-            return params, merged(of.context, params, of.selection, metric), errors
+            return params, merged(of.context, params, of.selection, metric, key), errors
         except (
             MetricNotFound
         ) as error:  # the menu offers the metrics of all zones, versions and labels
@@ -148,7 +156,7 @@ def not_in_time(project: Project, params: PageParams) -> EmptyStateLinks:
 
 
 def _assembled(
-    of: PageQuery, options: OptionsResult, results: MergedPage, is_view_reset: bool
+    of: PageQuery, options: OptionsResult, results: MergedPage, is_view_reset: bool, key: str
 ) -> FlamePage:
     params, top = of.params, results.top
     coverage = top.coverage
@@ -171,12 +179,13 @@ def _assembled(
         focus=_focus(of, results),
         heights=_heights(results),
         controls=controls(params, top, of.project, label_menu(of, options, params.split)),
-        functions=functions_page(of.context, params, results, of.project, seen),
+        functions=functions_page(of.context, params, results, of.project, key or seen),
         type_words=display_names.type_words(of.selection.type),
         history_url=_history_url(of),
         comparisons=comparisons_of(of, params, options),
         is_view_reset=is_view_reset,
-        tree_url=_url_of_data(of, "flame_tree", seen),
+        tree_url=tree_url(of, seen),
+        packages_url=f"{tree_url(of, key or seen)}&only=functions",
         seen=seen,
         snapshot=of.snapshot,
         narrowed=_narrowed(of),
@@ -272,6 +281,10 @@ def _heights(results: MergedPage) -> GraphHeights:
 
 def reverse_flame(project: Project) -> str:
     return reverse("flame", args=[project.project_id])
+
+
+def tree_url(of: PageQuery, seen: str) -> str:
+    return _url_of_data(of, "flame_tree", seen)
 
 
 def _url_of_data(of: PageQuery, name: str, seen: str) -> str:

@@ -74,6 +74,10 @@ def merged(
     Raise `DeadlinePassed` or `InvalidQuery`.
     """
     page = MergedPage(*run_tree_and_top(context, selection, params.shown(metric)))
-    address = address_of(params, seen or seen_of(page.top.coverage))
-    cache_page(selection.project, address, tuple(page), 2 * page.nodes)
+    cache_merged(params, selection, seen or seen_of(page.top.coverage), page)
     return page
+
+
+def cache_merged(params: PageParams, selection: Selection, seen: str, page: MergedPage) -> None:
+    """Cache a page for the requests that have its parameters and `seen`."""
+    cache_page(selection.project, address_of(params, seen), tuple(page), 2 * page.nodes)

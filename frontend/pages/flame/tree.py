@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from endpoints.params.reader import LenientReader
 from frontend.pages.flame.merged_tree import MergedPage, found_or_merged
 from frontend.queries.page_query import DEADLINE_SECONDS, query_context
-from frontend.queries.params import ONLY_FUNCTIONS, SEEN, page_params
+from frontend.queries.params import ONLY_FUNCTIONS, PREVIEW, SEEN, page_params
 from profiles.query import (
     DeadlinePassed,
     FocusResult,
@@ -19,6 +19,7 @@ from profiles.query import (
     QueryContext,
     focus_json,
     functions_json,
+    preview,
     tree_json,
 )
 from projects.access import project_for
@@ -31,7 +32,8 @@ def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     """Return the tree as JSON (docs/reference/api.md, "tree"); errors are {"error": sentence}.
 
     `functions` has the self values of the whole selection, for the shares of its packages; with
-    `only=functions` there is nothing else.
+    `only=functions` there is nothing else. With `preview=1`, a large tree has only its largest
+    nodes, and `preview` is true.
     """
     if not request.user.is_authenticated:
         return _error(HTTPStatus.UNAUTHORIZED, _("Sign in to see this project."))
@@ -45,7 +47,7 @@ def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     context = query_context(request, project)
     try:
         page = found_or_merged(context, params, selection, of.read(SEEN))
-        body = _body(context, page, of.read(ONLY_FUNCTIONS))
+        body = _body(context, page, of.read(ONLY_FUNCTIONS), of.read(PREVIEW))
     except InvalidQuery as error:
         return _error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
@@ -54,11 +56,15 @@ def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     return _compressed(body)
 
 
-def _body(context: QueryContext, page: MergedPage, only_functions: bool) -> bytes:
+def _body(
+    context: QueryContext, page: MergedPage, only_functions: bool, may_be_preview: bool
+) -> bytes:
     if only_functions:
         return functions_json(page.whole)
     if isinstance(page.drawn, FocusResult):
         return focus_json(context, page.drawn, page.whole)
+    if may_be_preview and (first := preview(context, page.drawn)):
+        return tree_json(context, first, page.whole, is_preview=True)
     return tree_json(context, page.drawn, page.whole)
 
 

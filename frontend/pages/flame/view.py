@@ -1,35 +1,42 @@
 """`/p/<project>/flame`: the flame graph and the list of functions of the selected profiles."""
 
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
 from http import HTTPStatus
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
 from endpoints.params.reader import LenientReader
-from frontend.components.empty_state import unreadable_state, with_links
+from frontend.components.display_names import type_name
+from frontend.components.empty_state import EmptyStateLinks, unreadable_state, with_links
 from frontend.components.source_links import SourceLinks, source_links, source_version
+from frontend.late_content import with_late_content
 from frontend.pages.capture.progress import CAPTURE, capture_progress
-from frontend.pages.flame.flame_page import FlamePage, flame_page, not_in_time
+from frontend.pages.flame.flame_page import FlamePage, flame_page, not_in_time, tree_url
 from frontend.queries.carried import carried_of
 from frontend.queries.form_address import redirect_form
-from frontend.queries.page_query import page_query, query_context, seen_now
-from frontend.queries.params import SEEN, read
-from profiles.query import DeadlinePassed, SnapshotNotFound, SnapshotUnreadable
+from frontend.queries.page_query import PageQuery, page_query, query_context, seen_now
+from frontend.queries.params import SEEN, ParsedParams, read
+from profiles.query import DeadlinePassed, InvalidQuery, QueryContext, SnapshotNotFound
 from projects.access import may_annotate, may_capture, may_embed, membership
 from projects.models import Member
 
 
 @login_required
 @require_safe
-def flame(request: HttpRequest, project_id: str) -> HttpResponse:
+def flame(request: HttpRequest, project_id: str) -> HttpResponseBase:
     """Render the page, or only its contents for htmx.
 
-    An htmx request whose `seen` is still current gets 204 without content.
+    An htmx request whose `seen` is still current gets 204 without content. The page is sent up to
+    its contents before their profiles are merged; errors of the merge are shown in it.
     """
     member = membership(request.user, project_id)
     if redirect := redirect_form(request):
@@ -37,39 +44,105 @@ def flame(request: HttpRequest, project_id: str) -> HttpResponse:
     now = timezone.now()
     of = LenientReader.of_query(request.GET)
     reading, seen = read(of, now), of.read(SEEN)
-    htmx = HtmxDetails(request)
-    shown, empty = None, None
     context = query_context(request, member.project)
+    contents = _Contents(request, member, context, reading, of.read(CAPTURE), now)
+    htmx = HtmxDetails(request)
     try:
         with context.snapshot:
-            query = page_query(context, member.project, reading, now)
-            if query and htmx and seen and seen == seen_now(query):
+            contents.query = page_query(context, member.project, reading, now)
+            if contents.query and htmx and seen and seen == seen_now(contents.query):
                 return HttpResponse(status=HTTPStatus.NO_CONTENT)
-            shown = flame_page(query) if query else None
+            if htmx:
+                contents.load()
     except DeadlinePassed:
-        empty = not_in_time(member.project, reading.params)
-    except SnapshotUnreadable as error:
-        empty = with_links(unreadable_state(str(error)), request.path)
+        contents.empty = not_in_time(member.project, reading.params)
     except SnapshotNotFound as error:
         raise Http404(str(error)) from error
-    values = {
-        "project": member.project,
-        "here": "flame",
-        "flame_page": shown,
-        "range": shown.range_menu if shown else None,
-        "carried": carried_of(shown.params if shown else reading.params),
-        "empty": shown.empty if shown else empty,
-        "links": _links(member, shown) if shown else None,
-        "notices": shown.notices if shown else reading.notices,
-        "may_capture": may_capture(member) and not reading.params.snapshot,
-        "capture": capture_progress(context, member.project, of.read(CAPTURE), now),
-        "may_embed": may_embed(member),
-        "may_annotate": may_annotate(member),
-    }
-    response = render(request, f"frontend/flame/{'fragment' if htmx else 'flame'}.html", values)
+    response: HttpResponseBase
+    if htmx:
+        response = HttpResponse(contents.rendered())
+    else:
+        response = with_late_content(request, contents.page(), contents.loaded)
     patch_vary_headers(response, ["HX-Request"])
     patch_cache_control(response, private=True, no_cache=True)
     return response
+
+
+@dataclass(slots=True)
+class _Contents:
+    """Contents of a page: rendered from a query that is resolved and, later, merged."""
+
+    request: HttpRequest
+    member: Member
+    context: QueryContext
+    reading: ParsedParams
+    capture: str
+    now: datetime
+    query: PageQuery | None = None
+    shown: FlamePage | None = None
+    empty: EmptyStateLinks | None = None
+    merge_key: str = ""  # "": requests for the graph and the list name the version of the result
+
+    def load(self) -> None:
+        """Merge the profiles of the query, or set the reason why there is nothing to show."""
+        if self.query is None or self.empty is not None:
+            return
+        try:
+            with self.context.snapshot:
+                self.shown = flame_page(self.query, self.merge_key)
+        except DeadlinePassed:
+            self.empty = not_in_time(self.member.project, self.reading.params)
+        except InvalidQuery as error:  # SnapshotUnreadable, or a result over a limit
+            self.empty = with_links(unreadable_state(str(error)), self.request.path)
+
+    def loaded(self) -> str:
+        self.load()
+        return self.rendered()
+
+    def rendered(self) -> str:
+        return render_to_string("frontend/flame/fragment.html", self._values(), self.request)
+
+    def page(self) -> str:
+        """Render the page around the contents."""
+        values = self._common() | {"early_tree_url": self._early_tree()}
+        return render_to_string("frontend/flame/flame.html", values, self.request)
+
+    def _early_tree(self) -> str:
+        """Return the URL by which the page requests its tree while the profiles are merged.
+
+        It has a key under which the merge is cached; return "" if the page shows no graph.
+        """
+        if self.query is None or self.empty is not None or self.query.params.view == "list":
+            return ""
+        self.merge_key = f"merge-{secrets.token_hex(8)}"
+        url, params = tree_url(self.query, self.merge_key), self.query.params
+        # A search or a zoomed frame may be of any node.
+        return url if params.frame or params.search or params.recursion else f"{url}&preview=1"
+
+    def _common(self) -> dict[str, Any]:
+        query = self.query
+        return {
+            "project": self.member.project,
+            "here": "flame",
+            "query": query,
+            "type": type_name(query.selection.type) if query else "",
+            "carried": carried_of(query.params if query else self.reading.params),
+        }
+
+    def _values(self) -> dict[str, Any]:
+        shown, member = self.shown, self.member
+        return self._common() | {
+            "flame_page": shown,
+            "range": shown.range_menu if shown else None,
+            "carried": carried_of(shown.params if shown else self.reading.params),
+            "empty": shown.empty if shown else self.empty,
+            "links": _links(member, shown) if shown else None,
+            "notices": shown.notices if shown else self.reading.notices,
+            "may_capture": may_capture(member) and not self.reading.params.snapshot,
+            "capture": capture_progress(self.context, member.project, self.capture, self.now),
+            "may_embed": may_embed(member),
+            "may_annotate": may_annotate(member),
+        }
 
 
 def _links(member: Member, shown: FlamePage) -> SourceLinks:

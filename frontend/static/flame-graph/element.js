@@ -125,8 +125,14 @@ export class FlameGraph extends HTMLElement {
     if (this.data && source === this.source && side === this.side) return; // back to what is shown
     const slow = setTimeout(() => this.tell('flame-wait', {}), WAIT_MS);
     try {
-      const tree = await loadTree(source, loading.signal, side);
+      let tree = await loadTree(source, loading.signal, side);
       if (loading.signal.aborted) return;
+      if (tree.preview) {
+        const whole = loadTree(source, loading.signal, side);
+        this.take(tree);
+        tree = await whole;
+        if (loading.signal.aborted) return;
+      }
       this.source = source;
       this.side = side;
       this.take(tree);

@@ -76,10 +76,52 @@ async function fetched(url, signal) {
   return response.text();
 }
 
+/** @typedef {{url: string, response: Promise<Response>, stop: AbortController}} EarlyTree */
+
+/** @type {{earlyTree?: EarlyTree}} the request of early-tree.js, until it is taken */
+const early = /** @type {object} */ (globalThis);
+
+/** @type {Map<string, string>} URLs of the whole tree of an early request, by the page's URL */
+const merges = new Map();
+
+/** Return a URL of a tree without the name of the merge that it is of. @param {string} url */
+function withoutVersion(url) {
+  const address = new URL(url, location.href);
+  address.searchParams.delete('seen');
+  address.searchParams.delete('preview');
+  return address.href;
+}
+
+/** @param {string} url @param {AbortSignal} signal @returns {Promise<Response> | undefined} */
+function earlyResponse(url, signal) {
+  const { earlyTree } = early;
+  delete early.earlyTree;
+  if (!earlyTree || withoutVersion(earlyTree.url) !== withoutVersion(url)) return undefined;
+  merges.set(url, earlyTree.url.replace('&preview=1', ''));
+  signal.addEventListener('abort', () => earlyTree.stop.abort());
+  return earlyTree.response;
+}
+
+/**
+ * Return the URL that names the merge whose preview was loaded, so that it is not made again.
+ * @param {string} url
+ */
+function ofSameMerge(url) {
+  const found = merges.get(url) ?? url;
+  merges.delete(url);
+  return found;
+}
+
 /** @param {string} url @param {AbortSignal} signal */
 async function fetchTree(url, signal) {
   try {
-    return await fetch(url, { signal, headers: { Accept: 'application/json' }, credentials: 'same-origin' });
+    const response = earlyResponse(url, signal);
+    if (response) return await response;
+    return await fetch(ofSameMerge(url), {
+      signal,
+      headers: { Accept: 'application/json' },
+      credentials: 'same-origin',
+    });
   } catch (error) {
     if (signal.aborted) throw error;
     throw new LoadError('offline');

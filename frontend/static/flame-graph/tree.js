@@ -33,6 +33,7 @@
  * @property {{at: number[], count: number[], total: number[]}} folded omitted children
  * @property {{by: string, frames: number[]}} [split] frames that are values of a label, not functions
  * @property {Functions} [functions] those of the whole selection
+ * @property {boolean} [preview] only the largest nodes
  */
 
 /**
@@ -60,6 +61,7 @@
  * @property {string} service
  * @property {string} type
  * @property {Functions | null} functions those of the whole selection
+ * @property {boolean} preview only the largest nodes of the tree; `hidden` counts the others
  */
 
 export class UnreadableTree extends Error {}
@@ -135,6 +137,7 @@ function emptyTree(wire, n) {
     service: wire.service,
     type: wire.type,
     functions: wire.functions ?? null,
+    preview: Boolean(wire.preview),
   };
 }
 

@@ -27,35 +27,48 @@ def below(tree: Tree, node: int | None, check: Check = unchecked) -> Tree:
     return _only(tree, opened(tree, start, check) > 0, check)
 
 
-def fold(tree: Tree, max_nodes: int, check: Check = unchecked) -> tuple[Tree, Folded]:
+def fold(
+    tree: Tree, max_nodes: int, check: Check = unchecked, folded: Folded | None = None
+) -> tuple[Tree, Folded]:
     """Keep the `max_nodes` nodes with the greatest totals of the first metric, and all roots.
 
     Return the tree and, by node that remains, the number of removed nodes below it and their total.
-    No total is lost, as all roots remain. The tree must not have negative values.
+    No total is lost, as all roots remain. The tree must not have negative values. `folded` has the
+    nodes that were removed from the tree before.
     """
+    folded = folded or {}
     if len(tree.parent) <= max_nodes:
-        return tree, {}
-    total = totals(tree.parent, tree.self[0], check)
+        return tree, folded
+    at = np.fromiter(folded, np.int64, len(folded))
+    before = np.zeros((2, len(tree.parent)), np.int64)
+    before[:, at] = np.array([*folded.values()], np.int64).reshape(-1, 2).T
+    total = totals(tree.parent, tree.self[0] + before[1], check)
     # A parent's total is never less than its child's, and the parent comes first: it remains.
     inside = np.zeros(len(total), bool)
     below = tree.parent >= 0
     inside[np.lexsort((-total, below))[:max_nodes]] = True
     inside |= ~below
-    return _only(tree, inside, check), _folded(tree, inside, total, check)
+    return _only(tree, inside, check), _folded(tree, inside, total, before, check)
 
 
 def _folded(
-    tree: Tree, inside: NDArray[np.bool_], total: NDArray[np.int64], check: Check
+    tree: Tree,
+    inside: NDArray[np.bool_],
+    total: NDArray[np.int64],
+    before: NDArray[np.int64],
+    check: Check,
 ) -> Folded:
-    """Count and sum the removed nodes, by the nearest node that remains."""
+    """Count and sum the removed nodes, by the nearest node that remains.
+
+    `before` has the numbers and totals of the nodes that were removed before, [2, N].
+    """
     outside = np.flatnonzero(~inside & inside[tree.parent])
     above = (np.cumsum(inside) - 1)[tree.parent[outside]]
-    size = totals(tree.parent, np.ones(len(total), np.int64), check)
-    counts = np.zeros(int(inside.sum()), np.int64)
-    weights = np.zeros(len(counts), np.int64)
+    size = totals(tree.parent, 1 + before[0], check)
+    counts, weights = before[:, inside]
     np.add.at(counts, above, size[outside])
     np.add.at(weights, above, total[outside])
-    at = np.unique(above)
+    at = np.flatnonzero(counts)
     rows = zip(at.tolist(), counts[at].tolist(), weights[at].tolist(), strict=True)
     return {node: (count, weight) for node, count, weight in rows}
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from django.core.handlers.wsgi import WSGIRequest
 from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
@@ -92,6 +93,36 @@ def test_controls_return_to_what_is_shown(
     expect(page.locator("#flame-failed")).to_be_hidden()
     assert_range(page, "6 hours")
     expect(page.locator("select[name=version]")).to_have_value("")
+
+
+def test_an_error_after_the_head_was_sent_is_shown(
+    page: Page, two_versions: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object) -> None:
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(WSGIRequest, "is_streamed", True, raising=False)
+    monkeypatch.setattr("frontend.pages.flame.merged_tree.run_tree_and_top", fail)
+    page.goto(two_versions)
+    expect(page.get_by_role("heading", name="Server error")).to_be_visible()
+    expect(page.locator(".page-wait")).to_be_hidden()
+    expect(page.locator("header.top")).to_be_visible()
+
+
+def test_a_large_tree_is_drawn_from_its_preview_on(
+    page: Page, two_versions: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.goto(two_versions)
+    before = drawn(page)
+    monkeypatch.setattr("profiles.queries.tree.PREVIEW_NODES", 4)
+    page.add_init_script(
+        "addEventListener('flame-load', ({ detail }) => (window.sizes ??= []).push(detail.tree.n))"
+    )
+    page.goto(two_versions)
+    assert drawn(page) == before
+    sizes = page.evaluate("window.sizes")
+    assert len(sizes) == 2
+    assert sizes[0] < sizes[1]
 
 
 def test_a_chip_that_could_not_go_stays(

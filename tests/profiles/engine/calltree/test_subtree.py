@@ -28,6 +28,18 @@ def test_folding_keeps_every_total(stacks: Stacks, most: int) -> None:
     assert lost == len(tree.id) - len(drawn.id)
 
 
+@settings(max_examples=examples(100), deadline=None)
+@given(folded(), st.integers(1, 20), st.integers(1, 20))
+def test_a_folded_tree_can_be_folded_again(stacks: Stacks, most: int, fewer: int) -> None:
+    tree = tree_of(stacks)
+    before, left_out = fold(tree, most)
+    after, left_out_later = fold(before, fewer, folded=left_out)
+    lost = sum(count for count, _ in left_out_later.values())
+    assert lost == len(tree.id) - len(after.id)
+    shown = int(after.self[0].sum()) + sum(total for _, total in left_out_later.values())
+    assert shown == int(tree.self[0].sum())
+
+
 def test_what_is_wide_stays() -> None:
     drawn, left_out = fold(tree_of(EXAMPLE), 3)
     names = [drawn.frames.strings[drawn.frames.name[frame]] for frame in drawn.frame.tolist()]
