@@ -1,6 +1,7 @@
 """Measure flame graphs split by a label, and series by a label of samples.
 
-The profiles' samples have an endpoint. The page cache is warm; nothing else is cached.
+The profiles' samples have an endpoint. The page cache and the block cache are warm; results are
+not cached.
 """
 
 import sys

@@ -50,8 +50,7 @@ class Controls:
     splits: LabelMenu  # labels that the graph can be split by; empty for views without a split
 
 
-def controls(params: PageParams, top: TopResult, project: Project, labels: LabelMenu) -> Controls:
-    """Build the controls; `labels` are those of the selection."""
+def controls(params: PageParams, top: TopResult, project: Project, splits: LabelMenu) -> Controls:
     return Controls(
         views=_views(params, top),
         words=_words(params),
@@ -60,7 +59,7 @@ def controls(params: PageParams, top: TopResult, project: Project, labels: Label
         orders=_orders(params),
         downloads=downloads(params, project),
         embed_url=_embed_url(params, project),
-        splits=labels if not params.focus and params.view != "list" else [],
+        splits=splits,
     )
 
 

@@ -11,7 +11,7 @@ from frontend.components import display_names, empty_state
 from frontend.components.comparisons import Comparison, comparisons_of
 from frontend.components.empty_state import EmptyStateLinks, no_profiles, with_links
 from frontend.components.filter_chips import Chips, chips
-from frontend.components.label_menu import label_menu
+from frontend.components.label_menu import LabelMenu, label_menu
 from frontend.components.left_out import left_out
 from frontend.components.picker import Picker, picker
 from frontend.components.range_menu import RangeMenu
@@ -160,6 +160,7 @@ def _assembled(
 ) -> FlamePage:
     params, top = of.params, results.top
     coverage = top.coverage
+    splits = _splits(of, options)
     seen = seen_of(coverage)
     return FlamePage(
         empty=_empty(of, options, results),
@@ -174,11 +175,11 @@ def _assembled(
         average=_average(top),
         over_time_url=_url_of_data(of, "flame_over_time", seen),
         chips=chips(params.filters),
-        split=display_names.label_name(params.split) if params.split and not params.focus else "",
+        split=display_names.label_name(params.split) if params.split and splits else "",
         share=_share(params, top),
         focus=_focus(of, results),
         heights=_heights(results),
-        controls=controls(params, top, of.project, label_menu(of, options, params.split)),
+        controls=controls(params, top, of.project, splits),
         functions=functions_page(of.context, params, results, of.project, key or seen),
         type_words=display_names.type_words(of.selection.type),
         history_url=_history_url(of),
@@ -219,6 +220,13 @@ def _history_url(of: PageQuery) -> str:
     data = replace(of.params.of_the_data(), profile="", snapshot="")
     plain = replace(data, view=DEFAULT_VIEW, focus="", root=None, split=None)
     return f"{reverse('history', args=[of.project.project_id])}?{plain.parameters()}"
+
+
+def _splits(of: PageQuery, options: OptionsResult) -> LabelMenu:
+    """Return the labels that can split the graph; the sandwich and the list are never split."""
+    if of.params.focus or of.params.view == "list":
+        return []
+    return label_menu(of, options, of.params.split)
 
 
 def _empty(of: PageQuery, options: OptionsResult, results: MergedPage) -> EmptyStateLinks | None:

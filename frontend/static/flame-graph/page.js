@@ -38,7 +38,7 @@ import { isCallers } from './rows.js';
 import { field, search, searchAsAddressed, watchSearch } from './search.js';
 import { paintLike, paintListAlone, paintSwatches } from './swatches.js';
 import { noteShown, pushAddress, returnToShown } from './shown-state.js';
-import { nameOf } from './tree.js';
+import { isLabel, nameOf } from './tree.js';
 
 const REFRESH_MS = 15_000;
 
@@ -67,7 +67,8 @@ document.addEventListener('flame-load', (event) => {
 /** Show the chart above the graph, with a series for the function of the zoomed frame. */
 function showSeries() {
   const { data, zoomed } = graph() ?? {};
-  showOverTime(data && zoomed?.node && !inAddress('focus') ? nameOf(data.tree, zoomed.node) : '');
+  const isFunction = data && zoomed?.node && !isLabel(data.tree, zoomed.node);
+  showOverTime(isFunction && !inAddress('focus') ? nameOf(data.tree, zoomed.node) : '');
 }
 
 /**

@@ -15,12 +15,7 @@ from profiles.engine.blocks.sections.sample_labels import LabelledValues, Labels
 from profiles.engine.blocks.sparse_values import Rows
 from profiles.engine.calltree.filters import Filters, remaining_ends
 from profiles.engine.calltree.reshape import Nodes
-from profiles.engine.calltree.samples import (
-    SampleLabels,
-    matches_unlabelled,
-    matching_sets,
-    value_in,
-)
+from profiles.engine.calltree.samples import SampleLabels, matches_unlabelled, matching_sets
 from profiles.engine.calltree.tree import Frames, LabelledSelf, Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import numbers_of, open_stored, reading
@@ -95,9 +90,10 @@ class LabelTotalsReader:
             frames = _named_frames(strings, name, file)
             ends = self._ends(_bare_tree(self.metric, frames, stored.parent, stored.frame))
             values = values[ends[stored.node]]
-        total = values.sum(keepdims=True) if self._counts_unlabelled else np.zeros(1, np.int64)
+        counts_unlabelled = self._counts_unlabelled
+        remaining = values.sum(keepdims=True) if counts_unlabelled else np.zeros(1, np.int64)
         row = np.zeros(1, np.int64)
-        return self._split(total, row, _counted(stored.labelled, metric, ends))
+        return self._split(remaining, row, _counted(stored.labelled, metric, ends))
 
     def _split_total(self, data: bytes, total: int) -> LabelTotals:
         """Split the total of a stored tree, of which only the values with labels are read."""
@@ -106,26 +102,30 @@ class LabelTotalsReader:
             head = numbers.head
             stored = read_metrics(head["metrics"])
             labelled = labelled_of(numbers.data, head, numbers.at, len(stored))
-        if labelled is None:
-            values, sums = [None], np.array([total], np.int64)
-        else:
-            index, of_set = self._values_of(labelled.label_sets)
-            values, sums = [*index], np.zeros(len(index), np.int64)
+        index, of_set = self._values_of(labelled.label_sets if labelled else ())
+        sums = np.zeros(len(index), np.int64)
+        if labelled is not None:
             metric = canonical(self.profile_type, stored).index(self.metric)
             np.add.at(sums, of_set[labelled.label_set], labelled.values[metric])
-            sums[0] = total - sums[1:].sum()
-        here = np.arange(len(values))
-        return LabelTotals(tuple(values), np.zeros(len(values), np.int64), here, sums)
+        sums[0] = total - sums[1:].sum()
+        row, value = np.zeros(len(sums), np.int64), np.arange(len(sums))
+        return LabelTotals(tuple(index), row, value, sums)
 
     def _values_of(
         self, label_sets: Sequence[Labels]
     ) -> tuple[dict[str | None, int], NDArray[np.int64]]:
         """Number the values of the label, None first; return also the number of each set's."""
-        numbers: dict[str | None, int] = {None: 0}
-        of_set = [
-            numbers.setdefault(value_in(labels, self.name) if self.name else None, len(numbers))
-            for labels in label_sets
-        ]
+        numbers, of_set = dict[str | None, int]({None: 0}), list[int]()
+        if not self.name:
+            return numbers, np.zeros(len(label_sets), np.int64)
+        for labels in label_sets:
+            # A loop, not `value_in`: this runs for each label set of each profile of the head.
+            value = None
+            for label in labels:
+                if label.key == self.name:
+                    value = label.value
+                    break
+            of_set.append(numbers.setdefault(value, len(numbers)))
         return numbers, np.array(of_set, np.int64)
 
     @property

@@ -53,6 +53,10 @@ def test_a_graph_is_split_by_endpoint_zoomed_and_joined_again(flame: Page) -> No
     flame.reload()
     assert "shop.list" not in {found["name"] for found in drawn(flame) if found["width"] > 1}
 
+    chart = flame.locator("#over-time")
+    expect(chart.locator("profile-strip")).to_be_visible()
+    expect(chart).not_to_contain_text("endpoint: /pay")  # which is no function
+
     flame.get_by_role("link", name="Bottom-up").click()
     expect(flame).to_have_url(re.compile(r"view=bottomup"))
     assert set(top_row(flame)) == {*shares}

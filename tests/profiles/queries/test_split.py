@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,6 +12,7 @@ import pytest
 from profiles.engine.calltree import split as engine
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.query import (
+    DeadlinePassed,
     ExportFormat,
     FilterOption,
     Group,
@@ -19,6 +21,7 @@ from profiles.query import (
     InvalidQuery,
     Selection,
     Shape,
+    TreeResult,
     View,
     ViewFilter,
     run_export,
@@ -179,6 +182,7 @@ def test_only_the_heaviest_values_of_profiles_have_a_root(
 def test_frames_of_the_split_are_no_functions(selection: Selection) -> None:
     context = query_context(selection)
     drawn, top, _ = run_tree_and_top(context, selection, SPLIT)
+    assert isinstance(drawn, TreeResult)
     document = json.loads(tree_json(context, drawn, top))
     frames = document["frames"]
     marked = [document["names"][frames["name"][i]] for i in document["split"]["frames"]]
@@ -230,6 +234,14 @@ def test_pprof_files_have_the_values_as_roots_like_tagroot(selection: Selection)
 def test_folded_stacks_begin_with_the_value(selection: Selection) -> None:
     file = run_export(query_context(selection), selection, SPLIT, ExportFormat.FOLDED)
     assert "endpoint: /pay;main;a;b 5000" in file.data.decode().splitlines()
+
+
+@pytest.mark.parametrize("split", [ENDPOINT, INSTANCE])
+def test_the_deadline_ends_a_split(selection: Selection, shop: Deployment, split: Grouping) -> None:
+    rows.stored(shop)
+    late = query_context(selection, time.monotonic() - 1)
+    with pytest.raises(DeadlinePassed):
+        run_tree(late, selection, View(split=split))
 
 
 def test_a_label_that_nothing_has_leaves_one_root(selection: Selection, shop: Deployment) -> None:
