@@ -51,7 +51,10 @@ export class SeriesChart extends TimeChart {
     return {
       padding: [PADDING.top, PADDING.right, 0, 0],
       scales: { ...scales, y: { range: () => [0, greatest > 0 ? greatest * HEADROOM : 1] } },
-      axes: [{ ...this.timeAxis(look), align: undefined, size: 24, gap: 6 }, this.valueAxis(look)],
+      axes: [
+        { ...this.timeAxis(look, { isCentred: true, margin: PADDING.right }), size: 24, gap: 6 },
+        this.valueAxis(look),
+      ],
       cursor,
       hooks: {
         setCursor: [(/** @type {Plot} */ plot) => this.point(plot)],

@@ -26,7 +26,7 @@ import { library } from './uplot.js';
 
 /** @typedef {Record<"text" | "muted" | "line" | "accent" | "face", string>} Look */
 
-const EDGE = 0.035; // of the width: a label closer to the right end would overflow the chart
+const LABEL_PIXELS = 11; // font size of the time axis
 const GRIP = 6; // pixels on either side of an edge that can be dragged
 
 /** @abstract */
@@ -122,18 +122,40 @@ export class TimeChart extends HTMLElement {
     };
   }
 
-  /** Return the options of the time axis. @param {Look} look */
-  timeAxis(look) {
+  /**
+   * Return the options of the time axis; labels that the right edge of the chart would cut are omitted.
+   * @param {Look} look
+   * @param {{isCentred?: boolean, margin?: number}} [labels] centred on their times instead of beginning there;
+   *   pixels right of the plot area
+   */
+  timeAxis(look, { isCentred = false, margin = 0 } = {}) {
     const { from, to } = /** @type {Model} */ (this.model);
     const values = (
-      /** @type {Plot} */ _plot,
+      /** @type {Plot} */ plot,
       /** @type {number[]} */ marks,
       /** @type {number} */ _axis,
       /** @type {number} */ _space,
       /** @type {number} */ step,
-    ) => marks.map((mark) => (to - mark < EDGE * (to - from) ? '' : axisText(mark, step, to - from)));
-    const plain = { grid: { show: false }, ticks: { show: false } };
-    return { ...plain, stroke: look.muted, font: `11px ${look.face}`, size: 18, gap: 3, space: 90, align: 1, values };
+    ) => {
+      const width = plot.bbox.width / (devicePixelRatio || 1);
+      return marks.map((mark) => {
+        const text = axisText(mark, step, to - from);
+        const room = (width * (to - mark)) / (to - from) + margin;
+        const needed = widthOf(plot.ctx, text, `${LABEL_PIXELS}px ${look.face}`) * (isCentred ? 0.5 : 1);
+        return needed <= room ? text : '';
+      });
+    };
+    return {
+      stroke: look.muted,
+      font: `${LABEL_PIXELS}px ${look.face}`,
+      grid: { show: false },
+      ticks: { show: false },
+      align: isCentred ? undefined : 1,
+      size: 18,
+      gap: 3,
+      space: 90,
+      values,
+    };
   }
 
   fit() {
@@ -269,6 +291,20 @@ export class TimeChart extends HTMLElement {
     const [first, last] = [Math.min(this.anchorStep, this.at), Math.max(this.anchorStep, this.at)];
     return [model.from + first * model.step, Math.min(model.to, model.from + (last + 1) * model.step)];
   }
+}
+
+/**
+ * Return the width of a text in CSS pixels.
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} text
+ * @param {string} font
+ */
+function widthOf(context, text, font) {
+  context.save();
+  context.font = font;
+  const { width } = context.measureText(text);
+  context.restore();
+  return width;
 }
 
 /**

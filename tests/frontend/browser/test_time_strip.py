@@ -14,6 +14,30 @@ from tests.frontend.browser.flame_page import box, drawn, middle, view
 pytestmark = pytest.mark.django_db(transaction=True)
 
 UPLOT = re.compile(r"/vendor/uPlot[^/]*\.js")
+# Records the left-aligned texts that are drawn on a canvas, with their ends.
+RECORD_TEXTS = """
+    window.texts = [];
+    const fillText = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, ...others) {
+        if (this.textAlign === 'left') {
+            const { width } = this.measureText(text);
+            window.texts.push({ text, end: x + width, width: this.canvas.width });
+        }
+        fillText.call(this, text, x, ...others);
+    };
+"""
+# Redraws the chart with eight hours that end half an hour after an hour; returns the times drawn.
+# The label of that hour then begins 23 px before the right edge of the chart.
+REDRAW = """async (strip, hour) => {
+    window.texts = [];
+    const plot = JSON.parse(strip.dataset.plot);
+    plot.to = Math.floor(plot.to / 86400) * 86400 + hour * 3600 + 1800;
+    plot.from = plot.to - 8 * 3600;
+    plot.step = (plot.to - plot.from) / plot.counts.length;
+    strip.dataset.plot = JSON.stringify(plot);
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    return window.texts.filter(({ text }) => /^\\d+:\\d\\d/.test(text));
+}"""
 
 
 def test_it_reads_the_profiles_at_the_cursor(page: Page, shop_url: str) -> None:
@@ -129,6 +153,17 @@ def test_a_chart_whose_script_fails_says_so_and_keeps_its_data_table(
     view(page).click(position=middle(box(page, "orders.place")))
     expect(page.locator("#strip canvas")).to_be_visible()
     expect(page.locator("#over-time .failed")).to_have_count(0)
+
+
+@pytest.mark.parametrize("hour", range(2))  # labels are two hours apart
+def test_no_label_of_the_time_axis_is_cut(page: Page, shop_url: str, hour: int) -> None:
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.add_init_script(RECORD_TEXTS)
+    page.goto(shop_url)
+    expect(page.locator("#strip canvas")).to_be_visible()
+    labels = page.locator("#strip").evaluate(REDRAW, hour)
+    assert len(labels) >= 2
+    assert [label for label in labels if label["end"] > label["width"]] == []
 
 
 def test_keys_select_a_range(page: Page, shop_url: str) -> None:
