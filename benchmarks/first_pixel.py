@@ -127,10 +127,10 @@ def _round(
     """Start the server and open the page in each case; round 0 is not counted."""
 
     def address(service: str, seconds: int) -> str:
-        # Each opening has another range.
-        until = end - timedelta(seconds=number * 4 + seconds)
-        params = {"service": service, "type": "CPU", "from": (end - SPAN).isoformat()}
-        return f"{path}?{urlencode(params | {'to': until.isoformat()})}"
+        # Each opening has another range, with all profiles.
+        start = end - SPAN - timedelta(seconds=number * 4 + seconds)
+        params = {"service": service, "type": "CPU", "from": start.isoformat()}
+        return f"{path}?{urlencode(params | {'to': end.isoformat()})}"
 
     with server_in(side.folder, checkout=side.checkout) as server:
         with _browser(playwright) as browser:
