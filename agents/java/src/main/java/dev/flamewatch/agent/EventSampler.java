@@ -32,6 +32,7 @@ final class EventSampler {
     private static final Duration PERIOD = Duration.ofMillis(10);
     private static final String PREFIX = "flamewatch-";
     private static final String SUFFIX = ".jfr";
+    private static final long MAX_FILE_BYTES = 64 << 20; // the agent's alone have at most 10 MiB
     private static final Duration LONGEST_USE = Duration.ofHours(1); // of a file, which takes milliseconds
 
     private final JfrReader reader = new JfrReader();
@@ -68,9 +69,9 @@ final class EventSampler {
             }
             recording.enable(PERIODIC).withPeriod(Duration.ofSeconds(1));
             recording.start();
-            long start = System.nanoTime();
+            profile.begin();
             Thread.sleep(Math.round(seconds * 1000));
-            profile.setDuration(System.nanoTime() - start);
+            profile.end();
             file = Files.createTempFile(PREFIX, SUFFIX);
             if (!hasDeletedLeftovers) {
                 hasDeletedLeftovers = true;
@@ -78,8 +79,12 @@ final class EventSampler {
             }
             recording.setDestination(file);
             recording.stop(); // writes the file
-            if (Files.size(file) == 0) {
+            long size = Files.size(file);
+            if (size == 0) {
                 throw new IOException("another recording of JFR began during the capture");
+            }
+            if (size > MAX_FILE_BYTES) {
+                throw new IOException("the recording has " + size + " bytes; the limit is " + MAX_FILE_BYTES);
             }
             // Events of the program's recordings are in the file too.
             reader.read(Files.readAllBytes(file), event -> events.contains(event.type()) ? values(event) : null, profile);
