@@ -61,10 +61,10 @@ def test_old_recordings_of_killed_agents_are_deleted(
     fake, url = server
     fake.respond_with("POST", assigned("CPU", "0.500s"), throttled("60s"))
     old, target = folder / "flamewatch-1.jfr", folder / "target"
-    kept = [folder / name for name in ("flamewatch-2.jfr", "other-1.jfr", "target")]
-    for path in (old, *kept):
+    retained = [folder / name for name in ("flamewatch-2.jfr", "other-1.jfr", "target")]
+    for path in (old, *retained):
         path.write_bytes(b"")
-    for path in (old, *kept[1:]):
+    for path in (old, *retained[1:]):
         os.utime(path, (HOURS_AGO, HOURS_AGO))
     link = folder / "flamewatch-3.jfr"
     link.symlink_to(target)
@@ -72,7 +72,7 @@ def test_old_recordings_of_killed_agents_are_deleted(
     with run(url, **java_options(folder)):
         fake.wait_for("PATCH", 1)
     assert not old.exists()
-    assert all(path.exists() for path in kept)
+    assert all(path.exists() for path in retained)
     assert link.is_symlink()
 
 
