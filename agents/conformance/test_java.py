@@ -1,7 +1,9 @@
 """The Java agent's files, other recordings in the process, and stacks of waiting threads."""
 
 import base64
+import contextlib
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -15,6 +17,8 @@ from pprof_reader import ReadProfile, read
 pytestmark = pytest.mark.server
 
 Served = tuple[FakeServer, str]
+CAPTURES = 5
+MOST_OF_A_CORE = 0.05
 HOURS_AGO = time.time() - 7200
 
 
@@ -57,10 +61,10 @@ def test_old_recordings_of_killed_agents_are_deleted(
     fake, url = server
     fake.respond_with("POST", assigned("CPU", "0.500s"), throttled("60s"))
     old, target = folder / "flamewatch-1.jfr", folder / "target"
-    kept = [folder / name for name in ("flamewatch-2.jfr", "other-1.jfr", "target")]
-    for path in (old, *kept):
+    retained = [folder / name for name in ("flamewatch-2.jfr", "other-1.jfr", "target")]
+    for path in (old, *retained):
         path.write_bytes(b"")
-    for path in (old, *kept[1:]):
+    for path in (old, *retained[1:]):
         os.utime(path, (HOURS_AGO, HOURS_AGO))
     link = folder / "flamewatch-3.jfr"
     link.symlink_to(target)
@@ -68,7 +72,7 @@ def test_old_recordings_of_killed_agents_are_deleted(
     with run(url, **java_options(folder)):
         fake.wait_for("PATCH", 1)
     assert not old.exists()
-    assert all(path.exists() for path in kept)
+    assert all(path.exists() for path in retained)
     assert link.is_symlink()
 
 
@@ -102,3 +106,63 @@ def test_waiting_threads_count_in_each_sample(run: Run, server: Served, folder: 
         if any("Finalizer" in frame.function for frame in sample.frames)
     )
     assert waiting == pytest.approx(profile.duration_ns, rel=0.01)
+
+
+def test_flight_recorder_sleeps_between_captures(run: Run, server: Served, folder: Path) -> None:
+    fake, url = server
+    fake.respond_with("POST", assigned("CPU", "0.500s"), throttled("60s"))
+    with run(url, **java_options(folder)) as program:
+        fake.wait_for("PATCH", 1)
+        fake.wait_for("POST", 2)
+        before = wakings("JFR Periodic", program.process.pid)
+        time.sleep(4)
+        after = wakings("JFR Periodic", program.process.pid)
+    assert after - before <= 10
+
+
+@pytest.mark.measurement
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", ["CPU", "WALL"])
+def test_captures_that_never_end_use_little_of_a_core(
+    kind: str, run: Run, server: Served, folder: Path
+) -> None:
+    """Sum the CPU time of the threads of the agent and the JVM, after the first capture.
+
+    The garbage collector is left out; compilers and JFR count. The machine's load matters little.
+    """
+    fake, url = server
+    fake.respond_with("POST", assigned(kind, "10s"))
+    with run(url, **java_options(folder)) as program:
+        pid = program.process.pid
+        fake.wait_for("PATCH", 1)
+        first, start = cpu_of_threads(pid), time.monotonic()
+        for uploads in range(2, CAPTURES + 1):
+            fake.wait_for("PATCH", uploads)
+        last, seconds = cpu_of_threads(pid), time.monotonic() - start
+    used = {name: cpu - first.get(name, 0) for name, cpu in last.items()}
+    foreign = ("Thread-", "GC ", "G1 ")  # the program's, and the collector's
+    share = sum(cpu for name, cpu in used.items() if not name.startswith(foreign)) / seconds
+    largest = sorted(used.items(), key=lambda item: -item[1])[:6]
+    print(f"{kind}: {100 * share:.2f} % of a core; {largest}")
+    assert share < MOST_OF_A_CORE
+
+
+def cpu_of_threads(pid: int) -> dict[str, float]:
+    """Return the CPU seconds of a process's threads by their name, which Linux cuts."""
+    seconds: dict[str, float] = {}
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):  # the thread ended
+            name = (task / "comm").read_text().strip()
+            nanoseconds = int((task / "schedstat").read_text().split()[0])
+            seconds[name] = seconds.get(name, 0) + nanoseconds / 1e9
+    return seconds
+
+
+def wakings(thread: str, pid: int) -> int:
+    """Return how often the threads of this name went to sleep."""
+    found = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        if (task / "comm").read_text().startswith(thread):
+            status = (task / "status").read_text()
+            found += int(re.findall(r"^voluntary_ctxt_switches:\s+(\d+)", status, re.M)[0])
+    return found

@@ -19,22 +19,25 @@ import jdk.jfr.RecordingState;
 /**
  * Captures CPU, HEAP_ALLOC and CONTENTION profiles by the JDK's Flight Recorder.
  *
- * <p>Each capture is a recording of its own, which starts and stops in some milliseconds: none runs between captures. JFR
- * buffers it in memory, unless the program records too.
+ * <p>Each capture is a recording of its own, which starts and stops in some milliseconds. JFR buffers it in memory, unless
+ * the program records too. From the first capture on, JFR of JDK 17 wakes a thread up to 100 times a second while no
+ * periodic event is enabled, so captures enable one, and a recording of nothing else runs between them.
  */
 final class EventSampler {
     private static final String EXECUTION = "jdk.ExecutionSample";
     private static final String ALLOCATION = "jdk.ObjectAllocationSample";
     private static final String MONITOR = "jdk.JavaMonitorEnter";
     private static final String PARK = "jdk.ThreadPark";
-    // Without any periodic event, JFR of JDK 17 wakes a thread 100 times a second while it records to memory.
     private static final String PERIODIC = "jdk.JavaThreadStatistics";
+    private static final Duration LONG_PERIOD = Duration.ofMinutes(1);
     private static final Duration PERIOD = Duration.ofMillis(10);
     private static final String PREFIX = "flamewatch-";
     private static final String SUFFIX = ".jfr";
+    private static final long MAX_FILE_BYTES = 64 << 20; // the agent's alone have at most 10 MiB
     private static final Duration LONGEST_USE = Duration.ofHours(1); // of a file, which takes milliseconds
 
     private final JfrReader reader = new JfrReader();
+    private Recording idle; // between captures; null before the first one and during each
     private boolean hasDeletedLeftovers;
 
     Pprof cpu(double seconds) throws IOException, InterruptedException {
@@ -52,6 +55,23 @@ final class EventSampler {
     }
 
     private Pprof capture(Pprof profile, double seconds, List<String> events) throws IOException, InterruptedException {
+        if (idle != null) {
+            idle.close();
+            idle = null;
+        }
+        try {
+            record(profile, seconds, events);
+            return profile;
+        } finally {
+            idle = new Recording();
+            idle.setName("flamewatch: idle");
+            idle.setToDisk(false);
+            idle.enable(PERIODIC).withPeriod(LONG_PERIOD);
+            idle.start();
+        }
+    }
+
+    private void record(Pprof profile, double seconds, List<String> events) throws IOException, InterruptedException {
         Path file = null;
         try (Recording recording = new Recording()) {
             // Files of JFR's repository stay behind when the process is killed; recordings beside each other need it.
@@ -66,11 +86,11 @@ final class EventSampler {
                     settings.withoutThreshold();
                 }
             }
-            recording.enable(PERIODIC).withPeriod(Duration.ofSeconds(1));
+            recording.enable(PERIODIC).withPeriod(LONG_PERIOD);
             recording.start();
-            long start = System.nanoTime();
+            profile.begin();
             Thread.sleep(Math.round(seconds * 1000));
-            profile.setDuration(System.nanoTime() - start);
+            profile.end();
             file = Files.createTempFile(PREFIX, SUFFIX);
             if (!hasDeletedLeftovers) {
                 hasDeletedLeftovers = true;
@@ -78,12 +98,15 @@ final class EventSampler {
             }
             recording.setDestination(file);
             recording.stop(); // writes the file
-            if (Files.size(file) == 0) {
+            long size = Files.size(file);
+            if (size == 0) {
                 throw new IOException("another recording of JFR began during the capture");
+            }
+            if (size > MAX_FILE_BYTES) {
+                throw new IOException("the recording has " + size + " bytes; the limit is " + MAX_FILE_BYTES);
             }
             // Events of the program's recordings are in the file too.
             reader.read(Files.readAllBytes(file), event -> events.contains(event.type()) ? values(event) : null, profile);
-            return profile;
         } finally {
             if (file != null) {
                 Files.deleteIfExists(file);

@@ -18,10 +18,11 @@ final class Pprof {
     private final Message texts = new Message();
     private final Map<String, Integer> functions = new HashMap<>(); // by name
     private final Map<Long, Integer> locations = new HashMap<>(); // by function and line
-    private final long startMillis = System.currentTimeMillis();
-    private long nanos;
+    private long startMillis = System.currentTimeMillis();
+    private long startNanos;
+    private long nanos; // 0: a snapshot
 
-    /** Takes names and units of the metrics, in turns. The profile starts now. */
+    /** Takes names and units of the metrics, in turns. */
     Pprof(String... metrics) {
         string("");
         for (int i = 0; i < metrics.length; i += 2) {
@@ -77,9 +78,15 @@ final class Pprof {
         out.message(2, new Message().message(1, ids).message(2, numbers));
     }
 
-    /** Sets how long the capture took; 0, the default, means a snapshot. */
-    void setDuration(long nanos) {
-        this.nanos = nanos;
+    /** Begins the time of the profile. One without it is a snapshot of when the builder was made. */
+    void begin() {
+        startMillis = System.currentTimeMillis();
+        startNanos = System.nanoTime();
+    }
+
+    /** Ends the time of the profile. */
+    void end() {
+        nanos = System.nanoTime() - startNanos;
     }
 
     double seconds() {

@@ -49,9 +49,9 @@ final class StackSampler {
         Pprof profile = new Pprof("sample", "count", "wall", "nanoseconds");
         Map<List<StackTraceElement>, long[]> stacks = new HashMap<>();
         Map<Long, Observation> observations = Map.of(); // of live threads, by id
-        long start = System.nanoTime();
-        long last = start;
-        long end = start + Math.round(seconds * 1e9);
+        profile.begin();
+        long last = System.nanoTime();
+        long end = last + Math.round(seconds * 1e9);
         long micros = PERIOD_MICROS;
         while (last < end) {
             // A fixed period could run in step with a periodic program.
@@ -75,7 +75,7 @@ final class StackSampler {
             last = now;
             micros = PERIOD_MICROS + MICROS_PER_STACK * moved.length + MICROS_PER_THREAD * ids.length;
         }
-        profile.setDuration(last - start);
+        profile.end();
         addAll(profile, stacks);
         return profile;
     }
