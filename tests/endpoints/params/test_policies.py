@@ -26,7 +26,7 @@ from endpoints.params.selection import (
     ZONE,
 )
 from endpoints.params.values import Now
-from endpoints.params.view import FILTER, FOCUS, GROUP, METRIC, ROOT, SHAPE, SORT
+from endpoints.params.view import FILTER, FOCUS, GROUP, METRIC, ROOT, SHAPE, SORT, SPLIT
 from profiles.query import (
     FilterOption,
     Group,
@@ -65,6 +65,7 @@ GOOD: list[tuple[Parameter[Any, Any], str, object]] = [
     (STEP, "6h", timedelta(hours=6)),
     (GROUP_BY, "zone", Grouping(GroupKind.ZONE)),
     (GROUP_BY, "label.a.b", Grouping(GroupKind.LABEL, "a.b")),
+    (SPLIT, "sample.endpoint", Grouping(GroupKind.SAMPLE, "endpoint")),
     (CURSOR, "12~34~name", "12~34~name"),
 ]
 GOOD_SEVERAL: list[tuple[Repeated[Any], list[str], tuple[object, ...]]] = [
@@ -91,6 +92,7 @@ BAD: list[tuple[Parameter[Any, Any] | Repeated[Any], str]] = [
     (FUNCTION_SORT, "-odd"),
     *((ROOT, text) for text in ("7", "00F1E2D3C4B5A697")),
     (STEP, "soon"),
+    (SPLIT, "endpoint"),
     *((GROUP_BY, text) for text in ("pod", "label.", "zone.a", "version.")),
     *((FILTER, text) for text in ("only:main", "show", "show:", "show:/a(/")),
 ]
