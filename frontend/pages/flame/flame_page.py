@@ -130,7 +130,7 @@ def _nearest(
 ) -> tuple[PageParams, MergedPage, list[InvalidQuery]]:
     """Merge with the requested parameters, dropping those that the profiles do not have.
 
-    These are the metric, the root and the focus; each dropped one adds an error.
+    These are the metric, the root and the focus, then the split; each dropped one adds an error.
     """
     errors: list[InvalidQuery] = []
     while True:
@@ -144,9 +144,12 @@ def _nearest(
         except SnapshotUnreadable:
             raise
         except InvalidQuery as error:
-            if params.root is None and not params.focus:
+            if params.root is not None or params.focus:
+                params = replace(params, root=None, focus="", view=DEFAULT_VIEW)
+            elif params.split is not None:  # a split tree has more nodes
+                params = replace(params, split=None)
+            else:
                 raise
-            params = replace(params, root=None, focus="", view=DEFAULT_VIEW)
             errors.append(error)
 
 

@@ -16,7 +16,8 @@ from profiles.engine.blocks.block import Block, UsedSums
 from profiles.engine.blocks.sections.sample_labels import LabelledValues
 from profiles.engine.blocks.used_nodes import used_nodes
 from profiles.engine.calltree.merge import LIMIT, MAX_NODES, AddedNodes, Merge
-from profiles.engine.calltree.samples import SampleLabels, matching_sets, only_samples
+from profiles.engine.calltree.reshape import pruned
+from profiles.engine.calltree.samples import SampleLabels, matches_unlabelled, matching_sets
 from profiles.engine.calltree.tree import Frames, Label, LabelledSelf, Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import Numbers, decode, numbers_of, reading
@@ -30,6 +31,7 @@ from profiles.engine.string_table import StringTable
 MAX_VALUES = 50  # heaviest values of the label with a root of their own
 NOT_SET = "(not set)"  # values of samples or profiles without the label
 OTHER = "(other values)"  # sum of all values beyond the heaviest
+_EXCLUDED = (Label("", ""),)  # label set that no profile has
 
 
 class SplitMerge(Merge):
@@ -58,6 +60,12 @@ class SplitMerge(Merge):
         self._of_profiles = of_profiles
         self._samples = samples
         self._keeps_labels = bool(samples) or not of_profiles
+        counts_unlabelled = matches_unlabelled(samples)
+        self._adds_whole = of_profiles and counts_unlabelled
+        # Number of the label set for values of samples that do not count; None: they are not kept.
+        self._excluded: int | None = None
+        if samples and counts_unlabelled and not of_profiles:
+            self._excluded = self._label_sets[_EXCLUDED] = len(self._label_sets)
 
     def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
         """Add a stored tree. Raise `BadTree`, before anything is added, if it is damaged."""
@@ -75,25 +83,45 @@ class SplitMerge(Merge):
         self._add_packed(numbers, data)
         if labelled:
             self._add_labelled(labelled, self._packed.forest_nodes(), indexes, columns)
-        elif indexes and not self._keeps_labels:
+        if indexes and self._adds_whole:
             node, value = self._packed.sparse_values()
             self._add_whole(node, value[np.newaxis], columns)
 
     def tree(self) -> Tree:
         """Return the sum of everything added so far, with the values of the label in `labelled`."""
         tree = super().tree()
-        return only_samples(tree, (), self._check) if self._samples else tree
+        return self._of_samples(tree) if self._samples else tree
+
+    def _of_samples(self, tree: Tree) -> Tree:
+        """Keep the values of the samples that count, and the nodes that lead to them."""
+        labelled, excluded = tree.labelled, self._excluded
+        # Values that have no row here are those of samples without the label.
+        own = tree.self.copy() if excluded is not None else np.zeros_like(tree.self)
+        if labelled is not None:
+            is_kept = labelled.values.any(axis=0)
+            if excluded is not None:
+                is_kept &= labelled.label_set != excluded
+            used, sign = (~is_kept, -1) if excluded is not None else (is_kept, 1)
+            for sums, values in zip(own, sign * labelled.values, strict=True):
+                np.add.at(sums, labelled.node[used], values[used])
+            labelled = replace(
+                labelled,
+                node=labelled.node[is_kept],
+                label_set=labelled.label_set[is_kept],
+                values=labelled.values[:, is_kept],
+            )
+        return pruned(replace(tree, self=own, labelled=labelled), self._check)
 
     def _add_tree(self, tree: Tree) -> NDArray[np.int32]:
         forest_node = super()._add_tree(tree)
-        if not self._keeps_labels:
+        if self._adds_whole:
             indexes, columns = self._columns(self._named(tree.metrics))
             self._add_whole(forest_node, tree.self[indexes], columns)
         return forest_node
 
     def _add_sums(self, block: Block, sums: UsedSums) -> AddedNodes:
         added = super()._add_sums(block, sums)
-        if not self._keeps_labels:
+        if self._adds_whole:
             _, columns = self._columns(block.metrics)
             self._add_whole(added.forest_node, sums.values, columns)
         return added
@@ -107,11 +135,16 @@ class SplitMerge(Merge):
     ) -> None:
         number_of_set = np.array([self._number_of(each) for each in labelled.label_sets], np.int64)
         node, number = forest_node[labelled.node], number_of_set[labelled.label_set]
+        values, counted = labelled.values[indexes], np.ones(len(node), bool)
         if self._samples:
             counted = matching_sets(labelled.label_sets, self._samples)[labelled.label_set]
-            number = np.where(counted, number, -1)
-        rows = np.flatnonzero((node >= 0) & (number >= 0))
-        self._add_rows(node[rows], number[rows], labelled.values[indexes][:, rows], columns)
+            if self._adds_whole:
+                values, counted = -values, ~counted  # leave out of the whole
+            elif self._excluded is not None:
+                number = np.where(counted, number, self._excluded)
+                counted = np.ones_like(counted)
+        rows = np.flatnonzero((node >= 0) & counted)
+        self._add_rows(node[rows], number[rows], values[:, rows], columns)
 
     def _number_of(self, label_set: Sequence[Label]) -> int:
         if self._of_profiles:

@@ -180,6 +180,17 @@ def labelled_of(
     return _labelled(columns, metrics, _node_count(head))
 
 
+def label_values(
+    numbers: Unpacked, head: dict[str, Any], at: int, metric: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Read only (label set, value in one metric) of the values with labels, without their nodes."""
+    columns = ColumnReader(numbers, (head, at))
+    columns.skip(_OF_TREE + len(head["metrics"]) + 1)
+    label_set = columns.index(len(head["labels"]))
+    columns.skip(metric)
+    return label_set, columns.values(len(label_set), [1])[0]
+
+
 def _node_count(head: Mapping[str, Any]) -> int:
     """Return the number of nodes of the tree with this header of its numbers section."""
     _, count = head["columns"][_PARENT]

@@ -15,12 +15,17 @@ from profiles.engine.blocks.sections.sample_labels import LabelledValues, Labels
 from profiles.engine.blocks.sparse_values import Rows
 from profiles.engine.calltree.filters import Filters, remaining_ends
 from profiles.engine.calltree.reshape import Nodes
-from profiles.engine.calltree.samples import SampleLabels, matches_unlabelled, matching_sets
+from profiles.engine.calltree.samples import (
+    SampleLabels,
+    matches_unlabelled,
+    matching_sets,
+    value_in,
+)
 from profiles.engine.calltree.tree import Frames, LabelledSelf, Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import numbers_of, open_stored, reading
 from profiles.engine.encoding.json_header import read_metrics
-from profiles.engine.encoding.stored_tree import labelled_of
+from profiles.engine.encoding.stored_tree import label_values
 from profiles.engine.metrics import Metric, canonical
 
 
@@ -90,43 +95,32 @@ class LabelTotalsReader:
             frames = _named_frames(strings, name, file)
             ends = self._ends(_bare_tree(self.metric, frames, stored.parent, stored.frame))
             values = values[ends[stored.node]]
-        counts_unlabelled = self._counts_unlabelled
-        remaining = values.sum(keepdims=True) if counts_unlabelled else np.zeros(1, np.int64)
+        whole = values.sum(keepdims=True)
+        remaining = whole if self._counts_unlabelled else np.zeros_like(whole)
         row = np.zeros(1, np.int64)
         return self._split(remaining, row, _counted(stored.labelled, metric, ends))
 
     def _split_total(self, data: bytes, total: int) -> LabelTotals:
-        """Split the total of a stored tree, of which only the values with labels are read."""
+        """Split the total of a stored tree, of which only the values with labels are read.
+
+        This runs for each profile of the head, so it makes no objects of the tree's label sets.
+        """
         numbers = numbers_of(data)
+        index, of_set = dict[str | None, int]({None: 0}), list[int]()
         with reading():
             head = numbers.head
-            stored = read_metrics(head["metrics"])
-            labelled = labelled_of(numbers.data, head, numbers.at, len(stored))
-        index, of_set = self._values_of(labelled.label_sets if labelled else ())
-        sums = np.zeros(len(index), np.int64)
-        if labelled is not None:
-            metric = canonical(self.profile_type, stored).index(self.metric)
-            np.add.at(sums, of_set[labelled.label_set], labelled.values[metric])
+            metrics = canonical(self.profile_type, read_metrics(head["metrics"]))
+            for labels in head["labels"]:
+                value = next((str(text) for key, text, _ in labels if key == self.name), None)
+                of_set.append(index.setdefault(value, len(index)))
+            sums = np.zeros(len(index), np.int64)
+            if self.name and of_set:
+                metric = metrics.index(self.metric)
+                label_set, values = label_values(numbers.data, head, numbers.at, metric)
+                np.add.at(sums, np.array(of_set, np.int64)[label_set], values)
         sums[0] = total - sums[1:].sum()
-        row, value = np.zeros(len(sums), np.int64), np.arange(len(sums))
-        return LabelTotals(tuple(index), row, value, sums)
-
-    def _values_of(
-        self, label_sets: Sequence[Labels]
-    ) -> tuple[dict[str | None, int], NDArray[np.int64]]:
-        """Number the values of the label, None first; return also the number of each set's."""
-        numbers, of_set = dict[str | None, int]({None: 0}), list[int]()
-        if not self.name:
-            return numbers, np.zeros(len(label_sets), np.int64)
-        for labels in label_sets:
-            # A loop, not `value_in`: this runs for each label set of each profile of the head.
-            value = None
-            for label in labels:
-                if label.key == self.name:
-                    value = label.value
-                    break
-            of_set.append(numbers.setdefault(value, len(numbers)))
-        return numbers, np.array(of_set, np.int64)
+        row, number = np.zeros(len(sums), np.int64), np.arange(len(sums))
+        return LabelTotals(tuple(index), row, number, sums)
 
     @property
     def is_restricted(self) -> bool:
@@ -168,7 +162,14 @@ class LabelTotalsReader:
                 label_set=labelled.label_set[counted],
                 values=labelled.values[counted],
             )
-        numbers, of_set = self._values_of(labelled.label_sets)
+        numbers: dict[str | None, int] = {None: 0}
+        of_set = np.array(
+            [
+                numbers.setdefault(value_in(labels, self.name) if self.name else None, len(numbers))
+                for labels in labelled.label_sets
+            ],
+            np.int64,
+        )
         width = len(numbers)
         pairs = labelled.row * width + of_set[labelled.label_set]
         distinct, index = np.unique(np.concatenate([rows * width, pairs]), return_inverse=True)

@@ -27,7 +27,7 @@ from endpoints.params.selection import (
     ZONE,
 )
 from endpoints.params.values import Now
-from endpoints.params.view import FILTER, FOCUS, GROUP, METRIC, ROOT, SHAPE, SORT
+from endpoints.params.view import FILTER, FOCUS, GROUP, METRIC, ROOT, SHAPE, SORT, SPLIT
 from profiles.query import (
     FilterOption,
     Group,
@@ -66,6 +66,7 @@ GOOD: list[tuple[Parameter[Any, Any], str, object]] = [
     (STEP, "6h", timedelta(hours=6)),
     (GROUP_BY, "zone", Grouping(GroupKind.ZONE)),
     (GROUP_BY, "label.a.b", Grouping(GroupKind.LABEL, "a.b")),
+    (SPLIT, "sample.endpoint", Grouping(GroupKind.SAMPLE, "endpoint")),
     (CURSOR, "12~34~name", "12~34~name"),
 ]
 GOOD_SEVERAL: list[tuple[Repeated[Any], list[str], tuple[object, ...]]] = [
@@ -95,8 +96,8 @@ BAD: list[tuple[Parameter[Any, Any] | Repeated[Any], str]] = [
     (STEP, "soon"),
     *(
         (each, text)
-        for each in (GROUP_BY, UNSET)
-        for text in ("pod", "label.", "zone.a", "version.")
+        for each in (GROUP_BY, SPLIT, UNSET)
+        for text in ("endpoint", "pod", "label.", "zone.a", "version.")
     ),
     *((FILTER, text) for text in ("only:main", "show", "show:", "show:/a(/")),
 ]

@@ -26,11 +26,13 @@ from profiles.query import (
     ViewFilter,
     run_export,
     run_focus,
+    run_sample_labels,
     run_tree,
     run_tree_and_top,
+    take_snapshot,
     tree_json,
 )
-from projects.models import Deployment, Project
+from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.contexts import query_context
@@ -77,7 +79,7 @@ def expected(sent: list[StoredSample], selection: Selection, split: Grouping) ->
         if not selection.start <= each.time < selection.end:
             continue
         for (stack, endpoint), count in each.stacks.items():
-            if allowed is None or endpoint in allowed:
+            if allowed is None or (endpoint or "") in allowed:
                 value = KEYS[split](each, endpoint) or engine.NOT_SET
                 sums[f"{split.label}: {value};{stack}"] += count * MICROSECOND
     return {**sums, "": sum(sums.values())}
@@ -94,9 +96,10 @@ def test_each_value_has_the_stacks_of_its_samples(project: Project, stage: str) 
 
 
 def _check(project: Project, sent: list[StoredSample]) -> None:
-    pay = (("endpoint", ("/pay", "/list")),)
+    pay, unset = ("/pay", "/list"), ("/pay", "")
+    restrictions = [(), *((("endpoint", allowed),) for allowed in (pay, unset, ("",)))]
     for of in (whole(project), cut(project)):
-        for selection in (of, replace(of, samples=pay)):
+        for selection in (replace(of, samples=samples) for samples in restrictions):
             for split in (VERSION, ZONE, INSTANCE, ENDPOINT):
                 for group in Group:
                     view = View(split=split, group=group)
@@ -234,6 +237,18 @@ def test_pprof_files_have_the_values_as_roots_like_tagroot(selection: Selection)
 def test_folded_stacks_begin_with_the_value(selection: Selection) -> None:
     file = run_export(query_context(selection), selection, SPLIT, ExportFormat.FOLDED)
     assert "endpoint: /pay;main;a;b 5000" in file.data.decode().splitlines()
+
+
+@pytest.mark.usefixtures("endpoints")
+def test_a_snapshot_is_split_by_labels_of_its_samples(selection: Selection, alice: User) -> None:
+    live = _document_paths(selection, SPLIT)
+    context = query_context(selection)
+    taken = take_snapshot(context, selection, View(), title="Noon", query="", by=alice)
+    stored = replace(selection, snapshot=taken.id)
+    assert _document_paths(stored, SPLIT) == live
+    assert run_sample_labels(query_context(stored), stored) == ("endpoint",)
+    with pytest.raises(InvalidQuery, match="only by a label of its samples"):
+        run_tree(query_context(stored), stored, View(split=ZONE))
 
 
 @pytest.mark.parametrize("split", [ENDPOINT, INSTANCE])

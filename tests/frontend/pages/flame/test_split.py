@@ -11,6 +11,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 
 from projects.models import Project, User
 from tests.frontend import labelled_shop, shop
@@ -95,6 +96,16 @@ def test_an_unreadable_split_is_reported_and_ignored(member: Client, url: str) -
     text = page(member, url, split="colour")
     assert "data-split" not in text
     assert "Rule.matches" in text
+
+
+def test_a_graph_with_too_many_nodes_when_split_is_shown_whole(
+    member: Client, url: str, settings: Settings
+) -> None:
+    settings.MAX_QUERY_NODES = 6
+    text = page(member, url, **BY_ENDPOINT)
+    assert "FLAMEWATCH_MAX_QUERY_NODES allows 6 nodes" in text
+    assert "data-split" not in text
+    assert "split" not in tree_of(member, text)
 
 
 def test_the_list_of_a_zoomed_value_has_its_functions(
