@@ -96,8 +96,10 @@ def test_controls_return_to_what_is_shown(
 
 
 def test_an_error_after_the_head_was_sent_is_shown(
-    page: Page, two_versions: str, monkeypatch: pytest.MonkeyPatch
+    page: Page, two_versions: str, allowed_errors: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    allowed_errors += ["Failed to load resource"]  # of the tree
+
     def fail(*_arguments: object) -> None:
         raise ValueError("a bug")
 

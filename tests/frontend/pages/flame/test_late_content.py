@@ -19,7 +19,7 @@ from tests.frontend import shop
 from tests.frontend.test_page_handler import Browser, flame, signed_in, until
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
-EARLY = re.compile(r'early-tree\.[^"]*" data-url="([^"]+)"')
+EARLY = re.compile(r'early-tree\.[^"]*"\s+data-url="([^"]+)"')
 
 
 class BlockedMerge:
