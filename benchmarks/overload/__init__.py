@@ -1,7 +1,8 @@
 """Measure a quiet project beside an overload by two others, on the real server with SQLite.
 
 One project offers ten times the uploads that the server sustains, another one has twenty heavy page
-queries at a time. The quiet one uploads and opens its flame graph.
+queries at a time. The quiet one uploads and opens its flame graph. The load comes from a process of
+the lowest priority: as on other machines, its CPU time does not delay the server.
 """
 
 import sys

@@ -26,7 +26,13 @@ from profiler_site.process import (
 )
 from profiler_site.process.embedded_celery import EmbeddedCelery
 from profiler_site.process.grpc_server import GrpcServer
-from profiler_site.process.server import PortTaken, Server, bind, keep_freed_memory
+from profiler_site.process.server import (
+    PortTaken,
+    Server,
+    bind,
+    keep_freed_memory,
+    switch_threads_often,
+)
 from profiles.compaction.lease import release_all
 from projects.models import User
 
@@ -51,6 +57,7 @@ def run(options: Namespace) -> int:
 def _serve(options: Namespace) -> int:
     agents = file_limit.raise_file_limit()
     keep_freed_memory()
+    switch_threads_often()
     try:
         listener = bind(options.host, options.port)
         grpc_server = _grpc_server(options.host)
