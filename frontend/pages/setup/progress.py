@@ -28,6 +28,11 @@ class Progress:
     imported: datetime | None = None
 
     @property
+    def is_open(self) -> bool:
+        """Return whether an agent or its first profile may still appear."""
+        return self.opens is None or self.imported is not None
+
+    @property
     def state(self) -> str:
         """Return a tag of the displayed state, which the page sends back to ask for changes."""
         if self.agent is None:
@@ -65,7 +70,7 @@ def _imported(context: QueryContext, agent: Agent) -> Progress | None:
         return None
     opens = _opens(deployment.profiled)
     latest = run_nearest(context, deployment.service, opens, now, now).before
-    return latest and Progress(agent, opens, latest)
+    return Progress(agent, opens, latest) if latest else None
 
 
 def _since(project: Project) -> datetime:
