@@ -1,10 +1,11 @@
 """Identity of the agent that sent a request, from its headers or from its key and address."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from projects.credentials.authentication import Access
 from projects.profile_types import ProfileType
-from projects.registration.registry import AgentSeen, identity_of
+from projects.registration.registry import FILE_IMPORT, AgentSeen, identity_of
 
 
 def agent_seen(
@@ -24,3 +25,9 @@ def agent_seen(
         user_agent=user_agent,
         types=types,
     )
+
+
+def file_sender(access: Access, headers: Mapping[str, str], peer: str) -> AgentSeen:
+    """Return the agent that stands for a person or script that imports files."""
+    agent = agent_seen(access, headers, peer, frozenset())
+    return replace(agent, user_agent=f"{FILE_IMPORT} {agent.user_agent}".rstrip())

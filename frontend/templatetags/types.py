@@ -1,10 +1,12 @@
-"""Template filters for names of profile types."""
+"""Template tags for profile types and their names."""
 
 from collections.abc import Iterable
 
 from django import template
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
+
+from projects.profile_types import ProfileType
 
 register = template.Library()
 
@@ -17,6 +19,11 @@ _NAMES: dict[str, Promise] = {
     "CONTENTION": gettext_lazy("Lock"),
     "THREADS": gettext_lazy("Threads"),
 }
+
+
+@register.simple_tag
+def profile_types() -> list[ProfileType]:
+    return [*ProfileType]
 
 
 @register.filter

@@ -48,7 +48,7 @@ async def _store(request: UploadRequest) -> ImportJson:
     path = _PATH.fullmatch(request.path)
     access = await _access(request, path[1] if path else "")
     options = params.read(request.scope["query_string"].decode("latin-1"))
-    agent = agents.agent_seen(access, request.headers, request.peer, frozenset())
+    agent = agents.file_sender(access, request.headers, request.peer)
     with uploads.account(access.project) as charge:
         allowed = settings.MAX_UPLOAD_BYTES
         body = await requests.read_body(request, access.project, charge, allowed)

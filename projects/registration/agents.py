@@ -28,6 +28,8 @@ MOST_AGENTS = 50_000
 MOST_DEPLOYMENTS = 50_000
 # Agents without a row: cached for two poll timeouts, so that a handshake runs no SQL query.
 MOST_UNSTORED, SECONDS_UNSTORED = 10_000, 120.0
+# First word of the User-Agent of files that were imported, before that of their sender.
+FILE_IMPORT = "flamewatch-file-import"
 _LONGEST = 255  # characters of a hostname or User-Agent
 
 

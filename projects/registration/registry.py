@@ -9,13 +9,14 @@ from common.write_behind import flush, start, stop
 from projects.credentials.authentication import Access
 from projects.profile_types import ProfileType
 from projects.registration import agents, deployments
-from projects.registration.agents import AgentSeen, identity_of
+from projects.registration.agents import FILE_IMPORT, AgentSeen, identity_of
 from projects.registration.deployments import DeploymentKey, note_profiled
 from projects.usage import rejections
 from projects.usage.quota_reached import QuotaReached
 from projects.usage.rejections import RejectionReason
 
 __all__ = [
+    "FILE_IMPORT",
     "AgentSeen",
     "DeploymentKey",
     "RegisteredAgent",

@@ -1,11 +1,13 @@
 """Language and version of an agent, parsed from its User-Agent header.
 
-`flamewatch-python/1.0.2` is Python 1.0.2.
+`flamewatch-python/1.0.2` is Python 1.0.2. Files that were imported have one of their own.
 """
 
 import re
 
 from django.utils.translation import gettext as _
+
+from projects.registration.registry import FILE_IMPORT
 
 _OURS = re.compile(r"flamewatch-(?P<language>[a-z]+)/(?P<version>\S{1,40})")
 _GOOGLES = re.compile(r"gcloud-(?P<language>[a-z]+)-profiler(?:/(?P<version>\S{1,40}))?")
@@ -26,6 +28,8 @@ def agent_kind(user_agent: str, language: str = "") -> str:
 
     `language` is the deployment's.
     """
+    if is_file_import(user_agent):
+        return _("File import")
     if found := _OURS.search(user_agent):
         return f"{_language(found['language'])} {found['version']}"
     if found := _GOOGLES.search(user_agent):
@@ -34,6 +38,11 @@ def agent_kind(user_agent: str, language: str = "") -> str:
     first = user_agent.partition(" ")[0][:_LONGEST]
     spoken = _language(language)[:_LONGEST] if language else ""
     return ", ".join(filter(None, [spoken, first]))
+
+
+def is_file_import(user_agent: str) -> bool:
+    """Return whether the agent stands for a person or script that imported files."""
+    return user_agent.partition(" ")[0] == FILE_IMPORT
 
 
 def _language(name: str) -> str:

@@ -16,7 +16,6 @@ from profiles.query import SnapshotInfo, snapshots_of
 from projects import saved_views
 from projects.access import may_change_saved, membership
 from projects.models import Member, SavedView
-from projects.profile_types import ProfileType
 
 
 class ViewRow(NamedTuple):
@@ -48,8 +47,6 @@ def saved_page(request: HttpRequest, member: Member, view_error: str = "") -> Ht
         "views": view_rows(member),
         "view_error": view_error,
         "snapshots": snapshot_rows(member),
-        "import_path": f"/api/v1/projects/{member.project.project_id}/profiles:import",
-        "types": [*ProfileType],
     }
     status = HTTPStatus.BAD_REQUEST if view_error else HTTPStatus.OK
     return render(request, "frontend/saved/page.html", context, status=status)

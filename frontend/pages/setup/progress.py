@@ -1,10 +1,13 @@
-"""Progress of a service's setup: no agent, agent seen, first profile."""
+"""Progress of a service's setup: no agent, agent seen, first profile; or an imported file."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Max
+from django.utils import timezone
 
+from frontend.pages.agents.agent_kind import is_file_import
+from profiles.query import QueryContext, run_nearest
 from projects.models import Agent, ApiKey, Project
 from projects.profile_types import ProfileType
 
@@ -14,10 +17,20 @@ _LOOKED_AT = 32
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Setup progress: the new agent to show, and the type of the flame graph to open."""
+    """Setup progress: the new agent to show, and the type of the flame graph to open.
+
+    `imported` is the time of the latest profile if it comes from a file; then the agent stands for
+    the person or script that imported it.
+    """
 
     agent: Agent | None
     opens: ProfileType | None
+    imported: datetime | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether an agent or its first profile may still appear."""
+        return self.opens is None or self.imported is not None
 
     @property
     def state(self) -> str:
@@ -27,18 +40,37 @@ class Progress:
         return f"{self.agent.pk}-{self.opens or 'waiting'}"
 
 
-def progress(project: Project) -> Progress:
-    """Return the progress of agents that first appeared after the newest key was created."""
+def progress(context: QueryContext, project: Project) -> Progress:
+    """Return the progress of agents that first appeared after the newest key was created.
+
+    Imported files count while there is no such agent.
+    """
     agents = list(
         Agent.objects.filter(deployment__project=project, first_seen__gte=_since(project))
         .select_related("deployment")
         .order_by("-first_seen", "-pk")[:_LOOKED_AT]
     )
-    for agent in agents:
+    running = [agent for agent in agents if not is_file_import(agent.user_agent)]
+    for agent in running:
         profiled = agent.deployment.profiled
         if profiled:
             return Progress(agent, _opens(profiled))
-    return Progress(agents[0] if agents else None, None)
+    if running:
+        return Progress(running[0], None)
+    for agent in agents:
+        if shown := _imported(context, agent):
+            return shown
+    return Progress(None, None)
+
+
+def _imported(context: QueryContext, agent: Agent) -> Progress | None:
+    """Return the progress of imported files; None if nothing of them is stored."""
+    deployment, now = agent.deployment, timezone.now()
+    if not deployment.profiled:
+        return None
+    opens = _opens(deployment.profiled)
+    latest = run_nearest(context, deployment.service, opens, now, now).before
+    return Progress(agent, opens, latest) if latest else None
 
 
 def _since(project: Project) -> datetime:

@@ -1,5 +1,6 @@
 """`/p/<project>/setup`: install commands, and a status that polls for the first profile."""
 
+from datetime import timedelta
 from typing import cast
 
 from django.conf import settings
@@ -13,17 +14,19 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
+from frontend.addresses import flame_url
 from frontend.forbidden import only_who_may_change
 from frontend.fragments import wants_fragment
 from frontend.pages.agent_files.files import agent_files
 from frontend.pages.setup.install_commands import KEY_PLACEHOLDER, install_commands
 from frontend.pages.setup.other_clients import other_clients
-from frontend.pages.setup.progress import progress
+from frontend.pages.setup.progress import Progress, progress
+from frontend.queries.page_query import query_context
+from frontend.queries.params import PageParams
 from projects.access import may_change, may_import, membership, project_for
 from projects.account_limits import LimitReached
 from projects.credentials import keys
-from projects.models import Member, User
-from projects.profile_types import ProfileType
+from projects.models import Member, Project, User
 
 STATE = parameter.text("state", "State that the page shows")
 
@@ -42,7 +45,9 @@ def setup(request: HttpRequest, project_id: str) -> HttpResponse:
         except LimitReached as reached:
             errors.append(str(reached))
     page = "connect.html" if wants_fragment(request) else "setup.html"
-    return render(request, f"frontend/setup/{page}", _context(member, key) | {"errors": errors})
+    return render(
+        request, f"frontend/setup/{page}", _context(request, member, key) | {"errors": errors}
+    )
 
 
 @login_required
@@ -54,10 +59,10 @@ def status(request: HttpRequest, project_id: str) -> HttpResponse:
     Return 204 while nothing changed: the page stays as it is, and screen readers stay quiet.
     """
     project = project_for(request.user, project_id)
-    now = progress(project)
+    now = progress(query_context(request, project), project)
     if LenientReader.of_query(request.GET).read(STATE) == now.state:
         return HttpResponse(status=204)
-    context = {"project": project, "progress": now}
+    context = {"project": project, "progress": now, "imported_url": _imported_url(project, now)}
     return render(request, "frontend/setup/waiting.html", context)
 
 
@@ -67,8 +72,9 @@ def _make_key(member: Member, user: User) -> str:
     return text
 
 
-def _context(member: Member, key: str) -> dict[str, object]:
+def _context(request: HttpRequest, member: Member, key: str) -> dict[str, object]:
     project, files = member.project, agent_files()
+    now = progress(query_context(request, project), project)
     return {
         "project": project,
         "here": "setup",
@@ -80,7 +86,17 @@ def _context(member: Member, key: str) -> dict[str, object]:
         "lines": install_commands(settings.FLAMEWATCH_URL, key or KEY_PLACEHOLDER, files),
         "may_change": may_change(member),
         "may_import": may_import(member),
-        "types": [*ProfileType],
-        "import_path": f"/api/v1/projects/{project.project_id}/profiles:import",
-        "progress": progress(project),
+        "progress": now,
+        "imported_url": _imported_url(project, now),
     }
+
+
+def _imported_url(project: Project, now: Progress) -> str:
+    """Return the flame page of the hour until the latest imported profile; "" if there is none."""
+    if now.agent is None or now.imported is None:
+        return ""
+    # The end of a range is exclusive, and URLs have whole seconds.
+    end = now.imported + timedelta(minutes=1)
+    return flame_url(
+        project, PageParams(service=now.agent.deployment.service, type=now.opens, end=end)
+    )

@@ -21,6 +21,7 @@ const ACTIONS = [
   '.pop a[download]',
   '#picture',
   '[data-embed]',
+  '.foot [data-open-file]',
   '[data-link]',
   '#save > summary',
   '[data-toggle-theme]',

@@ -1,7 +1,7 @@
 // Dialogs: makes <dialog data-dialog open>, which works without scripts, modal.
 
-/** @param {ParentNode} root */
-function raise(root) {
+/** Make the open dialogs of a part of the page modal. @param {ParentNode} root */
+export function raiseDialogs(root) {
   for (const dialog of root.querySelectorAll('dialog[data-dialog][open]')) {
     if (!(dialog instanceof HTMLDialogElement) || dialog.matches(':modal')) continue;
     dialog.removeAttribute('open');
@@ -23,6 +23,6 @@ function focusAgain(opener) {
 
 /** @param {Document} page */
 export function watchDialogs(page) {
-  raise(page);
-  page.addEventListener('htmx:afterSwap', () => raise(page));
+  raiseDialogs(page);
+  page.addEventListener('htmx:afterSwap', () => raiseDialogs(page));
 }

@@ -1,4 +1,4 @@
-// Upload form: <form data-upload action="…"> sends its file as the body, its fields as parameters.
+/** Upload form: <form data-upload action="…"> sends its file as the body, its fields as parameters. */
 
 /**
  * @typedef {object} StoredProfile
@@ -15,38 +15,28 @@ function watchUploads(page) {
     event.preventDefault();
     void upload(form);
   });
-}
-
-/**
- * Send a file that is dropped onto a page with a form for files ([data-open-first]), and name a
- * chosen file's snapshot after it.
- * @param {Document} page
- */
-function watchDrops(page) {
-  page.addEventListener('dragover', (event) => {
-    if (dropForm(page) && event.dataTransfer?.types.includes('Files')) event.preventDefault();
-  });
-  page.addEventListener('drop', (event) => {
-    const form = dropForm(page);
-    const input = form?.elements.namedItem('file');
-    const files = event.dataTransfer?.files;
-    if (!form || !files?.length || !(input instanceof HTMLInputElement)) return;
-    event.preventDefault();
-    input.files = files;
-    nameAfterFile(input);
-    form.requestSubmit();
-  });
   page.addEventListener('change', (event) => {
     if (event.target instanceof HTMLInputElement && event.target.type === 'file') nameAfterFile(event.target);
   });
 }
 
-/** @param {Document} page @returns {HTMLFormElement | null} */
-function dropForm(page) {
-  return page.querySelector('form[data-open-first]');
+/**
+ * Send dropped files by a form, which takes one.
+ * @param {HTMLFormElement} form
+ * @param {File[]} files
+ */
+export function sendFiles(form, files) {
+  if (files.length !== 1) return showError(form, sentence(form, 'several', { n: String(files.length) }));
+  const input = form.elements.namedItem('file');
+  if (!(input instanceof HTMLInputElement)) return;
+  const transfer = new DataTransfer();
+  transfer.items.add(files[0]);
+  input.files = transfer.files;
+  nameAfterFile(input);
+  form.requestSubmit();
 }
 
-/** @param {HTMLInputElement} input */
+/** Name a chosen file's snapshot after it. @param {HTMLInputElement} input */
 function nameAfterFile(input) {
   const title = input.form?.querySelector('[data-file-name]');
   if (title instanceof HTMLInputElement && input.files?.[0]) title.value = input.files[0].name.slice(0, 200);
@@ -74,23 +64,64 @@ async function send(form) {
     const isParameter = typeof value === 'string' && value && name !== 'csrfmiddlewaretoken';
     if (isParameter) parameters.set(name, value);
   }
+  const file = fields.get('file');
+  const error = file instanceof File ? await problemOf(form, file) : '';
+  if (error) return [errorNote(error)];
   try {
     const response = await fetch(`${form.action}?${parameters}`, {
       method: 'POST',
-      body: fields.get('file'),
+      body: file,
       headers: {
         'Content-Type': 'application/octet-stream',
         'X-CSRFToken': String(fields.get('csrfmiddlewaretoken')),
       },
     });
     const reply = await response.json();
-    if (!response.ok) return [paragraph(reply.error.message, 'note bad')];
+    if (!response.ok) return [errorNote(reply.error.message)];
     const [first] = reply.profiles;
-    if ('openFirst' in form.dataset && reply.profiles.length === 1) open(first);
+    if ('openFirst' in form.dataset && reply.profiles.length === 1 && form.isConnected) open(first);
     return reply.profiles.map((/** @type {StoredProfile} */ each) => described(each, form));
   } catch {
-    return [paragraph(form.dataset.failed ?? '', 'note bad')];
+    return [errorNote(form.dataset.failed ?? '')];
   }
+}
+
+/**
+ * Return why a file cannot be sent, or "".
+ * @param {HTMLFormElement} form
+ * @param {File} file
+ */
+async function problemOf(form, file) {
+  const { name } = file;
+  if (file.size > Number(form.dataset.limit)) {
+    return sentence(form, 'tooLarge', { name, limit: form.dataset.limitText ?? '' });
+  }
+  try {
+    await file.slice(0, 1).arrayBuffer();
+    return '';
+  } catch {
+    return sentence(form, 'unreadable', { name });
+  }
+}
+
+/**
+ * Return a sentence of the form with its values filled in.
+ * @param {HTMLFormElement} form
+ * @param {string} key
+ * @param {Record<string, string>} values
+ */
+function sentence(form, key, values) {
+  return (form.dataset[key] ?? '').replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '');
+}
+
+/** @param {HTMLFormElement} form @param {string} text */
+function showError(form, text) {
+  form.querySelector('[data-result]')?.replaceChildren(errorNote(text));
+}
+
+/** @param {string} text */
+function errorNote(text) {
+  return paragraph(text, 'note bad');
 }
 
 /** @param {StoredProfile} profile */
@@ -114,7 +145,7 @@ function described(profile, form) {
   const link = document.createElement('a');
   link.href = pathOf(profile);
   link.textContent = form.dataset.open ?? '';
-  line.append(link, ...profile.warnings.map((warning) => paragraph(warning, 'muted')));
+  line.append(link, ...profile.warnings.map((warning) => paragraph(warning, 'note warn')));
   return line;
 }
 
@@ -132,6 +163,3 @@ function paragraph(text, classes) {
 }
 
 watchUploads(document);
-watchDrops(document);
-
-export {};

@@ -38,6 +38,7 @@ def flame(page: Page, server_url: str) -> Page:
 
 
 def open_dialog(flame: Page) -> Locator:
+    flame.wait_for_load_state()  # before its scripts have run, the link opens a page
     flame.locator("summary", has_text="Download").click()
     flame.get_by_role("link", name="Embed…").click()
     dialog = flame.get_by_role("dialog", name="Embed")
@@ -102,7 +103,7 @@ def test_escape_closes_the_dialog_and_returns_the_focus(flame: Page) -> None:
 
 
 def test_the_command_palette_opens_the_dialog(flame: Page) -> None:
-    flame.wait_for_load_state()  # the scripts of the page have run
+    flame.wait_for_load_state()
     flame.keyboard.press("Control+k")
     expect(flame.locator("#palette-search")).to_be_focused()
     flame.keyboard.type("embed")

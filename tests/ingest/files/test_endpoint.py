@@ -8,8 +8,9 @@ import httpx
 import pytest
 from pytest_django import Settings
 
+from frontend.pages.agents.agent_kind import agent_kind
 from profiles.models import Profile, TimeSource
-from projects.models import DayUsage
+from projects.models import Agent, DayUsage
 from tests.ingest.client import Client, assert_error_response
 from tests.ingest.formats import imported
 from tests.ingest.pprof import SIMPLE
@@ -34,6 +35,13 @@ def test_folded_stacks_are_stored_as_a_profile_of_the_service(agent: Client) -> 
     assert described["metrics"] == [{"name": "samples", "unit": "count", "total": 4}]
     deployment = row.deployment
     assert (deployment.version, deployment.zone, deployment.language) == ("1.4", "eu-1", "python")
+
+
+def test_the_sender_is_registered_as_a_file_import(agent: Client) -> None:
+    assert send(agent, FOLDED).status_code == 200
+    [row] = Agent.objects.all()
+    assert row.user_agent.split(" ")[0] == "flamewatch-file-import"
+    assert agent_kind(row.user_agent) == "File import"
 
 
 def test_the_answer_has_the_address_of_the_flame_graph(agent: Client) -> None:

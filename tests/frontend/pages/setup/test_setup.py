@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from html import unescape
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from projects.credentials import keys
 from projects.models import Agent, ApiKey, AuditEntry, Deployment, Project, User
+from tests.frontend import shop
 from tests.frontend.html import html_of
 
 SETUP, STATUS = "/p/acme-shop/setup", "/p/acme-shop/setup/status"
@@ -182,6 +184,48 @@ def test_agents_of_others_are_not_ours(
     client.force_login(charlie)
     client.post("/projects/new", {"name": "Other shop"})
     assert "Waiting for agent" in html_of(client.get("/p/other-shop/setup/status"))
+
+
+def imported(project: Project, service: str = "batch") -> None:
+    """Store profiles of a file, an hour old."""
+    now = timezone.now()
+    deployment = shop.deployment(project, service=service)
+    shop.send(deployment, [now - timedelta(hours=1)])
+    Deployment.objects.filter(pk=deployment.pk).update(profiled=["CPU"])
+    Agent.objects.create(
+        deployment=deployment,
+        identity=f"file-{service}",
+        user_agent="flamewatch-file-import Mozilla/5.0",
+        types=["CPU"],
+        first_seen=now,
+        last_seen=now,
+    )
+
+
+def test_imported_files_are_named_and_linked(client: Client, alice: User, project: Project) -> None:
+    imported(project)
+    client.force_login(alice)
+    fragment = html_of(client.get(STATUS, {"state": "nobody"}))
+    assert "Profiles imported" in fragment
+    assert '<b class="strong">batch</b>' in fragment
+    assert "Waiting for agent" not in fragment
+    assert "About one profile per minute" not in fragment
+    link = re.search(r'id="open-flame"\s*href="([^"]+)"', fragment)
+    assert link
+    flame = html_of(client.get(unescape(link[1])))
+    assert "1 profile" in flame, "the range includes the imported profile"
+    assert "every 2s" in fragment, "an agent may still appear"
+
+
+def test_an_agent_is_shown_before_imported_files(
+    client: Client, alice: User, project: Project, add_agent: Callable[..., Agent]
+) -> None:
+    imported(project)
+    add_agent()
+    client.force_login(alice)
+    fragment = html_of(client.get(STATUS))
+    assert "Agent seen" in fragment
+    assert "Profiles imported" not in fragment
 
 
 def test_the_status_is_cheap(
