@@ -22,12 +22,12 @@ import uvloop
 
 from benchmarks.beside_pyroscope.bodies import KINDS, ProfileKind, profiles
 from benchmarks.beside_pyroscope.servers import MeasuredServer, flamewatch, pyroscope
-from benchmarks.load import Refused, send_all
+from benchmarks.load import Rejected, send_all
 from benchmarks.table import machine
 from tests.services import postgresql
 
 TURNS, CONNECTIONS, IDLE_SECONDS = 5, 64, 6.0
-# A server that refuses uploads because it is busy gets the same ones again after a pause.
+# A server that rejects uploads because it is busy gets the same ones again after a pause.
 ATTEMPTS, PAUSE_SECONDS = 4, 10.0
 AT_MOST = 1 / 3  # of Pyroscope's CPU time
 # Seconds from the start of a capture to its upload, first and last of a turn.
@@ -120,8 +120,8 @@ class _Run:
             cpu, start = server.cpu_seconds(), time.perf_counter()
             try:
                 uvloop.run(send_all(server.port, requests, CONNECTIONS))
-            except Refused as refused:
-                print(f"  {server.title} refused an upload: {refused}", flush=True)
+            except Rejected as rejected:
+                print(f"  {server.title} rejected an upload: {rejected}", flush=True)
                 if attempt == ATTEMPTS - 1:
                     raise
                 time.sleep(PAUSE_SECONDS)

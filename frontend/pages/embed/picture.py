@@ -25,16 +25,17 @@ class Theme(NamedTuple):
     background: str
     text: str
     ink: str
+    label: str  # of boxes that are values of a label
     fills: tuple[str, ...]
 
 
 THEMES: Mapping[str, Theme] = {
     "light": Theme(
-        *("#ffffff", "#1a1c19", "#1a1c19"),
+        *("#ffffff", "#1a1c19", "#1a1c19", "#e4e6e1"),
         ("#f6b48f", "#f3d17a", "#b9d98a", "#8fd3b6", "#8fc7e8", "#b5b8f0", "#dfb0e0", "#f2a9b8"),
     ),
     "dark": Theme(
-        *("#191a19", "#e7e9e4", "#f3f4f1"),
+        *("#191a19", "#e7e9e4", "#f3f4f1", "#333633"),
         ("#8a4a25", "#6e5a12", "#47651f", "#1f6650", "#1f5d80", "#494d94", "#75447a", "#8a3f52"),
     ),
 }
@@ -130,7 +131,7 @@ def _boxes(result: TreeResult, size: Size, theme: Theme) -> Iterator[GraphBox]:
             node.x,
             y,
             max(_NARROWEST, node.width - 1),
-            theme.folded if node.is_label else colour,
+            theme.label if node.is_label else colour,
             node.name,
             100 * node.total / total if total else None,
             _label(node.name, node.x, y, node.width, theme.ink, ROW - 1),

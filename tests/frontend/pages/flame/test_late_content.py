@@ -23,7 +23,7 @@ EARLY = re.compile(r'early-tree\.[^"]*"\s+data-url="([^"]+)"')
 
 
 class BlockedMerge:
-    """BlockedMerge of the page that the test releases, and whose calls it counts."""
+    """Merge of the page, which waits until the test opens it, with the number of its calls."""
 
     def __init__(self) -> None:
         self.calls = 0
