@@ -25,14 +25,14 @@ def request_with(method: str, path: str, key: str, body: bytes, *headers: str) -
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-class Rejected(RuntimeError):
+class UploadRejected(RuntimeError):
     """A response had an error status; the text has the status and the body."""
 
 
 async def send_all(port: int, requests: Iterable[bytes], connections: int) -> None:
     """Send requests on every connection, each as soon as the previous response has arrived.
 
-    Raises Rejected at the first error status.
+    Raises UploadRejected at the first error status.
     """
     left = iter(requests)
     await asyncio.gather(*(_send(port, left) for _ in range(connections)))
@@ -44,7 +44,7 @@ async def _send(port: int, left: Iterator[bytes]) -> None:
         writer.write(message)
         status, body = await response(reader)
         if status not in {200, 409}:  # 409: no capture request
-            raise Rejected(f"{status}: {body.decode()}")
+            raise UploadRejected(f"{status}: {body.decode()}")
     writer.close()
 
 

@@ -22,7 +22,7 @@ import uvloop
 
 from benchmarks.beside_pyroscope.bodies import KINDS, ProfileKind, profiles
 from benchmarks.beside_pyroscope.servers import MeasuredServer, flamewatch, pyroscope
-from benchmarks.load import Rejected, send_all
+from benchmarks.load import UploadRejected, send_all
 from benchmarks.table import machine
 from tests.services import postgresql
 
@@ -120,7 +120,7 @@ class _Run:
             cpu, start = server.cpu_seconds(), time.perf_counter()
             try:
                 uvloop.run(send_all(server.port, requests, CONNECTIONS))
-            except Rejected as rejected:
+            except UploadRejected as rejected:
                 print(f"  {server.title} rejected an upload: {rejected}", flush=True)
                 if attempt == ATTEMPTS - 1:
                     raise
