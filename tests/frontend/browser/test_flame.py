@@ -191,7 +191,7 @@ def test_choosing_another_service_keeps_everything_in_the_address(
     service.select_option("search")
     expect(page).to_have_url(re.compile(r"\?service=search&span=6h$"))
     expect(page.locator(".over")).to_contain_text("3 profiles, merged")
-    expect(page.get_by_label("Version")).to_contain_text("7")
+    expect(page.locator("select[name=version]")).to_contain_text("7")
     expect(page.locator("#crumbs .here")).to_have_text("search")
     assert [found["name"] for found in drawn(page)] == ["search", "index"]
     page.go_back()

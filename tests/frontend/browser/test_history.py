@@ -2,12 +2,12 @@
 
 import json
 import re
+import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from projects.models import Project, User
@@ -18,9 +18,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def history(page: Page, alice: User, project: Project, sign_in: Callable[[User], None]) -> Page:
-    now = timezone.now()
+    # In the middle of a step, so that a position beside a version's mark is in the same step.
+    end = datetime.fromtimestamp(time.time() // 300 * 300 - 150, UTC)
     for version, first in (("2.31.0", 1), ("2.30.4", 31)):
-        times = [now - timedelta(minutes=first + n) for n in range(20)]
+        times = [end - timedelta(minutes=first + n) for n in range(20)]
         shop.send(shop.deployment(project, version=version), times)
     sign_in(alice)
     page.goto("/p/acme-shop/history?service=checkout&type=CPU&span=1h&step=5m")
