@@ -32,7 +32,6 @@ class RecentCosts:
     def __init__(self, half_life: float = HALF_LIFE_SECONDS, size: int = MOST_TENANTS) -> None:
         self._half_life, self._size = half_life, size
         self._accounts: OrderedDict[Hashable, _Account] = OrderedDict()  # by last change
-        self._running: dict[Hashable, _Account] = {}  # those with running jobs: at most the threads
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -44,7 +43,6 @@ class RecentCosts:
             account = self._accounts.setdefault(tenant, _Account(at=now))
             account.running += 1
             account.started += now
-            self._running[tenant] = account
             self._accounts.move_to_end(tenant)
 
     def end(self, tenant: Hashable, started: float, now: float) -> None:
@@ -55,8 +53,6 @@ class RecentCosts:
             account.started = account.started - started if account.running else 0.0
             account.ended = self._decayed(account, now) + now - started
             account.at = now
-            if not account.running:
-                del self._running[tenant]
             self._accounts.move_to_end(tenant)
             self._forget_oldest()
 
@@ -64,22 +60,9 @@ class RecentCosts:
         """Return the recent cost of a tenant, its running jobs included."""
         with self._lock:
             account = self._accounts.get(tenant)
-            return 0.0 if account is None else self._cost(account, now)
-
-    def is_cheaper_running(self, tenant: Hashable, now: float) -> bool:
-        """Return True if a tenant with less than half of this one's cost has a running job.
-
-        Half: tenants with about the same cost would otherwise take turns at every check.
-        """
-        with self._lock:
-            own = self._running.get(tenant)
-            if own is None or len(self._running) == 1:
-                return False
-            most = self._cost(own, now) / 2
-            return any(self._cost(each, now) < most for each in self._running.values())
-
-    def _cost(self, account: _Account, now: float) -> float:
-        return self._decayed(account, now) + account.running * now - account.started
+            if account is None:
+                return 0.0
+            return self._decayed(account, now) + account.running * now - account.started
 
     def _decayed(self, account: _Account, now: float) -> float:
         return account.ended * math.exp2((account.at - now) / self._half_life)

@@ -2,8 +2,7 @@
 
 A few threads run all queries of a process. One project uses at most half of them, and the project
 that has used the least thread time lately is served first, so that the long merges of one project
-leave threads and memory for the others. Running queries pause at their checks for those of projects
-that have used much less.
+leave threads and memory for the others.
 """
 
 import asyncio
@@ -11,7 +10,6 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TypeVar
 
-from common.cooperative_yield import CooperativeYield
 from common.database_pool import with_usable_connection
 from common.fair_threads import FairLimits, FairThreads, QueueFull
 from profiles.queries.context import NO_PROJECT, QueryContext
@@ -58,10 +56,8 @@ async def run_query(
     DeadlinePassed at its next check, and occupies its thread until then. Raise
     TooManyQueriesWaiting if the queue is full.
     """
+    context = QueryContext(project or NO_PROJECT, project_id, deadline)
     tenant = client if project is None else ("project", project)
-    context = QueryContext(
-        project or NO_PROJECT, project_id, deadline, yield_cpu=CooperativeYield(tenant)
-    )
     run = partial(with_usable_connection, partial(work, context))
     try:
         future = _threads.submit(tenant, client, run)

@@ -82,10 +82,6 @@ def _execute(statement: str) -> None:
         cursor.execute(statement)
 
 
-def unyielding() -> None:
-    """Continue at once: for queries outside the threads of queries."""
-
-
 @dataclass(frozen=True, slots=True)
 class QueryContext:
     """Everything that a query needs besides its parameters.
@@ -98,14 +94,9 @@ class QueryContext:
     deadline: float | None = None  # in seconds of time.monotonic(); None: no deadline
     cancelled: Event = field(default_factory=Event)  # set when the client is gone
     snapshot: Snapshot = field(default_factory=Snapshot)
-    yield_cpu: Callable[[], None] = unyielding  # lets cheaper jobs of other projects go first
 
     def check(self) -> None:
-        """Raise DeadlinePassed if the deadline has passed or the client is gone.
-
-        May pause the thread for jobs of other projects.
-        """
-        self.yield_cpu()
+        """Raise DeadlinePassed if the deadline has passed or the client is gone."""
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise DeadlinePassed
         if self.cancelled.is_set():

@@ -41,14 +41,3 @@ def test_no_more_tenants_are_remembered_than_may_be_and_running_ones_stay() -> N
     assert costs.of("0", 19) == 0
     costs.end("running", 0, 20)
     assert costs.of("running", 20) == pytest.approx(20)
-
-
-def test_a_tenant_is_cheaper_with_less_than_half_of_the_cost_while_its_job_runs() -> None:
-    costs = RecentCosts()
-    costs.begin("A", 0)
-    costs.begin("B", 6)
-    assert not costs.is_cheaper_running("A", 12)  # 6 of 12 s
-    assert costs.is_cheaper_running("A", 11)  # 5 of 11 s
-    assert not costs.is_cheaper_running("B", 11)
-    costs.end("B", 6, 11)
-    assert not costs.is_cheaper_running("A", 11)

@@ -153,19 +153,3 @@ async def test_the_error_names_the_read_that_the_result_waited_for() -> None:
 
     with pytest.raises(QueryTooSlow, match=r"FLAMEWATCH_QUERY_SECONDS.* Reading blob a/b"):
         await execute(key_of(1), late)
-
-
-def test_checks_of_a_query_yield_to_jobs_of_projects_with_less_recent_cost(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    yielded = list[object]()
-    monkeypatch.setattr(
-        concurrency, "CooperativeYield", lambda tenant: lambda: yielded.append(tenant)
-    )
-
-    def work(context: QueryContext) -> None:
-        context.check()
-        context.for_project(2, "shared", 20.0).check()
-
-    asyncio.run(execute(key_of(1), work))
-    assert yielded == [("project", 1)] * 2
