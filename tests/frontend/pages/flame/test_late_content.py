@@ -73,7 +73,6 @@ def test_the_head_is_sent_before_the_merge_ends(shown: Browser, merge: BlockedMe
         request = await _begin(shown)
         assert shown.status == 200
         assert '<link rel="stylesheet"' in shown.text
-        assert 'rel="modulepreload"' in shown.text
         assert "<title>checkout" in shown.text
         assert 'class="top"' in shown.text
         assert 'id="flame"' not in shown.text
