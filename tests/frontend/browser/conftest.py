@@ -1,10 +1,12 @@
 """Real Chromium on a real server; any error on the browser's console fails the test."""
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.signals import request_finished, request_started
 from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import ConsoleMessage, Page, expect
@@ -16,6 +18,8 @@ from tests.frontend import shop
 
 HERE = Path(__file__).parent
 
+# The end of a test waits this long for requests that the page has begun.
+REQUEST_SECONDS = 5.0
 # A busy machine needs longer than the default of five seconds.
 expect.set_options(timeout=20_000)
 
@@ -71,8 +75,42 @@ def allowed_errors() -> list[str]:
     return ["htmx:sendAbort", "htmx:afterRequest", "AbortError", "willReadFrequently"]
 
 
+class RunningRequests:
+    """Number of requests that the server's threads process."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._number = 0
+
+    def begin(self, **_: object) -> None:
+        with self._changed:
+            self._number += 1
+
+    def end(self, **_: object) -> None:
+        with self._changed:
+            self._number -= 1
+            self._changed.notify_all()
+
+    def wait_for_end(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._number <= 0, REQUEST_SECONDS)
+            self._number = 0
+
+
+@pytest.fixture(scope="session")
+def running_requests() -> Iterator[RunningRequests]:
+    running = RunningRequests()
+    request_started.connect(running.begin)
+    request_finished.connect(running.end)
+    yield running
+    request_started.disconnect(running.begin)
+    request_finished.disconnect(running.end)
+
+
 @pytest.fixture
-def page(page: Page, allowed_errors: list[str]) -> Iterator[Page]:
+def page(
+    page: Page, allowed_errors: list[str], running_requests: RunningRequests
+) -> Iterator[Page]:
     errors: list[str] = []
 
     def on_console(message: ConsoleMessage) -> None:
@@ -83,6 +121,9 @@ def page(page: Page, allowed_errors: list[str]) -> Iterator[Page]:
     page.on("pageerror", lambda error: errors.append(str(error)))
     yield page
     page.close()
+    # A request that is cut off by the end of the database's use would leave its connection in a
+    # transaction, and the next test's request on that thread would fail.
+    running_requests.wait_for_end()
     unforeseen = [error for error in errors if not any(part in error for part in allowed_errors)]
     assert not unforeseen, "the browser's console has errors"
 
