@@ -17,22 +17,44 @@ SampleLabels = tuple[tuple[str, tuple[str, ...]], ...]
 
 def only_samples(tree: Tree, labels: SampleLabels, check: Check = unchecked) -> Tree:
     """Keep the values of the samples that match all `labels`, and the nodes that lead to them."""
+    matching = np.zeros(0, bool)
+    if tree.labelled is not None:
+        matching = matching_sets(tree.labelled.label_sets, labels)[tree.labelled.label_set]
+    return only_rows(tree, matching, matches_unlabelled(labels), check)
+
+
+def only_rows(
+    tree: Tree, kept: NDArray[np.bool_], keeps_unlabelled: bool, check: Check = unchecked
+) -> Tree:
+    """Keep the marked rows of the tree's `labelled`, and the nodes that lead to their values.
+
+    With `keeps_unlabelled`, also keep the values of the samples that have no row. `kept` is empty
+    for a tree without labels.
+    """
     labelled = tree.labelled
-    own = tree.self.copy() if matches_unlabelled(labels) else np.zeros_like(tree.self)
+    own = tree.self.copy() if keeps_unlabelled else np.zeros_like(tree.self)
     if labelled is not None:
-        if matches_unlabelled(labels):
-            for sums, values in zip(own, labelled.values, strict=True):
-                np.subtract.at(sums, labelled.node, values)
-        rows = np.flatnonzero(matching_sets(labelled.label_sets, labels)[labelled.label_set])
+        rows = np.flatnonzero(kept)
+        if keeps_unlabelled:
+            own -= labelled_sums(tree, np.flatnonzero(~kept))
+        else:
+            own += labelled_sums(tree, rows)
         labelled = replace(
             labelled,
             node=labelled.node[rows],
             label_set=labelled.label_set[rows],
             values=labelled.values[:, rows],
         )
-        for sums, values in zip(own, labelled.values, strict=True):
-            np.add.at(sums, labelled.node, values)
     return pruned(replace(tree, self=own, labelled=labelled), check)
+
+
+def labelled_sums(tree: Tree, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sum rows of the tree's labelled values by node, [K, N]."""
+    sums = np.zeros_like(tree.self)
+    if tree.labelled is not None:
+        for of_metric, values in zip(sums, tree.labelled.values, strict=True):
+            np.add.at(of_metric, tree.labelled.node[rows], values[rows])
+    return sums
 
 
 def matching_sets(label_sets: Sequence[Sequence[Label]], labels: SampleLabels) -> NDArray[np.bool_]:

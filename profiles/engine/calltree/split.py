@@ -16,8 +16,13 @@ from profiles.engine.blocks.block import Block, UsedSums
 from profiles.engine.blocks.sections.sample_labels import LabelledValues
 from profiles.engine.blocks.used_nodes import used_nodes
 from profiles.engine.calltree.merge import LIMIT, MAX_NODES, AddedNodes, Merge
-from profiles.engine.calltree.reshape import pruned
-from profiles.engine.calltree.samples import SampleLabels, matches_unlabelled, matching_sets
+from profiles.engine.calltree.samples import (
+    SampleLabels,
+    labelled_sums,
+    matches_unlabelled,
+    matching_sets,
+    only_rows,
+)
 from profiles.engine.calltree.tree import Frames, Label, LabelledSelf, Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import Numbers, decode, numbers_of, reading
@@ -94,23 +99,13 @@ class SplitMerge(Merge):
 
     def _of_samples(self, tree: Tree) -> Tree:
         """Keep the values of the samples that count, and the nodes that lead to them."""
-        labelled, excluded = tree.labelled, self._excluded
-        # Values that have no row here are those of samples without the label.
-        own = tree.self.copy() if excluded is not None else np.zeros_like(tree.self)
+        kept, labelled, excluded = np.zeros(0, bool), tree.labelled, self._excluded
         if labelled is not None:
-            is_kept = labelled.values.any(axis=0)
+            kept = labelled.values.any(axis=0)
             if excluded is not None:
-                is_kept &= labelled.label_set != excluded
-            used, sign = (~is_kept, -1) if excluded is not None else (is_kept, 1)
-            for sums, values in zip(own, sign * labelled.values, strict=True):
-                np.add.at(sums, labelled.node[used], values[used])
-            labelled = replace(
-                labelled,
-                node=labelled.node[is_kept],
-                label_set=labelled.label_set[is_kept],
-                values=labelled.values[:, is_kept],
-            )
-        return pruned(replace(tree, self=own, labelled=labelled), self._check)
+                kept &= labelled.label_set != excluded
+        # Only with `_excluded` do values without a row belong to samples that count.
+        return only_rows(tree, kept, excluded is not None, self._check)
 
     def _add_tree(self, tree: Tree) -> NDArray[np.int32]:
         forest_node = super()._add_tree(tree)
@@ -201,7 +196,7 @@ def split(
     roots, rest = _Roots(tree, name, max_nodes), tree.self.copy()
     for part in _parts(tree.labelled, name, max_values):
         check()
-        values = _sums(tree, part.rows)
+        values = labelled_sums(tree, part.rows)
         rest -= values
         roots.add(part, values)
     roots.add(_ValueRows(NOT_SET, None, np.zeros(0, np.int64)), rest)
@@ -240,15 +235,6 @@ def _label_of(label_set: Sequence[Label], name: str) -> Label | None:
     """Return the set's first label of this name; None if its value is empty or NOT_SET."""
     found = next((label for label in label_set if label.key == name), None)
     return found if found and found.value not in ("", NOT_SET) else None
-
-
-def _sums(tree: Tree, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Sum rows of the tree's labelled values by node, [K, N]."""
-    sums = np.zeros_like(tree.self)
-    if tree.labelled is not None:
-        for of_metric, values in zip(sums, tree.labelled.values, strict=True):
-            np.add.at(of_metric, tree.labelled.node[rows], values[rows])
-    return sums
 
 
 class _Roots:
