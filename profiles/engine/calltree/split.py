@@ -99,9 +99,10 @@ class SplitMerge(Merge):
 
     def _of_samples(self, tree: Tree) -> Tree:
         """Keep the values of the samples that count, and the nodes that lead to them."""
-        kept, labelled, excluded = np.zeros(0, bool), tree.labelled, self._excluded
+        kept: NDArray[np.bool_] = np.zeros(0, bool)
+        labelled, excluded = tree.labelled, self._excluded
         if labelled is not None:
-            kept = labelled.values.any(axis=0)
+            kept = np.asarray(labelled.values.any(axis=0))
             if excluded is not None:
                 kept &= labelled.label_set != excluded
         # Only with `_excluded` do values without a row belong to samples that count.
