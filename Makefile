@@ -113,13 +113,13 @@ lint-rest:
 	@$(GO_TOOLS); cd agents/go && unformatted=$$(gofmt -l .) && test -z "$$unformatted" || { echo "gofmt: $$unformatted"; exit 1; }
 	@$(GO_TOOLS); cd agents/go && go vet ./...
 
-# Format Python with Ruff, Cython's strings with cython-lint (which exits with 1 after a change), templates with djLint,
+# Format Python with Ruff, Cython's strings with cython-lint and templates with djLint (both exit with 1 after a change),
 # JavaScript and CSS with Prettier, and the agent's C with clang-format.
 format: $(STAMPS)/dev $(STAMPS)/node
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format --quiet .
 	@$(BIN)/double-quote-cython-strings $(CYTHON_SOURCES) || $(BIN)/double-quote-cython-strings $(CYTHON_SOURCES)
-	@$(BIN)/djlint --quiet --reformat $(TEMPLATES)
+	@$(BIN)/djlint --quiet --reformat $(TEMPLATES) || $(BIN)/djlint --quiet --reformat $(TEMPLATES)
 	@node_modules/.bin/prettier --write --log-level warn $(BROWSER_SOURCES)
 	@$(BIN)/clang-format -i $(filter %.c %.h,$(AGENT_SOURCES))
 	@$(GO_TOOLS); gofmt -w agents/go

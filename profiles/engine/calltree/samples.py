@@ -24,19 +24,19 @@ def only_samples(tree: Tree, labels: SampleLabels, check: Check = unchecked) -> 
 
 
 def only_rows(
-    tree: Tree, kept: NDArray[np.bool_], keeps_unlabelled: bool, check: Check = unchecked
+    tree: Tree, selected: NDArray[np.bool_], keeps_unlabelled: bool, check: Check = unchecked
 ) -> Tree:
     """Keep the marked rows of the tree's `labelled`, and the nodes that lead to their values.
 
-    With `keeps_unlabelled`, also keep the values of the samples that have no row. `kept` is empty
-    for a tree without labels.
+    With `keeps_unlabelled`, also keep the values of the samples that have no row. `selected` is
+    empty for a tree without labels.
     """
     labelled = tree.labelled
     own = tree.self.copy() if keeps_unlabelled else np.zeros_like(tree.self)
     if labelled is not None:
-        rows = np.flatnonzero(kept)
+        rows = np.flatnonzero(selected)
         if keeps_unlabelled:
-            own -= labelled_sums(tree, np.flatnonzero(~kept))
+            own -= labelled_sums(tree, np.flatnonzero(~selected))
         else:
             own += labelled_sums(tree, rows)
         labelled = replace(

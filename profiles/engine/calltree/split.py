@@ -99,14 +99,14 @@ class SplitMerge(Merge):
 
     def _of_samples(self, tree: Tree) -> Tree:
         """Keep the values of the samples that count, and the nodes that lead to them."""
-        kept: NDArray[np.bool_] = np.zeros(0, bool)
+        selected: NDArray[np.bool_] = np.zeros(0, bool)
         labelled, excluded = tree.labelled, self._excluded
         if labelled is not None:
-            kept = np.asarray(labelled.values.any(axis=0))
+            selected = np.asarray(labelled.values.any(axis=0))
             if excluded is not None:
-                kept &= labelled.label_set != excluded
+                selected &= labelled.label_set != excluded
         # Only with `_excluded` do values without a row belong to samples that count.
-        return only_rows(tree, kept, excluded is not None, self._check)
+        return only_rows(tree, selected, excluded is not None, self._check)
 
     def _add_tree(self, tree: Tree) -> NDArray[np.int32]:
         forest_node = super()._add_tree(tree)
