@@ -46,7 +46,7 @@ def run_stored_times(context: QueryContext) -> StoredTimes:
         rows = Profile.objects.filter(project=context.project).order_by()
         head = rows.aggregate(first=Min("time"), last=Max("time"))
         blocks = Block.objects.filter(project=context.project, level=BlockLevel.HOUR)
-        oldest = blocks.order_by("start").values_list("first", flat=True).first()
+        oldest = blocks.order_by("start", "first").values_list("first", flat=True).first()
         newest = blocks.order_by("-last").values_list("last", flat=True).first()
     firsts = [time for time in (head["first"], oldest) if time]
     lasts = [time for time in (head["last"], newest) if time]

@@ -1,0 +1,29 @@
+"""Times of the first and last stored profile of a project."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from profiles.compaction import hour_blocks
+from profiles.query import run_stored_times
+from projects.models import Project
+from tests.profiles import rows
+from tests.profiles.contexts import query_context
+
+pytestmark = pytest.mark.django_db(transaction=True)
+MINUTES = (1, 4, 0, 5, 2)
+
+
+@pytest.mark.parametrize(
+    "minutes", [MINUTES, MINUTES[::-1], sorted(MINUTES), sorted(MINUTES)[::-1]]
+)
+def test_blocks_of_one_hour_do_not_hide_each_other(
+    project: Project, minutes: tuple[int, ...]
+) -> None:
+    for number, minute in enumerate(minutes):
+        rows.stored(rows.deployment(project, service=f"service-{number}"), minutes=minute)
+    before = run_stored_times(query_context(project.pk))
+    assert before == (rows.NOON, rows.NOON + timedelta(minutes=5))
+    hour_blocks.compact_hours(project.pk, max(rows.NOON, timezone.now()) + timedelta(days=1))
+    assert run_stored_times(query_context(project.pk)) == before
