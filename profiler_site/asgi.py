@@ -32,7 +32,8 @@ from ingest.files import endpoint as files  # noqa: E402
 from ingest.otlp import endpoint as otlp  # noqa: E402
 from ingest.pyroscope import endpoint as pyroscope  # noqa: E402
 from profiler_site import health, metrics  # noqa: E402
-from profiler_site.process import lifespan, proxied_requests, static_handler  # noqa: E402
+from profiler_site.process import lifespan, proxied_requests  # noqa: E402
+from profiler_site.static_files import handler as static_files  # noqa: E402
 
 API, API_URLCONF = "/api/v1/", "api.urls"
 
@@ -68,7 +69,7 @@ ROUTES = (
     ),
     _route(_below(API), LeanHandler(API_URLCONF), of_programs=True),
     _route(_below(embeds.PREFIX), LeanHandler(embeds.__name__)),
-    _route(_below(static_handler.PREFIX), static_handler.StaticHandler()),
+    _route(_below(static_files.PREFIX), static_files.StaticHandler()),
 )
 PAGES = cast("ASGI3Application", PageHandler())
 REJECT_PLAIN_HTTP = cast("ASGI3Application", plain_http.reject)

@@ -337,7 +337,7 @@ STATIC_ROOT = DATA_DIR / "static"
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "profiler_site.process.static_files.ModuleManifestStorage"},
+    "staticfiles": {"BACKEND": "profiler_site.static_files.storage.BundlingStorage"},
 }
 
 LOGGING = {

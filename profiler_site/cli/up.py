@@ -22,7 +22,6 @@ from profiler_site.process import (
     file_limit,
     lifespan,
     server_address,
-    static_files,
 )
 from profiler_site.process.embedded_celery import EmbeddedCelery
 from profiler_site.process.grpc_server import GrpcServer
@@ -33,6 +32,7 @@ from profiler_site.process.server import (
     keep_freed_memory,
     switch_threads_often,
 )
+from profiler_site.static_files.storage import collect_static_files
 from profiles.compaction.lease import release_all
 from projects.models import User
 
@@ -122,7 +122,7 @@ def _prepare() -> None:
     data_folder.restrict_access(settings.DATA_DIR, _sqlite_file())
     disk_reserve.open_up(settings.DATA_DIR)
     call_command("migrate", interactive=False, verbosity=0)
-    static_files.collect_static_files()
+    collect_static_files()
     disk_reserve.keep(settings.DATA_DIR, settings.MIN_FREE_BYTES)
 
 

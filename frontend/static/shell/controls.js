@@ -57,6 +57,21 @@ function changesBy(form, field) {
   ];
 }
 
+/** Return the changes that a changed field makes at once. @param {unknown} target @returns {Change[]} */
+function changesOf(target) {
+  const field = fieldOf(target);
+  const form = field?.form;
+  if (!field?.name || !form?.hasAttribute('data-address') || ON_SUBMIT.includes(field.name)) return [];
+  return changesBy(form, field);
+}
+
+/** Return the fields that changed before this module watched the page. @returns {unknown[]} */
+function takenEarlyChanges() {
+  /** @type {{earlyChanges?: unknown[]}} */
+  const early = /** @type {object} */ (globalThis);
+  return early.earlyChanges?.splice(0) ?? [];
+}
+
 /**
  * Return the change that keeps the baseline's time range when it gets its first parameter.
  *
@@ -120,12 +135,8 @@ export function settleControls(page) {
 
 /** @param {Document} page */
 export function watchControls(page) {
-  page.addEventListener('change', (event) => {
-    const field = fieldOf(event.target);
-    const form = field?.form;
-    if (!field?.name || !form?.hasAttribute('data-address') || ON_SUBMIT.includes(field.name)) return;
-    visitWith(changesBy(form, field));
-  });
+  const early = takenEarlyChanges().flatMap(changesOf);
+  page.addEventListener('change', ({ target }) => visitWith(changesOf(target)));
   page.addEventListener('submit', (event) => {
     if (!(event.target instanceof HTMLFormElement) || !event.target.hasAttribute('data-address')) return;
     event.preventDefault();
@@ -138,6 +149,7 @@ export function watchControls(page) {
     visitWith(JSON.parse(link.getAttribute('data-changes') ?? '[]'));
   });
   settleControls(page);
+  visitWith(early);
   if (formsIn(page).length) showMoments(page); // times on the charts
   watchReturns(() => settleControls(page));
 }

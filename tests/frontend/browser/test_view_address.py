@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from projects.models import Project
 from tests.frontend import shop
@@ -32,6 +32,23 @@ def test_another_order_keeps_filters_and_metric(page: Page, shop_url: str) -> No
     expect(page.locator(".chip")).to_have_text("Show stacks :QuerySet")
     expected = {"f": ["show:QuerySet"], "metric": ["cpu"], "order": ["name"]}
     assert parameters(page.url) == expected
+
+
+def test_a_control_that_changes_before_the_scripts_are_there_is_not_lost(
+    page: Page, shop_url: str
+) -> None:
+    waiting: list[Route] = []
+    page.route("**/shell/shell.js", waiting.append)
+    page.goto(shop_url, wait_until="commit")
+    page.get_by_label("Order").select_option("name")
+    page.get_by_label("Metric").select_option("cpu")
+    assert parameters(page.url) == parameters(shop_url)
+    (script,) = waiting
+    script.continue_()
+    page.wait_for_url("**order=name**")
+    expect(page.get_by_label("Order")).to_have_value("name")
+    expect(page.get_by_label("Metric")).to_have_value("cpu")
+    assert parameters(page.url) == parameters(shop_url) | {"order": ["name"], "metric": ["cpu"]}
 
 
 COMMON = {

@@ -8,28 +8,43 @@ import pytest
 from django.core.management import call_command
 from pytest_django import Settings
 
-from profiler_site.process.static_files import ModuleManifestStorage
+from profiler_site.static_files.storage import BundlingStorage
 
-IMPORTED = re.compile(r"from\s*['\"](\./[^'\"]+)['\"]")
+IMPORTED = re.compile(r"""(?:from|import\()\s*['"](\.{1,2}/[^'"]+)['"]""")
 
 
 @pytest.fixture
 def collected(settings: Settings, tmp_path: Path) -> Path:
     settings.STATIC_ROOT = tmp_path
     settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "profiler_site.process.static_files.ModuleManifestStorage"}
+        "staticfiles": {"BACKEND": "profiler_site.static_files.storage.BundlingStorage"}
     }
     call_command("collectstatic", interactive=False, verbosity=0)
     return tmp_path
 
 
 def test_modules_import_each_other_by_their_hashed_names(collected: Path) -> None:
-    (shell,) = collected.glob("shell/shell.????????????.js")
-    imports = IMPORTED.findall(shell.read_text())
-    assert len(imports) >= 4
+    (page,) = collected.glob("flame-graph/page.????????????.js")
+    (common,) = collected.glob("bundles/common.????????????.js")
+    imports = IMPORTED.findall(page.read_text())
+    assert f"../bundles/{common.name}" in imports
+    assert len(imports) >= 3
     for name in imports:
         assert re.search(r"\.[0-9a-f]{12}\.js$", name), name
-        assert (shell.parent / name).exists()
+        assert (page.parent / name).exists()
+
+
+def test_modules_within_bundles_are_not_collected(collected: Path) -> None:
+    assert not list(collected.rglob("tree*.js"))
+    manifest = (collected / "staticfiles.json").read_text()
+    assert '"flame-graph/page.js"' in manifest
+    assert '"flame-graph/tree.js"' not in manifest
+
+
+def test_collecting_again_changes_nothing(collected: Path) -> None:
+    before = {path: path.read_bytes() for path in collected.rglob("*.js")}
+    call_command("collectstatic", interactive=False, verbosity=0)
+    assert {path: path.read_bytes() for path in collected.rglob("*.js")} == before
 
 
 def test_foreign_scripts_are_never_searched_for_imports(
@@ -37,16 +52,16 @@ def test_foreign_scripts_are_never_searched_for_imports(
 ) -> None:
     """Check that vendored scripts are not searched: one pass per import level took seconds."""
     searched: list[str] = []
-    original = ModuleManifestStorage.url_converter
+    original = BundlingStorage.url_converter
 
-    def url_converter(self: ModuleManifestStorage, name: str, *rest: Any) -> Any:
+    def url_converter(self: BundlingStorage, name: str, *rest: Any) -> Any:
         searched.append(name)
         return original(self, name, *rest)
 
-    monkeypatch.setattr(ModuleManifestStorage, "url_converter", url_converter)
+    monkeypatch.setattr(BundlingStorage, "url_converter", url_converter)
     settings.STATIC_ROOT = tmp_path
     settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "profiler_site.process.static_files.ModuleManifestStorage"}
+        "staticfiles": {"BACKEND": "profiler_site.static_files.storage.BundlingStorage"}
     }
     call_command("collectstatic", interactive=False, verbosity=0)
     scripts = {name for name in searched if name.endswith(".js")}

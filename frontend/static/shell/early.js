@@ -1,5 +1,8 @@
-// Theme: the user's last choice, otherwise the system's. It loads before the page is drawn, so it
-// is no module. `?theme=dark` or `?theme=light` forces a theme for this page view only.
+// Behaviours that do not wait for the modules: this script loads before the page is drawn, so it is
+// no module.
+
+// Theme: the user's last choice, otherwise the system's. `?theme=dark` or `?theme=light` forces a
+// theme for this page view only.
 {
   const root = document.documentElement;
   const key = 'theme';
@@ -34,4 +37,12 @@
     remember(root.dataset.theme);
     root.dispatchEvent(new CustomEvent('themechange', { bubbles: true }));
   });
+}
+
+// Fields that change before controls.js, which takes them, watches the page.
+{
+  /** @type {(EventTarget | null)[]} */
+  const earlyChanges = [];
+  Object.assign(globalThis, { earlyChanges });
+  document.addEventListener('change', ({ target }) => earlyChanges.push(target));
 }

@@ -1,6 +1,7 @@
 """Static files with a content hash in their names, which browsers may cache for ever.
 
-The server collects them at its start if any of them has changed.
+The server collects them at its start if any of them has changed, with its ES modules in bundles.
+With `DEBUG` pages load the modules themselves.
 """
 
 import hashlib
@@ -11,19 +12,45 @@ from typing import Any
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.contrib.staticfiles.storage import ManifestStaticFilesStorage
+from django.core.files.base import ContentFile
 from django.core.management import call_command
+
+from profiler_site.static_files.bundles import bundled
 
 _FINGERPRINT = ".collected-from"
 # Third-party scripts import modules by names that only their own builds resolve.
 _FOREIGN = ("admin/", "account/", "django_htmx/", "rest_framework/", "vendor/")
 
 
-class ModuleManifestStorage(ManifestStaticFilesStorage):
-    """Django's manifest storage, which also rewrites imports between this project's ES modules."""
+class BundlingStorage(ManifestStaticFilesStorage):
+    """Django's manifest storage, which also bundles this project's ES modules."""
 
     support_js_module_import_aggregation = True
     manifest_strict = False
     max_post_process_passes = 20  # one pass for each level of nested imports
+
+    def post_process(
+        self, paths: dict[str, Any], dry_run: bool = False, **options: Any
+    ) -> Iterator[tuple[str, str, bool] | tuple[str, None, RuntimeError]]:
+        """Collect bundles in place of the modules."""
+        if not dry_run:
+            paths = self._with_bundles(paths)
+        yield from super().post_process(paths, dry_run, **options)
+
+    def _with_bundles(self, paths: dict[str, Any]) -> dict[str, Any]:
+        sources = {}
+        for name, (storage, path) in paths.items():
+            if name.endswith(".js") and not _is_foreign_script(name):
+                with storage.open(path) as source:
+                    sources[name] = source.read().decode()
+        others = {name: paths[name] for name in paths.keys() - sources.keys()}
+        for name in sources:
+            self.delete(name)
+        bundles = bundled(sources)
+        for name, text in bundles.items():
+            self.delete(name)  # the one of another version
+            self.save(name, ContentFile(text.encode()))
+        return others | {name: (self, name) for name in bundles}
 
     def _post_process(
         self, paths: dict[str, Any], adjustable_paths: list[str], hashed_files: dict[str, str]

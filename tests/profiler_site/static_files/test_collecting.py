@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from profiler_site.process import static_files
+from profiler_site.static_files import storage
 
 
 @pytest.fixture
@@ -20,25 +20,25 @@ def collected(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     settings.STATICFILES_DIRS = [source]
     settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
     called: list[str] = []
-    monkeypatch.setattr(static_files, "call_command", lambda name, **_: called.append(name))
+    monkeypatch.setattr(storage, "call_command", lambda name, **_: called.append(name))
     return called
 
 
 def test_nothing_is_done_twice(collected: list[str]) -> None:
-    static_files.collect_static_files()
-    static_files.collect_static_files()
+    storage.collect_static_files()
+    storage.collect_static_files()
     assert collected == ["collectstatic"]
 
 
 def test_a_changed_file_is_collected(collected: list[str], tmp_path: Path) -> None:
-    static_files.collect_static_files()
+    storage.collect_static_files()
     (tmp_path / "source" / "a.css").write_text("a { color: red }")
-    static_files.collect_static_files()
+    storage.collect_static_files()
     assert len(collected) == 2
 
 
 def test_a_new_version_collects_all(collected: list[str], settings: Settings) -> None:
-    static_files.collect_static_files()
+    storage.collect_static_files()
     settings.VERSION = "9.9"
-    static_files.collect_static_files()
+    storage.collect_static_files()
     assert len(collected) == 2

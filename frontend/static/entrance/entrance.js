@@ -1,0 +1,3 @@
+/** The flame graph beside the forms of signing in and up. */
+
+import '../flame-graph/element.js';
