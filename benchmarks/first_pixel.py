@@ -38,6 +38,8 @@ from tests.server import PASSWORD, RunningServer, prepared_data, server_in
 ROUNDS = 7
 OWNER = "alice@example.org"
 SPAN = timedelta(hours=7.5)
+# Chromium loads the pages of its own interface for each new tab, in which nobody clicks yet.
+SETTLED_MS = 2000
 HERE = Path(__file__).parent.parent
 # Marks the moment just after the first picture was on the screen, and sums the layout shifts.
 _OBSERVED = """
@@ -178,6 +180,7 @@ def _signed_in(browser: Browser, server: RunningServer) -> Any:
 def _opened(context: BrowserContext, address: str) -> Times:
     page: Page = context.new_page()
     page.add_init_script(_OBSERVED)
+    page.wait_for_timeout(SETTLED_MS)
     page.goto(address, wait_until="commit")
     page.wait_for_function("() => performance.getEntriesByName('painted').length > 0")
     page.wait_for_load_state("networkidle")

@@ -50,21 +50,19 @@ class _Module:
 def bundled(sources: Mapping[str, str]) -> dict[str, str]:
     """Return the texts of the files to serve instead of the modules `sources`, both by path.
 
-    Modules that no other module imports are entries, and those that are loaded by `import()` or as
-    workers. Raises `BundleError`.
+    Entries are the modules that no other module imports, and those that are loaded by `import()` or
+    as workers. The text of `COMMON` is replaced. Raises `BundleError`.
     """
-    modules = {path: _read(path, source) for path, source in sources.items()}
+    modules = {path: _read(path, source) for path, source in sources.items() if path != COMMON}
     _check_names(modules)
     imported = {path for module in modules.values() for path in module.imports}
     loaded = {path for module in modules.values() for path in module.loads}
     entries = sorted((modules.keys() - imported) | loaded)
     common, own = _grouped(modules, entries)
     files = {path: _entry_text(modules[path], own.get(path, []), modules) for path in entries}
-    if common:
-        exported = ",".join(modules[path].variable for path in common)
-        texts = [_module_text(COMMON, modules[path], modules) for path in common]
-        files[COMMON] = f"{''.join(texts)}export{{{exported}}};\n"
-    return files
+    exported = ",".join(modules[path].variable for path in common)
+    texts = [_module_text(COMMON, modules[path], modules) for path in common]
+    return files | {COMMON: f"{''.join(texts)}export{{{exported}}};\n"}
 
 
 def _read(path: str, source: str) -> _Module:

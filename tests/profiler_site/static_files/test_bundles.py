@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from profiler_site.static_files.bundles import BundleError, bundled
+from profiler_site.static_files.bundles import COMMON, BundleError, bundled
 from tests.paths import ROOT, STATIC
 
 NAMED = re.compile(r"{% static '([^']+\.js)' %}")
@@ -52,7 +52,7 @@ console.log(new Axis().label);
 """,
     }
     files = bundled(sources)
-    assert files.keys() == {"charts/page.js"}
+    assert files.keys() == {"charts/page.js", COMMON}
     assert run(tmp_path, files, "charts/page.js") == "2000 ms on the axis1000\n"
 
 
@@ -72,7 +72,7 @@ export function later() {
 """,
     }
     files = bundled(sources)
-    assert files.keys() == {"a/page.js", "later/later.js", "bundles/common.js"}
+    assert files.keys() == {"a/page.js", "later/later.js", COMMON}
     assert run(tmp_path, files, "a/page.js") == "evaluated\nfunction 2\n"
 
 
@@ -98,9 +98,8 @@ def test_a_worker_is_found_from_the_file_that_starts_it(tmp_path: Path) -> None:
 
 
 def test_a_script_that_is_no_module_stays_one() -> None:
-    assert bundled({"early.js": "{\n  const dark = true; // now\n}\n"}) == {
-        "early.js": "{const dark=true;}\n"
-    }
+    files = bundled({"early.js": "{\n  const dark = true; // now\n}\n"})
+    assert files["early.js"] == "{const dark=true;}\n"
 
 
 @pytest.mark.parametrize(
