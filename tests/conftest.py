@@ -108,7 +108,7 @@ def static_root() -> None:
 
 
 @pytest.fixture(autouse=True)
-def uncollected_static_files(settings: Settings) -> None:
+def static_files(settings: Settings) -> None:
     """Link static files by their plain names, so that collectstatic is not needed."""
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.STORAGES = settings.STORAGES | {"staticfiles": plain}

@@ -1,9 +1,9 @@
 """Bundle ES modules: a page loads a few files instead of one for each of its modules.
 
 An entry is a module that a page, an `import()` or a worker names; its file has its name. Modules
-that several entries need are in one file, which all entries share: so they may define elements, but
-do nothing to a page unless they are called. Each module becomes a function that is called once, so
-that names in two modules cannot collide. Comments are removed.
+that several entries need are in one file, which all entries share and that is evaluated first: they
+must do nothing to a page unless they are called, and define no elements. Each module becomes a
+function that is called once, so that names in two modules cannot collide. Comments are removed.
 
 Of imports and exports only the usual ones are read, each on lines of its own: `import './a.js';`,
 `import { a, b as c } from './a.js';`, and `export` before a function, a class or one constant.

@@ -419,5 +419,3 @@ function part(root, selector, type) {
   if (!(found instanceof type)) throw new Error(`<flame-graph> has no ${selector}`);
   return found;
 }
-
-customElements.define('flame-graph', FlameGraph);

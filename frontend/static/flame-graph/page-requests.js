@@ -11,7 +11,9 @@ import { harmless } from './text.js';
  */
 /** @typedef {{morph: (before: Element, after: HTMLCollection, config: object) => Node[]}} Idiomorph */
 
-const { htmx, Idiomorph } = /** @type {{htmx?: Htmx, Idiomorph?: Idiomorph}} */ (/** @type {unknown} */ (globalThis));
+/** @type {{htmx?: Htmx, Idiomorph?: Idiomorph}} Idiomorph is loaded after the bundle of this module */
+const libraries = /** @type {object} */ (globalThis);
+const { htmx } = libraries;
 
 /**
  * Request the page at its current URL; a newer request replaces an older one.
@@ -92,8 +94,8 @@ function isBeingEdited() {
 htmx?.defineExtension('morph', {
   isInlineSwap: (/** @type {string} */ style) => style === 'morph',
   handleSwap: (/** @type {string} */ style, /** @type {Element} */ target, /** @type {DocumentFragment} */ fragment) =>
-    style === 'morph' && Idiomorph
-      ? Idiomorph.morph(target, fragment.children, { ...CONFIG, ignoreActiveValue: isBeingEdited() })
+    style === 'morph' && libraries.Idiomorph
+      ? libraries.Idiomorph.morph(target, fragment.children, { ...CONFIG, ignoreActiveValue: isBeingEdited() })
       : false,
 });
 

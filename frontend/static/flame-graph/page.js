@@ -42,6 +42,9 @@ import { isLabel, nameOf } from './tree.js';
 
 const REFRESH_MS = 15_000;
 
+// Here and not in element.js, which is evaluated earlier: the graph's events need their listeners.
+customElements.define('flame-graph', FlameGraph);
+
 let shown = profilesOf(location.search);
 let loaded = false; // a tree was shown since the page was opened
 

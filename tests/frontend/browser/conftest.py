@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 from django.core.signals import request_finished, request_started
-from django.test import Client
+from django.test import Client, override_settings
 from django.utils import timezone
 from playwright.sync_api import ConsoleMessage, Page, expect
+from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from projects.models import Project, User
@@ -39,6 +41,23 @@ def database_beside_playwright() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         yield
+
+
+@pytest.fixture(scope="session")
+def collected_static_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the static files as the server collects them, scripts in bundles."""
+    folder = tmp_path_factory.mktemp("static")
+    with override_settings(STATIC_ROOT=folder):
+        call_command("collectstatic", interactive=False, verbosity=0)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def static_files(settings: Settings, collected_static_files: Path) -> None:
+    """Serve collected static files; the live server looks for them with finders."""
+    settings.STATIC_ROOT = collected_static_files
+    settings.STATICFILES_DIRS = [collected_static_files]
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
 
 
 @pytest.fixture(scope="session")
