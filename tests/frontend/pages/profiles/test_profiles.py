@@ -98,6 +98,18 @@ def test_each_opens_alone_in_the_flame_graph(
     assert signed_in.get(download).status_code == 200
 
 
+def test_each_opens_alone_where_profiles_without_a_version_are_selected_too(
+    signed_in: Client, project: Project, checkout: Deployment, now: datetime
+) -> None:
+    add(checkout, now - timedelta(minutes=2), 1000)
+    add(shop.deployment(project, version=""), now - timedelta(minutes=1), 1000)
+    html = shown(signed_in, **CPU, version="2.31.0", unset="version")
+    links = re.findall(r'href="(/p/acme-shop/flame\?[^"]*profile=[^"]*)"', html)
+    assert len(links) == 2
+    for link in links:
+        assert "1 profile</b>" in html_of(signed_in.get(link.replace("&amp;", "&")))
+
+
 def test_the_heaviest_come_first_where_that_is_asked(
     signed_in: Client, checkout: Deployment, now: datetime
 ) -> None:
