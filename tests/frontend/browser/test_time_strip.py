@@ -189,7 +189,10 @@ def test_a_release_is_named_where_it_begins(page: Page, shop_url: str, project: 
     strip = page.locator("#strip")
     strip.focus()
     strip.press("End")
-    expect(strip.locator(".readout")).to_contain_text("first profile of version 2.32.0")
+    readout = strip.locator(".readout")
+    if "no profiles" in readout.inner_text():  # a step has begun since the profile was captured
+        strip.press("ArrowLeft")
+    expect(readout).to_contain_text("first profile of version 2.32.0")
 
 
 def test_it_follows_the_theme_without_an_error(page: Page, shop_url: str) -> None:

@@ -55,7 +55,7 @@ def test_a_recording_is_uploaded_and_its_flame_graphs_open(form: Page) -> None:
     expect(result).to_contain_text("Alloc: Open flame graph")
     result.get_by_role("link").first.click()
     expect(form.locator("flame-graph")).to_be_visible()
-    expect(form.locator("main")).to_contain_text("com.example.Shop")
+    expect(form.locator("main")).to_contain_text("com.example · Shop.checkout")
 
 
 DRAG = """([kind, names, size]) => {
