@@ -164,8 +164,7 @@ ATTACKS = (
     ),
     Attack(
         "uploads with new label names",
-        # The quota of a minute is reached unless a new minute begins during the attack.
-        _repeated(requests.new_label_names, 400, 429, connections=4, pause=0.01),
+        _repeated(requests.new_label_names, 400, 429, connections=4, pause=0.01, required=429),
         SMALL,
     ),
     # Unsent responses 64 MiB, cached results 80 MB and blocks 64 MiB, and the queries themselves.
