@@ -44,7 +44,7 @@ public final class Example {
     private static void allocate() throws InterruptedException {
         blocks.add(new byte[256 << 10]);
         if (blocks.size() > 100) {
-            blocks = new ArrayList<>();
+            blocks = new ArrayList<>(blocks.subList(50, blocks.size())); // never nothing: a heap profile is of one moment
         }
         Thread.sleep(5);
     }
