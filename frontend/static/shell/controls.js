@@ -65,11 +65,12 @@ function changesOf(target) {
   return changesBy(form, field);
 }
 
-/** Return the fields that changed before this module watched the page. @returns {unknown[]} */
+/** Return the fields that changed until now, and let early.js note no more. @returns {unknown[]} */
 function takenEarlyChanges() {
-  /** @type {{earlyChanges?: unknown[]}} */
-  const early = /** @type {object} */ (globalThis);
-  return early.earlyChanges?.splice(0) ?? [];
+  /** @type {{earlyChanges?: {targets: unknown[], stop: AbortController}}} */
+  const { earlyChanges } = /** @type {object} */ (globalThis);
+  earlyChanges?.stop.abort();
+  return earlyChanges?.targets.splice(0) ?? [];
 }
 
 /**

@@ -42,7 +42,8 @@
 // Fields that change before controls.js, which takes them, watches the page.
 {
   /** @type {(EventTarget | null)[]} */
-  const earlyChanges = [];
-  Object.assign(globalThis, { earlyChanges });
-  document.addEventListener('change', ({ target }) => earlyChanges.push(target));
+  const targets = [];
+  const stop = new AbortController();
+  document.addEventListener('change', ({ target }) => targets.push(target), { signal: stop.signal });
+  Object.assign(globalThis, { earlyChanges: { targets, stop } });
 }
