@@ -27,7 +27,6 @@ class BundlingStorage(ManifestStaticFilesStorage):
 
     support_js_module_import_aggregation = True
     manifest_strict = False
-    max_post_process_passes = 20  # one pass for each level of nested imports
 
     def post_process(
         self, paths: dict[str, Any], dry_run: bool = False, **options: Any
@@ -44,11 +43,10 @@ class BundlingStorage(ManifestStaticFilesStorage):
                 with storage.open(path) as source:
                     sources[name] = source.read().decode()
         others = {name: paths[name] for name in paths.keys() - sources.keys()}
-        for name in sources:
-            self.delete(name)
         bundles = bundled(sources)
+        for name in sources.keys() | bundles.keys():
+            self.delete(name)  # a module, or the bundle of another version
         for name, text in bundles.items():
-            self.delete(name)  # the one of another version
             self.save(name, ContentFile(text.encode()))
         return others | {name: (self, name) for name in bundles}
 
@@ -57,9 +55,8 @@ class BundlingStorage(ManifestStaticFilesStorage):
     ) -> Iterator[tuple[str, str | None, bool | Exception, bool]]:
         """Exclude third-party scripts from all passes but the one that hashes their names.
 
-        Django searches every script for imports in every pass, with one pass for each level of
-        imports. Searching third-party scripts, which are never rewritten, was 90 % of the time of
-        collecting.
+        Django searches every script for imports in every pass. Searching third-party scripts, which
+        are never rewritten, was 90 % of the time of collecting.
         """
         ours = [name for name in adjustable_paths if not _is_foreign_script(name)]
         needed = set(ours) | {name for name in paths if self.hash_key(name) not in hashed_files}

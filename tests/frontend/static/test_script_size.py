@@ -12,7 +12,7 @@ from profiler_site.static_files.bundles import bundled
 from projects.models import Project, User
 from tests.frontend import shop
 from tests.frontend.every_page import PAGES
-from tests.paths import STATIC
+from tests.paths import STATIC, own_scripts
 
 pytestmark = pytest.mark.django_db
 # Bytes, compressed, that a page loads before its first picture. The flame page has 68 kB, of which
@@ -28,10 +28,8 @@ Scripts = Mapping[str, str]
 @pytest.fixture(scope="module")
 def served() -> Scripts:
     """Return the text of each script that the server has, by path."""
-    texts = {path.relative_to(STATIC).as_posix(): path.read_text() for path in STATIC.rglob("*.js")}
-    vendored = {name: text for name, text in texts.items() if name.startswith("vendor/")}
-    ours = {name: text for name, text in texts.items() if name not in vendored}
-    return vendored | bundled(ours)
+    vendored = {f"vendor/{path.name}": path.read_text() for path in STATIC.glob("vendor/*.js")}
+    return vendored | bundled(own_scripts())
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from profiler_site.static_files.bundles import COMMON, BundleError, bundled
-from tests.paths import ROOT, STATIC
+from tests.paths import ROOT, own_scripts
 
 NAMED = re.compile(r"{% static '([^']+\.js)' %}")
 UNITS = """
@@ -141,12 +141,8 @@ def test_modules_that_import_each_other_are_an_error() -> None:
 
 
 def test_every_script_of_a_template_has_a_file() -> None:
-    sources = {
-        path.relative_to(STATIC).as_posix(): path.read_text()
-        for path in STATIC.rglob("*.js")
-        if "vendor" not in path.parts
-    }
     templates = (ROOT / "frontend" / "templates").rglob("*.html")
     named = {name for path in templates for name in NAMED.findall(path.read_text())}
     assert len(named) > 10
-    assert {name for name in named if not name.startswith("vendor/")} <= bundled(sources).keys()
+    files = bundled(own_scripts())
+    assert {name for name in named if not name.startswith("vendor/")} <= files.keys()
