@@ -29,6 +29,7 @@ def breakdown(page: Page, alice: User, project: Project, sign_in: Callable[[User
     sign_in(alice)
     page.goto("/p/acme-shop/services?span=1h")
     page.get_by_role("link", name="Breakdown").click()
+    page.wait_for_url("**/breakdown?**")
     return page
 
 

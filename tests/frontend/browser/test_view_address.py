@@ -235,5 +235,6 @@ def test_without_scripts_a_form_keeps_the_rest(
     }
     assert found["type"] == ["CPU"]
     plain.get_by_role("link", name="List").click()
+    plain.wait_for_url("**view=list**")
     assert parameters(plain.url) == {**found, "view": ["list"]}
     context.close()
