@@ -164,8 +164,9 @@ def widen(const uint8_t[::1] data, Py_ssize_t at, Py_ssize_t count, int width, i
     """
     cdef int32_t[::1] out
     cdef uint32_t highest
-    if at < 0 or count < 0 or width not in (1, 2, 4) or at + count * width > data.shape[0]:
-        raise ValueError("a column ends beyond the data")
+    if width not in (1, 2, 4):
+        raise ValueError(f"a column of indexes has {width} bytes per number, not 1, 2 or 4")
+    check_column(data.shape[0], at, count, width)
     column = np.empty(count, np.int32)
     out = column
     with nogil:

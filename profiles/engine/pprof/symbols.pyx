@@ -65,7 +65,10 @@ cdef class ProfileStrings:
             self.is_replaced[i], self.ids[i] = True, bytes_id(self.replacements[i])
 
     cdef replace_unusable(self):
-        """Replace strings that are too long, not UTF-8, or contain NUL bytes."""
+        """Replace strings that are too long, not UTF-8, contain NUL bytes, or are U+0001 alone.
+
+        The last has the id of the empty string.
+        """
         cdef Py_ssize_t i, start, stop, unusual = 0
         cdef uint64_t special
         with nogil:
@@ -75,6 +78,8 @@ cdef class ProfileStrings:
                 if stop - start <= NAME_BYTES:
                     special = 0
                     self.ids[i] = string_id(self.reader.data, start, stop, &special)
+                    if stop - start == 1 and self.reader.data[start] == 1:
+                        special = HIGH_BITS
                 if special & <uint64_t>HIGH_BITS:
                     self.is_replaced[i] = UNCHECKED
                     unusual += 1
@@ -86,7 +91,8 @@ cdef class ProfileStrings:
         """Replace the string if it cannot be used unchanged."""
         cdef Py_ssize_t start = self.ranges[i, 0], stop = self.ranges[i, 1]
         data = self.reader.copy_bytes(start, min(stop, start + NAME_BYTES))
-        usable = data.decode("utf-8", "replace").replace("\0", "\ufffd").encode()
+        text = data.decode("utf-8", "replace").replace("\0", "\ufffd")
+        usable = ("\ufffd" if text == "\1" else text).encode()
         if stop - start > NAME_BYTES or len(usable) > NAME_BYTES:
             usable = self.truncate(usable, start, stop)
         self.is_replaced[i] = usable != data

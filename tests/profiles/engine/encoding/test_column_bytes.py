@@ -60,3 +60,11 @@ def test_long_columns_come_back_too(count: int, highest: int) -> None:
     column = np.linspace(0, highest, count).astype(np.int64)
     assert ColumnReader(join({}, [column])).values(count, [1])[0].tolist() == column.tolist()
     assert greatest_common_divisor(column * 6) == 6 * math.gcd(*column.tolist())
+
+
+@pytest.mark.parametrize("count", [3, 2**31, 2**61 + 1, 2**63 - 1])
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_an_index_beyond_the_data_is_rejected(width: int, count: int) -> None:
+    reader = ColumnReader(b"\0" * 8 + b"\1" * 2, ({"columns": [[width, count]]}, 8))
+    with pytest.raises(ValueError, match="ends beyond the data"):
+        reader.index(10)

@@ -98,11 +98,15 @@ def _pruned(sums: dict[Any, list[int]], metric_indexes: list[int]) -> dict[Any, 
     return {key: row for key, row in rows.items() if any(row)}
 
 
+def usable(data: bytes) -> str:
+    """Replace NUL, which PostgreSQL does not store, and U+0001 alone, whose id is that of ""."""
+    text = data.decode("utf-8", "replace").replace("\0", "\ufffd")
+    return "\ufffd" if text == "\1" else text
+
+
 class _OracleReader:
     def __init__(self, message: Any) -> None:
-        # PostgreSQL stores no NUL characters, so the decoder replaces them too.
-        decoded = (data.decode("utf-8", "replace") for data in message.string_table)
-        self.strings = [text.replace("\0", "\ufffd") for text in decoded]
+        self.strings = [usable(data) for data in message.string_table]
         self.functions = {function.id: function for function in message.function}
         self.locations = {location.id: location for location in message.location}
         self.mappings = {mapping.id: mapping for mapping in message.mapping}

@@ -73,9 +73,10 @@ def test_long_names_that_differ_at_their_end_stay_different() -> None:
         (b"caf\xe9", "caf\ufffd"),
         ("café".encode(), "café"),
         (b"\x01\x7f", "\x01\x7f"),
+        (b"\x01", "\ufffd"),  # its id is that of the empty string
     ],
 )
-def test_characters_that_no_database_takes_are_replaced(name: bytes, expected: str) -> None:
+def test_unusable_characters_are_replaced(name: bytes, expected: str) -> None:
     assert names(read(function(name))) == [expected]
 
 
