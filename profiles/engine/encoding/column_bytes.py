@@ -53,7 +53,7 @@ class ColumnReader:
         return self._numbers().astype(np.uint64)
 
     def values(self, count: int, factors: Sequence[int]) -> NDArray[np.int64]:
-        """Read a column for each factor, multiplied by it: int64 [len(factors), count]."""
+        """Read a column for each factor, multiplied by it modulo 2^64: int64 [factors, count]."""
         rows = np.empty((len(factors), count), np.int64)
         for k, factor in enumerate(factors):
             rows[k] = self._numbers()

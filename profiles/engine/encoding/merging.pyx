@@ -127,9 +127,10 @@ cdef class StoredTreeReader:
         return 0
 
     cdef int read_values(self, Py_ssize_t column, int64_t factor) except -1 nogil:
+        """Read a column multiplied by `factor`, modulo 2^64 as in ColumnReader.values."""
         cdef Py_ssize_t i
         for i in range(self.sampled):
-            self.value[i] = self.number(column, i) * factor
+            self.value[i] = <int64_t>(<uint64_t>self.number(column, i) * <uint64_t>factor)
         return 0
 
     cdef int add_nodes(self, NodeTable nodes, const uint64_t[::1] ids) except -1 nogil:
