@@ -111,6 +111,7 @@ from profiles.queries.tree import (
     run_top,
     run_top_below,
     run_tree,
+    run_tree_and_functions,
     run_tree_and_top,
 )
 from profiles.storage.result_snapshots import SnapshotNotStored
@@ -218,6 +219,7 @@ __all__ = [
     "run_top",
     "run_top_below",
     "run_tree",
+    "run_tree_and_functions",
     "run_tree_and_top",
     "series_changes",
     "snapshots_of",

@@ -17,8 +17,6 @@ from profiles.queries.selection import Group, Order, Selection, View
 
 VERSION = 1
 
-_LARGE = 200  # a function's total is large from this part of all values: half a percent
-
 
 def tree_json(
     context: QueryContext,
@@ -166,14 +164,13 @@ def _columns(
 
 
 def _functions(of: TopResult | None) -> dict[str, Any]:
-    """Return the functions with a self value or a large total as columns.
+    """Return the functions that decide the colours of packages as columns.
 
     Names and files are indexes.
     """
     if of is None:
         return {}
-    large = max(1, sum(row.self for row in of.rows) // _LARGE)
-    rows = [row for row in of.rows if row.self or row.total >= large]
+    rows = of.rows_for_packages
     names, files = (
         _indexes(column) for column in ([row.name for row in rows], [row.file for row in rows])
     )

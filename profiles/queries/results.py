@@ -16,6 +16,8 @@ from profiles.engine.metrics import Metric
 from profiles.queries.selection import Grouping, Selection, View
 from projects.profile_types import ProfileType
 
+_LARGE = 200  # a function's total is large from this part of all values: half a percent
+
 
 @dataclass(frozen=True, slots=True)
 class TreeResult:
@@ -58,6 +60,12 @@ class TopResult:
     metrics: tuple[Metric, ...]
     coverage: Coverage
     rows: tuple[FunctionRow, ...]  # by self, then total, then name
+
+    @property
+    def rows_for_packages(self) -> list[FunctionRow]:
+        """Return the rows with a self value or a large total, which decide colours of packages."""
+        large = max(1, sum(row.self for row in self.rows) // _LARGE)
+        return [row for row in self.rows if row.self or row.total >= large]
 
 
 @dataclass(frozen=True, slots=True)

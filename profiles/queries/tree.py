@@ -62,6 +62,21 @@ def run_tree(context: QueryContext, selection: Selection, view: View) -> TreeRes
     return _tree(context, _merge(context, selection, view, view.group), selection, view)
 
 
+def run_tree_and_functions(
+    context: QueryContext, selection: Selection, view: View
+) -> tuple[TreeResult, TopResult]:
+    """Return the tree of `run_tree` and the list of functions of the whole selection.
+
+    The list ignores the view's shape, root and focus, and so is the same for all views that have
+    its filters. Both come from one merge.
+    """
+    merged = _merge(context, selection, view, view.group)
+    return (
+        _tree(context, merged, selection, view),
+        _top(context, merged, selection, _whole(view, focus=None)),
+    )
+
+
 def run_tree_and_top(
     context: QueryContext, selection: Selection, view: View
 ) -> tuple[TreeResult | FocusResult, TopResult, TopResult | None]:
@@ -73,14 +88,18 @@ def run_tree_and_top(
     if view.focus is not None:
         view = replace(view, split=None)
     merged = _merge(context, selection, view, Group.FUNCTION)
-    of_list = replace(view, shape=Shape.TOP_DOWN, root=None)
+    of_list = _whole(view, focus=view.focus)
     render = _tree if view.focus is None else _focus
     drawn, listed = (
         render(context, merged, selection, view),
         _top(context, merged, selection, of_list),
     )
-    unfocused = replace(of_list, focus=None)
+    unfocused = _whole(view, focus=None)
     return drawn, listed, _top(context, merged, selection, unfocused) if view.focus else None
+
+
+def _whole(view: View, focus: str | None) -> View:
+    return replace(view, shape=Shape.TOP_DOWN, root=None, focus=focus)
 
 
 def preview(context: QueryContext, result: TreeResult) -> TreeResult | None:

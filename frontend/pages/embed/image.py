@@ -22,13 +22,15 @@ from endpoints.params.reader import LenientReader
 from endpoints.query_execution import admit_query, execute
 from frontend.components.display_names import type_name
 from frontend.components.units import format_value
+from frontend.pages.embed.package_colours import PackageColours
 from frontend.pages.embed.params import ImageParams, read_image
-from frontend.pages.embed.picture import THEMES, GraphPicture, flame_picture, message_picture
+from frontend.pages.embed.picture import GraphPicture, flame_picture, message_picture
 from frontend.pages.embed.png import png
 from frontend.pages.embed.svg import svg
+from frontend.pages.embed.theme import THEMES
 from frontend.queries.page_query import find_metric
 from frontend.queries.params import page_params
-from profiles.query import QueryContext, Selection, TreeResult, run_tree
+from profiles.query import QueryContext, Selection, TreeResult, run_tree_and_functions
 from projects.credentials import embed_tokens
 from projects.credentials.authentication import Access
 from projects.credentials.embed_tokens import Embed, EmbedExpired, EmbedNotFound
@@ -137,9 +139,10 @@ def _picture(
     with context.snapshot:
         metric = find_metric(context, selection, params.metric)
         view = replace(params.shown(metric), max_nodes=_MAX_NODES)
-        result = run_tree(context, selection, view)
+        result, functions = run_tree_and_functions(context, selection, view)
+    colours = PackageColours(functions.rows_for_packages, context.check)
     title, theme = _title(selection, result), THEMES[image_params.theme]
-    return flame_picture(result, title, image_params.size, theme)
+    return flame_picture(result, colours, title, image_params.size, theme)
 
 
 def _title(selection: Selection, result: TreeResult) -> str:

@@ -7,7 +7,8 @@ from django.http import QueryDict
 from endpoints.params import values
 from endpoints.params.parameter import Parameter
 from endpoints.params.reader import LenientReader
-from frontend.pages.embed.picture import THEMES, Size
+from frontend.pages.embed.picture import Size
+from frontend.pages.embed.theme import THEMES
 
 MIN_WIDTH, MAX_WIDTH, MAX_LEVELS = 200, 2400, 100
 _DEFAULT = Size(width=1200, levels=24)

@@ -1,11 +1,13 @@
 """Layout of an embedded flame graph, which svg.py and png.py draw."""
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
-from zlib import crc32
 
+from frontend.pages.embed.package_colours import NATIVE, PackageColours
+from frontend.pages.embed.packages import PackageCollector
+from frontend.pages.embed.theme import Theme
 from profiles.query import TreeResult
 
 ROW, TITLE = 18, 24  # pixels
@@ -17,28 +19,6 @@ _PADDING = 4
 _NARROWEST = 0.5  # pixels of a box that is drawn
 _FEWEST = 3  # characters of a label that is drawn
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Cn", "Co"})
-
-
-class Theme(NamedTuple):
-    """Colours; `fills` have a contrast of 4.5 or more to `ink`."""
-
-    background: str
-    text: str
-    ink: str
-    label: str  # of boxes that are values of a label
-    fills: tuple[str, ...]
-
-
-THEMES: Mapping[str, Theme] = {
-    "light": Theme(
-        *("#ffffff", "#1a1c19", "#1a1c19", "#e4e6e1"),
-        ("#f6b48f", "#f3d17a", "#b9d98a", "#8fd3b6", "#8fc7e8", "#b5b8f0", "#dfb0e0", "#f2a9b8"),
-    ),
-    "dark": Theme(
-        *("#191a19", "#e7e9e4", "#f3f4f1", "#333633"),
-        ("#8a4a25", "#6e5a12", "#47651f", "#1f6650", "#1f5d80", "#494d94", "#75447a", "#8a3f52"),
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +60,14 @@ class GraphPicture:
     boxes: tuple[GraphBox, ...] = ()
 
 
-def flame_picture(result: TreeResult, title: str, size: Size, theme: Theme) -> GraphPicture:
-    """Lay out the upper levels of a call tree, with the roots at the top."""
-    boxes = tuple(_boxes(result, size, theme))
+def flame_picture(
+    result: TreeResult, colours: PackageColours, title: str, size: Size, theme: Theme
+) -> GraphPicture:
+    """Lay out the upper levels of a call tree, with the roots at the top.
+
+    `colours` are those of the whole selection, of which the tree may show a part.
+    """
+    boxes = tuple(_boxes(result, colours, size, theme))
     rows = max(((box.y - TITLE) // ROW for box in boxes), default=0) + 1
     labels = [_label(title, 0, 0, size.width, theme.text, TITLE)]
     if not boxes:
@@ -119,22 +104,34 @@ class _PlacedNode(NamedTuple):
     file: str
     total: int
     is_label: bool  # value of the label that splits the tree
+    is_highlighted: bool
 
 
-def _boxes(result: TreeResult, size: Size, theme: Theme) -> Iterator[GraphBox]:
+def _boxes(
+    result: TreeResult, colours: PackageColours, size: Size, theme: Theme
+) -> Iterator[GraphBox]:
     """Yield at most MAX_BOXES boxes, parents before their children."""
     total = result.coverage.total
+    collector = PackageCollector()
+
+    def token_of(node: _PlacedNode) -> str:
+        if node.is_label:
+            return NATIVE
+        return colours.token_of(collector.package_of(node.name, node.file))
+
     for node, _ in zip(_nodes(result, size), range(MAX_BOXES), strict=False):
         y = TITLE + node.row * ROW
-        colour = theme.fills[crc32(_family(node).encode()) % len(theme.fills)]
+        fill, ink = theme.fills[token_of(node)], theme.ink
+        if node.is_highlighted:
+            fill, ink = theme.highlight, theme.highlight_ink
         yield GraphBox(
             node.x,
             y,
             max(_NARROWEST, node.width - 1),
-            theme.label if node.is_label else colour,
+            fill,
             node.name,
             100 * node.total / total if total else None,
-            _label(node.name, node.x, y, node.width, theme.ink, ROW - 1),
+            _label(node.name, node.x, y, node.width, ink, ROW - 1),
         )
 
 
@@ -155,9 +152,11 @@ def _nodes(result: TreeResult, size: Size) -> Iterator[_PlacedNode]:
     names, files = tree.frames.name.tolist(), tree.frames.file.tolist()
     frames = tree.frame.tolist()
     labels = [False] * len(names) if tree.frames.is_label is None else tree.frames.is_label.tolist()
+    highlighted = frozenset(result.highlighted)
     level = [-1]
     starts = {-1: 0.0}
-    children = _children(parents, totals)
+    of_node = [strings[names[frame]] for frame in frames]
+    children = _children(parents, list(zip(totals, of_node, tree.id.tolist(), strict=True)))
     for row in range(size.levels):
         below: list[int] = []
         for parent in level:
@@ -166,28 +165,28 @@ def _nodes(result: TreeResult, size: Size) -> Iterator[_PlacedNode]:
                 width = totals[node] * scale
                 if width < _NARROWEST:
                     break  # the others are smaller
-                name, file = strings[names[frames[node]]], strings[files[frames[node]]]
-                is_label = labels[frames[node]]
-                yield _PlacedNode(at, row, width, name, file, totals[node], is_label)
+                frame, name = frames[node], of_node[node]
+                file, kind = strings[files[frame]], (labels[frame], node in highlighted)
+                yield _PlacedNode(at, row, width, name, file, totals[node], *kind)
                 starts[node] = at
                 at += width
                 below.append(node)
         level = below
 
 
-def _children(parents: Sequence[int], totals: Sequence[int]) -> dict[int, list[int]]:
-    """Return the nodes by parent, the greatest first."""
+def _children(
+    parents: Sequence[int], ranks: Sequence[tuple[int, str, int]]
+) -> dict[int, list[int]]:
+    """Return the nodes by parent, by total (descending), name and id, as in the console.
+
+    `ranks` has these three of each node.
+    """
     children: dict[int, list[int]] = {}
     for node, parent in enumerate(parents):
         children.setdefault(parent, []).append(node)
     for nodes in children.values():
-        nodes.sort(key=lambda node: -totals[node])
+        nodes.sort(key=lambda node: (-ranks[node][0], *ranks[node][1:]))
     return children
-
-
-def _family(node: _PlacedNode) -> str:
-    """Return the text that chooses the colour: the file's folder, or the name without its end."""
-    return node.file.rpartition("/")[0] or node.name.rpartition(".")[0] or node.name
 
 
 def _label(text: str, x: float, y: int, width: float, colour: str, height: int) -> TextLabel | None:

@@ -2,7 +2,8 @@
  * Colours of packages: distinct for the heaviest ones of a selection, and the same in all its views.
  *
  * Warm colours are own code, cool ones libraries, grey is native code. Packages beyond the palette
- * share one colour of their kind.
+ * share one colour of their kind. frontend/pages/embed/package_colours.py is the same for images that
+ * the server draws; the tests compare both.
  */
 
 import { functionsOf, keyOf, sharesOf } from './packaged.js';

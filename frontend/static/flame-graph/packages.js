@@ -10,7 +10,8 @@
  * - everything else: native code
  *
  * Derived from the source file's path, or from the function's name in languages that put the
- * package there.
+ * package there. frontend/pages/embed/packages.py is the same for images that the server draws; the
+ * tests compare both.
  */
 
 /**
@@ -80,12 +81,15 @@ function withSlashes(file) {
 const WHOLE_ENDINGS = new Set(['py', 'pyx', 'pyi', 'go', 'js', 'mjs', 'cjs', 'ts', 'mts', 'cts', 'jsx', 'tsx']);
 
 /**
- * Return whether all functions of the file belong to the same package.
+ * Return whether all functions of the file belong to the same package. A Go file without a folder
+ * may be one of several packages: cgo makes a `_cgo_gotypes.go` for each.
  * @param {string} name
  * @param {string} file
  */
 export function isOfItsFile(name, file) {
-  return WHOLE_ENDINGS.has(endingOf(file)) && !name.startsWith('(') && !name.includes('+0');
+  const ending = endingOf(file);
+  if (!WHOLE_ENDINGS.has(ending) || (ending === 'go' && !file.includes('/'))) return false;
+  return !name.startsWith('(') && !name.includes('+0');
 }
 
 /** Return the file name extension, "" if there is none. @param {string} file */
@@ -169,9 +173,10 @@ function isGo(name, file) {
  */
 function goStandardImport(imported, file) {
   if (!isStandard(imported)) return '';
-  if (!file.startsWith('/')) return imported;
+  const parent = file.slice(0, Math.max(0, file.lastIndexOf('/')));
+  if (!file.startsWith('/')) return isStandard(parent) ? parent : imported; // built with -trimpath
   const root = file.lastIndexOf('/src/');
-  const folder = root < 0 ? '' : file.slice(root + '/src/'.length, file.lastIndexOf('/'));
+  const folder = root < 0 ? '' : parent.slice(root + '/src/'.length);
   return isStandard(folder) ? folder : '';
 }
 
@@ -237,7 +242,7 @@ function installedNode(file) {
   const parts = file.split('/node_modules/');
   if (parts.length < 2 && !file.startsWith('node_modules/')) return null;
   const inside = parts[parts.length - 1].replace(/^node_modules\//, '').split('/');
-  return packaged(inside[0].startsWith('@') ? `${inside[0]}/${inside[1]}` : inside[0], 'library');
+  return packaged(inside.slice(0, inside[0].startsWith('@') ? 2 : 1).join('/'), 'library');
 }
 
 /** @type {Rule} */
@@ -254,7 +259,7 @@ function javaFrame(name, file) {
  * @param {string} name
  */
 function javaPackageLength(name) {
-  const plain = name.replace(/[(<].*$/, '');
+  const plain = name.replace(/[(<].*$/s, '');
   const type = /(?:^|\.)[A-Z]/.exec(plain);
   if (type) return type.index;
   const method = plain.lastIndexOf('.');
@@ -264,7 +269,7 @@ function javaPackageLength(name) {
 /** @type {Rule} */
 function rustFrame(name, file) {
   if (!file.endsWith('.rs')) return null;
-  const registered = /\/registry\/src\/[^/]+\/(.+?)-\d[^/]*\//.exec(file);
+  const registered = /\/registry\/src\/[^/]+\/([^/]+?)-\d[^/]*\//.exec(file);
   if (registered) return packaged(registered[1], 'library');
   if (/^\/rustc\/|\/library\/(?:std|core|alloc)\//.test(file)) return STDLIB;
   const crate = /^[<&*([]*(?:(?:mut|dyn|const) )*([a-zA-Z_]\w*)::/.exec(name)?.[1];

@@ -43,6 +43,24 @@ def box(page: Page, name: str) -> FrameBox:
     return next(found for found in drawn(page) if found["name"] == name)
 
 
+def colour_of(page: Page, name: str, graph: str = "#graph") -> str:
+    """Return the colour that the canvas has at the right end of a frame."""
+    found: str = page.locator(graph).evaluate(
+        """(graph, name) => {
+            const box = graph.boxes.find((box) => box.name === name);
+            const rows = graph.data.tree.rows;
+            const line = graph.flip ? rows - 1 - box.row : box.row;
+            const canvas = graph.querySelector('canvas');
+            const top = Number.parseFloat(canvas.style.top);
+            const [x, y] = [Math.round(box.x + box.width - 5), line * 20 + 4 - top];
+            const data = canvas.getContext('2d').getImageData(x, y, 1, 1).data;
+            return `rgb(${data[0]}, ${data[1]}, ${data[2]})`;
+        }""",
+        name,
+    )
+    return found
+
+
 def width_of(page: Page) -> float:
     return float(view(page).evaluate("view => view.clientWidth"))
 

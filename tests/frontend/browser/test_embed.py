@@ -1,15 +1,36 @@
 """Images of a flame graph for other sites: dialog and page, on a server with all endpoints."""
 
 from collections.abc import Iterator
+from typing import Literal
+from urllib.parse import urljoin
+from xml.etree import ElementTree
 
 import httpx
 import pytest
+from PIL import ImageColor
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.frontend import shop
 from tests.frontend.browser import axe
+from tests.frontend.browser.flame_page import colour_of, drawn
 from tests.server import PASSWORD, running_server
 
+_MODULES = "/go/pkg/mod/github.com/aws"
+_TOKEN = "github.com/aws/smithy-go/encoding/xml.(*Decoder).Token"
+PACKAGES: shop.FrameStacks = {  # microseconds
+    (("net/http.(*conn).serve", "/usr/local/go/src/net/http/server.go"),): 50_000,
+    (("acme.dev/shop/orders.(*Handler).ServeHTTP", "/src/shop/orders/handler.go"),): 100_000,
+    ((_TOKEN, f"{_MODULES}/smithy-go@v1.20.1/xml/x.go"), ("memcpy", "")): 300_000,
+    (("reflect.growslice", "runtime/slice.go"),): 200_000,
+    (("orders.place", "/app/shop/checkout/orders.py"),): 90_000,
+    (("Cursor.execute", "/x/site-packages/psycopg/cursor.py"),): 80_000,
+    (("checkout", "/app/node_modules/@acme/cart/index.mjs"),): 70_000,
+    (("com.acme.billing.Invoice.total", "Invoice.java"),): 60_000,
+    (("do_syscall_64", "[kernel.kallsyms]"),): 40_000,
+    **{((f"f{i}", f"/app/own_{i}/views.py"),): 30_000 - i for i in range(6)},
+}
 EMAIL = "alice@example.org"
+SVG = "{http://www.w3.org/2000/svg}"
 STACKS = "main;serve;render 60\nmain;serve;query;execute 90\nmain;collect 30\n"
 
 
@@ -24,6 +45,13 @@ def server_url() -> Iterator[str]:
             headers={"Authorization": f"Bearer {tenant.write}"},
         )
         assert imported.status_code in {200, 201}, imported.text
+        packages = httpx.post(
+            f"{server.url}/api/v1/projects/-/profiles:import",
+            params={"service": "packages", "type": "CPU"},
+            content=shop.pprof(PACKAGES, (("cpu", "microseconds"),)),
+            headers={"Authorization": f"Bearer {tenant.write}"},
+        )
+        assert packages.status_code in {200, 201}, packages.text
         yield server.url
 
 
@@ -128,3 +156,31 @@ def test_without_scripts_the_page_makes_an_image(browser: Browser, flame: Page) 
     expect(page.locator(".toast")).to_contain_text("revoked")
     assert "service=shop" in page.url
     context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("view", ["", "&view=bottomup", "&f=highlight:orders"])
+def test_frames_have_the_colours_of_the_flame_page(
+    theme: Literal["light", "dark"], view: str, flame: Page
+) -> None:
+    flame.emulate_media(color_scheme=theme)
+    flame.goto(f"{flame.url.partition('?')[0]}?service=packages&type=CPU{view}")
+    shown = {box["name"]: colour_of(flame, box["name"]) for box in drawn(flame) if box["row"]}
+    dialog = open_dialog(flame)
+    dialog.get_by_label("Theme").select_option(theme.capitalize())
+    dialog.get_by_label("Width in pixels").fill("2000")
+    dialog.get_by_role("button", name="Create image URL").click()
+    image = dialog.get_by_role("img", name="Flame graph of packages")
+    path = str(image.get_attribute("src"))
+    embedded = {
+        name: fill
+        for box in ElementTree.fromstring(httpx.get(urljoin(flame.url, path)).text).iter(f"{SVG}g")
+        for name, fill in [(title_of(box), box[1].get("fill", ""))]
+    }
+    assert len(embedded) == 16
+    assert {name: f"rgb{ImageColor.getrgb(fill)}" for name, fill in embedded.items()} == shown
+
+
+def title_of(box: ElementTree.Element) -> str:
+    """Return the name in a box's title, without the share."""
+    return str(box.findtext(f"{SVG}title")).rpartition(" ")[0].rpartition(" ")[0]

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Position, expect
 
 from projects.models import Project
 from tests.frontend import shop
-from tests.frontend.browser.flame_page import ROW, box, drawn, middle, view
+from tests.frontend.browser.flame_page import ROW, box, colour_of, drawn, middle, view
 
 _GO = "/usr/local/go/src"
 _MODULES = "/go/pkg/mod"
@@ -55,24 +55,6 @@ def legend(page: Page) -> Mapping[str, tuple[str, str]]:
         ])"""
     )
     return {name: (share, colour) for name, share, colour in found}
-
-
-def colour_of(page: Page, name: str, graph: str = "#graph") -> str:
-    """Return the colour that the canvas has at the right end of a frame."""
-    found: str = page.locator(graph).evaluate(
-        """(graph, name) => {
-            const box = graph.boxes.find((box) => box.name === name);
-            const rows = graph.data.tree.rows;
-            const line = graph.flip ? rows - 1 - box.row : box.row;
-            const canvas = graph.querySelector('canvas');
-            const top = Number.parseFloat(canvas.style.top);
-            const [x, y] = [Math.round(box.x + box.width - 5), line * 20 + 4 - top];
-            const data = canvas.getContext('2d').getImageData(x, y, 1, 1).data;
-            return `rgb(${data[0]}, ${data[1]}, ${data[2]})`;
-        }""",
-        name,
-    )
-    return found
 
 
 @pytest.mark.parametrize(

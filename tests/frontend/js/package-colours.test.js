@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
 import {
@@ -24,6 +25,20 @@ const functionsOf = (rows) => ({
 const library = (/** @type {string} */ name) => `/x/site-packages/${name}/y.py`;
 const own = (/** @type {string} */ name) => `/app/${name}/y.py`;
 const LETTERS = [...'abcdefghijkl'];
+
+// frontend/pages/embed/package_colours.py passes the same cases.
+const CASES = JSON.parse(readFileSync(new URL('../pages/embed/packages.json', import.meta.url), 'utf8'));
+
+for (const { name, functions } of CASES.selections) {
+  test(name, () => {
+    const colours = new PackageColours(functionsOf(functions));
+    const tokens = functions.map(([name, file]) => PACKAGE_TOKENS[colours.slotOf(packageOf(name, file))]);
+    assert.deepEqual(
+      tokens,
+      functions.map(([, , , , token]) => token),
+    );
+  });
+}
 
 test('the shares are the self values of each package, largest first', () => {
   const { shares, total } = new PackageColours(

@@ -17,9 +17,11 @@ from profiles.query import (
     Metric,
     Order,
     Selection,
+    Shape,
     View,
     run_top,
     run_tree,
+    run_tree_and_functions,
     tree_json,
 )
 from projects.models import Deployment
@@ -101,6 +103,23 @@ def test_the_list_has_self_total_and_stacks(selection: Selection, shop: Deployme
         ("foo1", 1_500_000, 4_000_000, 2),
         ("foo2", 500_000, 3_000_000, 2),
     ]
+
+
+def test_the_list_beside_a_tree_is_that_of_the_whole_selection(
+    selection: Selection, shop: Deployment
+) -> None:
+    rows.stored(shop)
+    whole = run_top(query_context(selection), selection, View()).rows
+    view = View(shape=Shape.BOTTOM_UP, focus="foo1")
+    tree, functions = run_tree_and_functions(query_context(selection), selection, view)
+    alone = run_tree(query_context(selection), selection, view)
+    assert tree_json(query_context(selection), tree) == tree_json(query_context(selection), alone)
+    assert functions.rows == whole
+    root = int(run_tree(query_context(selection), selection, View()).tree.id[1])
+    assert (
+        run_tree_and_functions(query_context(selection), selection, View(root=root))[1].rows
+        == whole
+    )
 
 
 def test_no_profiles_make_an_empty_tree(selection: Selection) -> None:

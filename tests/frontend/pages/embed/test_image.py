@@ -1,5 +1,6 @@
 """`/embed/<token>.svg` and `.png`: signed URLs, limits and the picture."""
 
+import re
 import time
 from io import BytesIO
 from typing import Any
@@ -9,13 +10,15 @@ import httpx
 import pytest
 from PIL import Image, ImageColor
 
-from frontend.pages.embed.picture import ROW, THEMES, TITLE, GraphBox, GraphPicture, TextLabel
+from frontend.pages.embed.picture import ROW, TITLE, GraphBox, GraphPicture, TextLabel
 from frontend.pages.embed.png import MAX_PIXELS
 from frontend.pages.embed.png import png as draw_png
+from frontend.pages.embed.theme import THEMES
 from profiles.query import DeadlinePassed
 from projects.credentials import embed_tokens
 from projects.credentials.embed_tokens import EmbedExpired, EmbedNotFound, QueryTooLong
 from projects.models import AuditEntry, Project, User
+from tests.frontend import shop as shop_page
 from tests.ingest.client import Client
 from tests.profiles import rows
 
@@ -184,6 +187,78 @@ def test_long_queries_are_not_signed(project: Project, bob: User) -> None:
 def test_the_time_of_a_token_is_checked_without_the_database(project: Project, bob: User) -> None:
     with pytest.raises(EmbedExpired):
         embed_tokens.verified(made(project, bob, seconds=-1))
+
+
+DJANGO = ("serve", "/x/site-packages/django/views.py")
+OWN: shop_page.FrameStacks = {  # more packages of own code than the palette has
+    **{(DJANGO, (f"f{i}", f"/app/own_{i}/views.py")): 100 - i for i in range(11)},
+    (("f11", "/app/own_11/views.py"), ("memcpy", "")): 150,
+}
+
+
+@pytest.fixture
+def packages(project: Project) -> str:
+    """Store a profile with packages of own code, libraries and native code; return its query."""
+    shop_page.send(shop_page.deployment(project), [rows.NOON], OWN)
+    return QUERY.replace("service=shop", "service=checkout")
+
+
+def fills(response: httpx.Response) -> dict[str, str]:
+    """Return the colour of the boxes of each function, and check that it is only one."""
+    pairs = {
+        (str(box.findtext(f"{SVG}title")).rpartition(" ")[0].rpartition(" ")[0], rect.get("fill"))
+        for box in ElementTree.fromstring(response.text).iter(f"{SVG}g")
+        for rect in box.iter(f"{SVG}rect")
+    }
+    found = {name: str(fill) for name, fill in pairs}
+    assert len(found) == len(pairs)
+    return found
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_frames_have_the_colours_of_their_packages(
+    theme: str, packages: str, project: Project, bob: User
+) -> None:
+    found = fills(get(made(project, bob, packages), f"?width=2400&theme={theme}"))
+    tokens = {fill: token for token, fill in THEMES[theme].fills.items()}
+    own = [tokens[found[f"f{i}"]] for i in range(12)]  # f11 is the largest by total
+    assert sorted(own[:3] + own[11:]) == ["own-1", "own-2", "own-3", "own-4"]
+    assert set(own[3:11]) == {"own-rest"}
+    assert re.fullmatch(r"lib-\d", tokens[found["serve"]])
+    assert tokens[found["memcpy"]] == "native"
+
+
+@pytest.mark.parametrize("view", ["view=bottomup", "focus=f10", "focus=memcpy&split=version"])
+def test_every_view_has_the_colours_of_the_whole_selection(
+    view: str, packages: str, project: Project, bob: User
+) -> None:
+    whole = fills(get(made(project, bob, packages), "?width=2400"))
+    shown = fills(get(made(project, bob, f"{packages}&{view}"), "?width=2400"))
+    assert len(shown) > 1
+    assert {name: fill for name, fill in shown.items() if name in whole}.items() <= whole.items()
+
+
+def test_filters_choose_the_packages_that_have_colours(
+    packages: str, project: Project, bob: User
+) -> None:
+    found = fills(get(made(project, bob, f"{packages}&f=show:f10"), "?width=2400"))
+    assert found["f10"] in {THEMES["light"].fills[f"own-{i}"] for i in range(1, 5)}
+
+
+def test_highlighted_nodes_and_values_of_a_split_are_no_packages(
+    packages: str, project: Project, bob: User
+) -> None:
+    theme = THEMES["dark"]
+    query = f"{packages}&f=highlight:own_3&split=version"
+    response = get(made(project, bob, query), "?width=2400&theme=dark")
+    found = fills(response)
+    assert found["f3"] == theme.highlight
+    assert found["version: 2.31.0"] == theme.fills["native"]
+    inks = {
+        text.text: text.get("fill")
+        for text in ElementTree.fromstring(response.text).iter(f"{SVG}text")
+    }
+    assert (inks["f3"], inks["f4"]) == (theme.highlight_ink, theme.ink)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
