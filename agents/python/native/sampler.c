@@ -25,6 +25,12 @@ static Threads threads;
 static Walk *walk;
 static Arena walk_memory;
 
+/* Take a CPU sample from outside, which is counted: the thread may run while it is read. */
+static void sample_overdue(Capture *capture, const Thread *t, int64_t value) {
+  capture->counts.overdue++;
+  sample_thread(capture, t, walk, value);
+}
+
 static void arm(Capture *capture, Thread *t) {
   int64_t owed = 0;
   if (t->timer || t->has_no_timer || !t->id || is_excluded(capture, t->id))
@@ -34,15 +40,13 @@ static void arm(Capture *capture, Thread *t) {
     capture->counts.unarmed++;
   }
   if (owed)
-    sample_thread(capture, t, walk, owed);
+    sample_overdue(capture, t, owed);
 }
 
 static void take_overdue(Capture *capture, const Thread *t) {
   int64_t value = t->timer ? timer_overdue(t->timer) : 0;
-  if (value <= 0)
-    return;
-  capture->counts.overdue++;
-  sample_thread(capture, t, walk, value);
+  if (value > 0)
+    sample_overdue(capture, t, value);
 }
 
 static void cpu_tick(Capture *capture) {

@@ -30,7 +30,9 @@ class Counts(TypedDict):
     cut: int  # samples of stacks deeper than `max_depth`
     unarmed: int  # threads without a CPU timer (limit of timers, or error of the kernel)
     signal_taken: int  # 1: the host replaced the SIGURG handler; the CPU capture ended there
-    overdue: int  # CPU samples taken by the sampler thread: the thread's timer did not interrupt it
+    # CPU samples taken by the sampler thread: the thread's timer did not interrupt it, or a new
+    # thread had no timer yet. As in WALL, the thread may have run while it was read.
+    overdue: int
     labels_full: int  # samples without their labels: more than 256 distinct sets
     lost: int  # sum of the values of dropped samples, in the unit of the value
     tried: int  # contention: locks that did not look free, and were tried without waiting

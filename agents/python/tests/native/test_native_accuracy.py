@@ -59,6 +59,11 @@ def test_threads_briefer_than_two_periods_are_not_overlooked(run: Run) -> None:
     assert result["seen"] == pytest.approx(result["used"], rel=0.25)
 
 
+def test_samples_of_threads_found_late_are_counted_as_overdue(run: Run) -> None:
+    # Timers are overdue after 50 ms of CPU time, which none of these threads uses.
+    assert run("brief.py", 15)["overdue"] > 10
+
+
 def test_threads_that_block_the_signal_are_not_overlooked(run: Run) -> None:
     result = run("unheard.py")
     assert result["seen"] == pytest.approx(result["used"], rel=0.2)

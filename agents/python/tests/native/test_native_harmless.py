@@ -78,11 +78,15 @@ def test_a_storm_of_threads_generators_and_code_is_survived_and_told_rightly(
     result = run("storm.py", kind, STORM_SECONDS, timeout=100 + 10 * STORM_SECONDS)
     assert result["faults"] == {}
     assert result["torn"] < 0.02 * result["samples"]
-    wrong = sum(result["edges"].values())
+    found = f"{result['edges']}, for example in {result['examples']}"
     if kind == "cpu":
-        assert wrong == 0  # each thread reads its own stack
+        # Each thread reads its own stack, except in overdue samples: the sampler thread takes
+        # these, and may mix two moments as in WALL. One of a run's few may be wrong by chance.
+        assert result["excess"] == 0, found
+        assert result["wrong"] <= 1 + 0.005 * result["overdue"], found
     else:
-        assert wrong < 0.005 * result["samples"]  # the thread runs while it is read
+        wrong = sum(result["edges"].values())
+        assert wrong < 0.005 * result["samples"], found  # the thread runs while it is read
 
 
 def test_if_the_kernel_denies_reads_the_reason_is_reported_and_nothing_runs(run: Run) -> None:

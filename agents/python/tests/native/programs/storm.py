@@ -23,7 +23,8 @@ CALLERS = {
     "tree": {"tree", "generators"},
     "generators": {"Thread.run"},
     "step": {"step", "Handle._run", "coroutine.<locals>.<genexpr>"},
-    "coroutine": {"Handle._run"},
+    # `coroutines` calls it, and the frame of the call is replaced by the coroutine's own.
+    "coroutine": {"Handle._run", "coroutines"},
     "coroutines": {"Thread.run"},
     "made": {"makers"},
     "makers": {"Thread.run"},
@@ -161,18 +162,32 @@ for thread in running:
 freed = [0]
 faults: Counter[str] = Counter()
 edges: Counter[str] = Counter()
-samples = torn = lost = 0
+examples: list[list[str]] = []  # stacks with a wrong edge
+samples = torn = lost = wrong = overdue = excess = 0
+
+
+def count_wrong(stacks: list[Stack]) -> int:
+    """Count the samples with a wrong edge."""
+    found = 0
+    for stack in stacks:
+        if names := list(edge_faults(stack)):
+            found += stack.count
+            edges.update({name: stack.count * n for name, n in Counter(names).items()})
+            examples.append([f"{frame.function}:{frame.line}" for frame in stack.frames])
+    return found
 
 
 def capture() -> None:
-    global samples, torn, lost
+    global samples, torn, lost, wrong, overdue, excess
     _native.start("cpu" if kind == "cpu" else "wall", period_us=1000)
     time.sleep(0.5)
     raw = _native.stop()
-    for stack in read_stacks(raw):
+    stacks, counts = read_stacks(raw), raw["counts"]
+    for stack in stacks:
         faults.update(frame_faults(stack))
-        edges.update(fault for fault in edge_faults(stack) for _ in range(stack.count))
-    counts = raw["counts"]
+    found = count_wrong(stacks)
+    wrong, overdue = wrong + found, overdue + counts["overdue"]
+    excess += max(0, found - counts["overdue"])
     samples, torn = samples + counts["samples"], torn + counts["torn"]
     lost += counts["table_full"] + counts["no_slot"]
 
@@ -194,6 +209,10 @@ print(
             "lost": lost,
             "freed": freed[0],
             "edges": edges,
+            "examples": examples[:5],
+            "wrong": wrong,  # samples with a wrong edge
+            "overdue": overdue,
+            "excess": excess,  # wrong samples that exceed the overdue ones of their capture
             "faults": faults,
         }
     )
