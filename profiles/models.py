@@ -6,6 +6,11 @@ from django.utils.translation import gettext_lazy as _
 
 from projects.models import Agent, Deployment, Project
 
+# Names from before the glossary (docs/glossary.md). They stay, because during an upgrade of several
+# machines web processes of the previous version run on the new schema (docs/operating.md).
+_QUARANTINED = "set_aside"
+_DEDUPLICATION_KEYS = "profiles_keptname"
+
 
 class TimeSource(models.TextChoices):
     ASSIGNED = "assigned", "when it was assigned"
@@ -35,7 +40,7 @@ class Profile(models.Model):
     tree = models.BinaryField()  # profiles.engine.encoding.codec
     stored_at = models.DateTimeField(auto_now_add=True)
     # Compaction could not read the row. It stays in the head, and queries report it.
-    quarantined = models.BooleanField(default=False, db_default=False, db_column="set_aside")
+    quarantined = models.BooleanField(default=False, db_default=False, db_column=_QUARANTINED)
 
     class Meta:
         constraints = [
@@ -100,7 +105,7 @@ class Block(models.Model):
     )
     created = models.DateTimeField(auto_now_add=True)
     # Unreadable; never compacted.
-    quarantined = models.BooleanField(default=False, db_column="set_aside")
+    quarantined = models.BooleanField(default=False, db_column=_QUARANTINED)
 
     class Meta:
         indexes = [
@@ -133,8 +138,8 @@ class DeduplicationKey(models.Model):
     name_id = models.CharField(max_length=255)
 
     class Meta:
-        db_table = "profiles_keptname"
-        indexes = [models.Index(fields=["project", "name_id"], name="kept_name")]
+        db_table = _DEDUPLICATION_KEYS
+        indexes = [models.Index(fields=["project", "name_id"], name="deduplication_key_by_name")]
 
     def __str__(self) -> str:
         return self.name_id

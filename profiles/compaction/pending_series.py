@@ -67,6 +67,7 @@ def pending_series(now: datetime, project: int | None = None) -> list[PendingSer
 def _statement(of_one: bool) -> str:
     """Return the SQL text. Only constants are formatted into it; values are parameters."""
     head, blocks = Profile._meta.db_table, Block._meta.db_table
+    is_quarantined = f"p.{Profile._meta.get_field('quarantined').column}"
     first = "WHERE p.project_id = %s" if of_one else ""
     others = "" if of_one else f", {_next(head, ['project_id'])}"
     same_series = "{0}.project_id = q.project_id AND {0}.service = q.service AND {0}.type = q.type"
@@ -83,11 +84,11 @@ def _statement(of_one: bool) -> str:
         ), found AS (
             SELECT q.project_id, q.service, q.type,
                 EXISTS (
-                    SELECT 1 {rows} AND p.time < %s AND p.stored_at < %s AND NOT p.set_aside
+                    SELECT 1 {rows} AND p.time < %s AND p.stored_at < %s AND NOT {is_quarantined}
                 ) AS is_closed,
                 (SELECT count(*) FROM (SELECT 1 {rows} AND p.time < %s LIMIT %s) first) AS settled,
                 (SELECT count(*) FROM (
-                    SELECT 1 {rows} AND p.time < %s AND NOT p.set_aside LIMIT %s
+                    SELECT 1 {rows} AND p.time < %s AND NOT {is_quarantined} LIMIT %s
                 ) first) AS late,
                 NOT EXISTS (
                     SELECT 1 FROM {blocks} b WHERE {same_series.format("b")}

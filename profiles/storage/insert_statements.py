@@ -121,6 +121,7 @@ def _copies(rows: int) -> str:
     blocks, blobs = Block._meta.db_table, Blob._meta.db_table
     keys = DeduplicationKey._meta.db_table
     head = Profile._meta.db_table
+    is_quarantined = f"b.{Block._meta.get_field('quarantined').column}"
     columns = "i, project_id, service, type, since, time, name_id, former_name_id"
     return f"""
         WITH lookups({columns}) AS (VALUES {_times("%s, %s, %s, %s, %s, %s, %s, %s", rows)})
@@ -128,7 +129,7 @@ def _copies(rows: int) -> str:
         JOIN {blocks} b ON b.project_id = lookups.project_id AND b.service = lookups.service
             AND b.type = lookups.type AND b.level = '{BlockLevel.HOUR}'
             AND b.start > lookups.since AND b.start <= lookups.time
-            AND b.first <= lookups.time AND b.last >= lookups.time AND NOT b.set_aside
+            AND b.first <= lookups.time AND b.last >= lookups.time AND NOT {is_quarantined}
         JOIN {blobs} f ON f.id = b.blob_id
         UNION ALL
         SELECT lookups.i, k.name_id, NULL, NULL, NULL, NULL FROM lookups
