@@ -15,7 +15,7 @@ def test_the_go_agent() -> None:
 
 
 def test_the_nodejs_agent() -> None:
-    run(["node", "--test", "test/"], "node")
+    run([services.find("node"), "--test", "test/"], "node")
 
 
 def run(command: list[str], agent: str) -> None:

@@ -2,13 +2,12 @@
 
 import json
 import random
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from frontend.components.units import format_count, format_percent, format_value
-from tests.paths import ROOT
+from tests.node import run_module
 
 CASES = json.loads((Path(__file__).parent / "units.json").read_text())
 
@@ -42,13 +41,6 @@ def test_any_value_reads_the_same_in_the_browser() -> None:
     units = ["nanoseconds", "bytes", "count", "requests"]
     digits = [chosen.randrange(1, 10**4) * 10.0 ** chosen.randrange(-8, 14) for _ in range(3000)]
     values = [(value / chosen.choice([1, 3, 8]), chosen.choice(units)) for value in digits]
-    lines = subprocess.run(
-        ["node", "--input-type=module", "-e", SCRIPT],
-        input=json.dumps(values),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    theirs = json.loads(run_module(SCRIPT, stdin=json.dumps(values)))
     ours = [[format_value(value, unit), format_percent(value, 1e6)] for value, unit in values]
-    assert json.loads(lines.stdout) == ours
+    assert theirs == ours

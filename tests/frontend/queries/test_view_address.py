@@ -1,8 +1,6 @@
 """Change one parameter of a URL and its dependents, identically in Python and in the browser."""
 
 import json
-import shutil
-import subprocess
 
 import pytest
 from django.http import QueryDict
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 
 from frontend.queries.form_address import form_address
 from frontend.queries.view_address import DEPENDENTS, changed_address
+from tests.node import run_module
 from tests.paths import STATIC
 
 MODULE = STATIC / "shell" / "view_address.js"
@@ -110,13 +109,10 @@ def test_the_browser_changes_addresses_as_the_server_does() -> None:
             cases.append((query.urlencode(), parameter, values))
 
     collect()
-    node = shutil.which("node")
-    assert node, "this test needs Node.js: apt install nodejs"
     data = json.dumps({"dependents": DEPENDENTS, "cases": cases})
-    command = [node, "--input-type=module", "-e", SCRIPT, str(MODULE), data]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    addresses_in_browser = json.loads(run_module(SCRIPT, str(MODULE), data))
     assert len(cases) > 50
-    for (query, parameter, values), found in zip(cases, json.loads(done.stdout), strict=True):
+    for (query, parameter, values), found in zip(cases, addresses_in_browser, strict=True):
         expected = changed_address(QueryDict(query), parameter, values)
         assert sorted(QueryDict(found).lists()) == sorted(expected.lists()), (query, parameter)
 

@@ -1,12 +1,11 @@
 """Browser modules: their tests under Node.js, and their types."""
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.node import run_file
 from tests.paths import ROOT
 
 TESTS = sorted((ROOT / "tests" / "frontend" / "js").glob("*.test.js"))
@@ -14,11 +13,7 @@ TESTS = sorted((ROOT / "tests" / "frontend" / "js").glob("*.test.js"))
 
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
 def test_it_passes_under_node(path: Path) -> None:
-    node = shutil.which("node")
-    assert node, "these tests need Node.js: apt install nodejs"
-    # Without `--test`, which starts a second process for each file.
-    done = subprocess.run([node, path], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    run_file(path)  # without `--test`, which starts a second process for each file
 
 
 def test_the_lock_file_names_no_registry() -> None:

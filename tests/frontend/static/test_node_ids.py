@@ -2,10 +2,9 @@
 
 import json
 import random
-import subprocess
 from typing import Any
 
-from tests.paths import ROOT
+from tests.node import run_module
 from tests.profiles.engine.calltree import reference_ids
 
 SCRIPT = """
@@ -24,15 +23,8 @@ FRAMES = [(name, file, line) for name in TEXTS for file in TEXTS[:4] for line in
 
 
 def derived(*wires: dict[str, object]) -> list[dict[str, list[Any]]]:
-    done = subprocess.run(
-        ["node", "--input-type=module", "-e", SCRIPT],
-        input=json.dumps(wires),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    results: list[dict[str, list[Any]]] = json.loads(done.stdout)
+    output = run_module(SCRIPT, stdin=json.dumps(wires))
+    results: list[dict[str, list[Any]]] = json.loads(output)
     return results
 
 

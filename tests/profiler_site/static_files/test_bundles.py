@@ -1,14 +1,13 @@
 """Bundles of ES modules behave as the modules do."""
 
 import re
-import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from profiler_site.static_files.bundles import COMMON, BundleError, bundled
+from tests.node import run_file
 from tests.paths import ROOT, own_scripts
 
 NAMED = re.compile(r"{% static '([^']+\.js)' %}")
@@ -24,15 +23,11 @@ export function formatted(value) {
 
 def run(folder: Path, files: Mapping[str, str], entry: str) -> str:
     """Write the files to the folder, run one of them under Node.js, and return its output."""
-    node = shutil.which("node")
-    assert node, "these tests need Node.js: apt install nodejs"
     (folder / "package.json").write_text('{"type": "module"}')
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    done = subprocess.run([node, folder / entry], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return run_file(folder / entry)
 
 
 def test_one_page_is_one_file(tmp_path: Path) -> None:
