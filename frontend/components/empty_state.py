@@ -91,7 +91,7 @@ def _narrowing(params: PageParams, of: str, matched: int) -> EmptyState | None:
     """Explain a filter without which there are profiles; None if there is no such filter."""
     if params.profile or params.weights:
         return _one_alone(params, matched)
-    if params.zones or params.versions or params.labels or params.unset:
+    if params != params.without_profile_labels():
         return _narrowed(params, of, matched)
     return None
 
@@ -121,7 +121,7 @@ def _narrowed(params: PageParams, of: str, matched: int) -> EmptyState:
         "Without this filter there are %(n)s profiles in this range.",
         matched,
     )
-    wide = Action(name, replace(params, zones=(), versions=(), labels=(), unset=()), True)
+    wide = Action(name, params.without_profile_labels(), True)
     return EmptyState(title, text % {"n": format_count(matched)}, actions=(wide,))
 
 
@@ -151,8 +151,7 @@ def _deleted(of: str, row: ServiceName) -> EmptyState:
 def _quiet(params: PageParams, of: str, nearest: NearestProfiles, now: datetime) -> EmptyState:
     title = _("No %(type)s profiles in this range") % {"type": of}
     text = _("No profile was captured then, or it has been deleted. Nearest profiles:")
-    plain = replace(params, zones=(), versions=(), labels=(), unset=())
-    plain = replace(plain, weight=None, weights=None, profile="")
+    plain = replace(params.without_profile_labels(), weight=None, weights=None, profile="")
     actions = []
     if nearest.before:
         # The end of a range is exclusive, and URLs have whole seconds.
@@ -197,8 +196,7 @@ def without_samples(params: PageParams) -> EmptyState:
     """Return the empty state for profiles without samples of the selected labels."""
     title = _("No samples with these labels")
     text = _("The selected profiles have no samples with all of them.")
-    unset = tuple(each for each in params.unset if each.kind is not GroupKind.SAMPLE)
-    every = replace(params, samples=(), unset=unset, root=None)
+    every = replace(params.without_sample_labels(), root=None)
     return EmptyState(title, text, actions=(Action(_("Show all samples"), every, True),))
 
 

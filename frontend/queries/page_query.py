@@ -97,14 +97,9 @@ def _snapshot_query(
 def of_snapshot(params: PageParams, info: SnapshotInfo) -> PageParams:
     """Return the parameters with the range of the snapshot, and without any restriction."""
     return replace(
-        params,
+        params.without_profile_labels().without_sample_labels(),
         span=info.end - info.start,
         end=info.end,
-        zones=(),
-        versions=(),
-        labels=(),
-        samples=(),
-        unset=(),
         weight=None,
         weights=None,
         profile="",

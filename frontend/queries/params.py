@@ -142,6 +142,19 @@ class PageParams:
             all_rows=page.all_rows,
         )
 
+    def without_profile_labels(self) -> "PageParams":
+        """Return the parameters without restrictions to zones, versions and labels of profiles.
+
+        Those to labels of samples stay, and so do those to a weight or a single profile.
+        """
+        unset = tuple(each for each in self.unset if each.kind is GroupKind.SAMPLE)
+        return replace(self, zones=(), versions=(), labels=(), unset=unset)
+
+    def without_sample_labels(self) -> "PageParams":
+        """Return the parameters without restrictions to labels of samples; all others stay."""
+        unset = tuple(each for each in self.unset if each.kind is not GroupKind.SAMPLE)
+        return replace(self, samples=(), unset=unset)
+
     def parameters(self) -> str:
         """Return the query string, without parameters that have their default."""
         pairs = [

@@ -22,7 +22,6 @@ from frontend.queries.params import (
     page_params,
     span_text,
 )
-from profiles.query import GroupKind
 
 DEFAULT_SPAN = timedelta(days=7)
 MOST_CHOSEN = FUNCTION.most_used  # selected functions: one per dash pattern of the charts
@@ -73,8 +72,7 @@ def read(of: LenientReader, now: datetime) -> tuple[HistoryQuery, tuple[str, ...
     if plain.selects_samples:
         sentence = _("A history cannot be restricted to samples with labels; it shows all.")
         of.reject(SAMPLE.member(""), "", Notice(sentence))
-    unset = tuple(each for each in plain.unset if each.kind is not GroupKind.SAMPLE)
-    plain = replace(plain, samples=(), unset=unset)
+    plain = plain.without_sample_labels()
     params = replace(plain, view=DEFAULT_VIEW, focus="", root=None, profile="")
     query = HistoryQuery(
         params=params,

@@ -10,7 +10,6 @@ from frontend.queries.params import PageParams, time_text
 from profiles.query import (
     DEFAULT_METRICS,
     Coverage,
-    GroupKind,
     ProfileRow,
     QueryContext,
     Selection,
@@ -109,6 +108,5 @@ def _line(row: ProfileRow, params: PageParams, unit: str, heaviest: int) -> Prof
 def _alone(row: ProfileRow, params: PageParams) -> PageParams:
     """Return parameters for the profile alone, in the smallest range of whole seconds around it."""
     end = row.time.replace(microsecond=0) + _AROUND
-    alone = replace(params, zones=(), versions=(), labels=(), weight=None, weights=None)
-    of_samples = tuple(each for each in params.unset if each.kind is GroupKind.SAMPLE)
-    return replace(alone, unset=of_samples, profile=row.name_id, span=_AROUND, end=end)
+    alone = replace(params.without_profile_labels(), weight=None, weights=None)
+    return replace(alone, profile=row.name_id, span=_AROUND, end=end)

@@ -91,14 +91,9 @@ def snapshot_url(project_id: str, info: SnapshotInfo) -> str:
     stored = read(of, info.end).params
     plain = PageParams()
     view = replace(
-        stored,
+        stored.without_profile_labels().without_sample_labels(),
         service="",
         type=None,
-        zones=plain.zones,
-        versions=plain.versions,
-        labels=plain.labels,
-        samples=plain.samples,
-        unset=plain.unset,
         span=plain.span,
         end=plain.end,
         weight=plain.weight,

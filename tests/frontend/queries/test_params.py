@@ -267,6 +267,14 @@ def test_unset_labels_stay_in_the_address() -> None:
     assert found.parameters() == f"span=1h&label.region=eu&{query}"
 
 
+def test_restrictions_to_labels_of_profiles_and_of_samples_are_removed_separately() -> None:
+    of_profiles = "zone=a&version=1&label.region=eu&unset=label.pod"
+    of_samples = "sample.endpoint=/pay&unset=sample.plan"
+    found = read_params(f"{of_profiles}&{of_samples}&weight=5&profile=p-1")
+    assert found.without_profile_labels() == read_params(f"{of_samples}&weight=5&profile=p-1")
+    assert found.without_sample_labels() == read_params(f"{of_profiles}&weight=5&profile=p-1")
+
+
 def test_any_label_selects_profiles() -> None:
     found = read_params("label.region=eu&label.region=us&label.instance=a7&label.=x&label.empty=")
     assert found.labels == (("instance", ("a7",)), ("region", ("eu", "us")))
