@@ -13,7 +13,7 @@ import pytest
 
 from profiles.engine.stats.label_totals import LabelTotalsReader
 from profiles.models import Block, BlockLevel, Profile
-from profiles.queries.reports import series
+from profiles.queries.reports import series_accumulator
 from profiles.query import (
     DeadlinePassed,
     FilterOption,
@@ -291,7 +291,7 @@ def test_invalid_queries_are_rejected_with_the_reason(
         run_series(context, selection, view, VERSION)
     with pytest.raises(DeadlinePassed):
         run_series(query_context(selection, time.monotonic() - 1), selection, View(), VERSION)
-    monkeypatch.setattr(series, "MAX_VALUES", 2)
+    monkeypatch.setattr(series_accumulator, "MAX_VALUES", 2)
     with pytest.raises(InvalidQuery, match=r"label.instance has more than 2 values"):
         run_series(context, selection, View(), INSTANCE)
 

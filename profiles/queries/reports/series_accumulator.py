@@ -1,0 +1,265 @@
+"""Accumulator of series: sums of a metric by group and time step.
+
+Without filters and sample labels it adds the total that head rows and blocks have of every profile.
+Otherwise it adds the totals of the values that count, which are read from the profile.
+"""
+
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.db.models import BinaryField, QuerySet, Value
+from numpy.typing import NDArray
+
+from profiles.engine.blocks import ProfileColumns
+from profiles.engine.coverage import ScanStats
+from profiles.engine.errors import BadTree
+from profiles.engine.metrics import Metric
+from profiles.engine.stats.label_totals import LabelTotals, LabelTotalsReader
+from profiles.engine.timestamps import micros
+from profiles.models import Profile
+from profiles.queries.context import QueryContext
+from profiles.queries.plan import QueryPlan
+from profiles.queries.results import GroupSums
+from profiles.queries.scan import open_plan, require_64_bits, stream_rows, total_of
+from profiles.queries.scan_input import UNREADABLE, BlockInput, DayInput, leave_out
+from profiles.queries.selection import Grouping, GroupKind, InvalidQuery, Selection, View
+from profiles.queries.tree import filters_of
+
+MAX_VALUES = 20_000  # distinct values of the label in the range
+CHUNK = 64  # head rows between two checks of the deadline
+Numbers = NDArray[np.int64]
+Key = int | str | None  # Deployment.pk, or the value of a label
+
+
+class SeriesQuery(NamedTuple):
+    """Parameters of one query of a series."""
+
+    context: QueryContext
+    selection: Selection
+    view: View
+    group_by: Grouping | None
+    metric: Metric
+    starts: list[datetime]  # of the steps
+    step: timedelta
+
+    @property
+    def kind(self) -> GroupKind | None:
+        return self.group_by.kind if self.group_by else None
+
+    @property
+    def label(self) -> str:
+        """Return the URL parameter of the label; "" without one."""
+        return self.group_by.parameter if self.group_by else ""
+
+    @property
+    def reader(self) -> LabelTotalsReader:
+        by_sample = self.group_by is not None and self.kind is GroupKind.SAMPLE
+        return LabelTotalsReader(
+            self.metric,
+            self.selection.type.value,
+            filters_of(self.view),
+            self.view.focus,
+            self.selection.samples,
+            self.group_by.name if self.group_by and by_sample else "",
+            self.context.check,
+        )
+
+    @property
+    def reads_values(self) -> bool:
+        """Return True if the stored totals of profiles are not enough."""
+        return self.kind is GroupKind.SAMPLE or self.reader.is_restricted
+
+    def key_of(self, deployment: int, labels: dict[str, str]) -> Key:
+        """Return the group of a profile; None if groups are not of whole profiles."""
+        if self.kind in (GroupKind.VERSION, GroupKind.ZONE):
+            return deployment
+        if self.group_by is not None and self.kind is GroupKind.LABEL:
+            return labels.get(self.group_by.name)
+        return None
+
+
+class SeriesAccumulator:
+    """Sums by group and step of the profiles of one plan."""
+
+    def __init__(self, query: SeriesQuery) -> None:
+        self._query = query
+        self._reader = query.reader if query.reads_values else None
+        self._is_of_profiles = query.kind is not GroupKind.SAMPLE
+        self._first, self._width = micros(query.starts[0]), query.step // timedelta(microseconds=1)
+        self._numbers: dict[Key, int] = {}
+        self._profiles: list[Numbers] = [np.zeros((3, 0), np.int64)]  # group, count, duration
+        self._sparse_values: list[Numbers] = [np.zeros((3, 0), np.int64)]  # group, step, total
+        self._step_profiles = np.zeros(len(query.starts), np.int64)
+        self._step_duration = np.zeros(len(query.starts), np.int64)
+        self._stats = ScanStats()
+
+    def add(self, plan: QueryPlan) -> None:
+        """Add the matching profiles of all blocks and head rows.
+
+        Raise InvalidQuery for more than MAX_VALUES groups, BadProfile for a sum beyond 64 bits,
+        and DeadlinePassed.
+        """
+        head, blocks = open_plan(self._query.context, plan, self._query.metric)
+        for each in blocks:
+            self._query.context.check()
+            self._add_block(each)
+        if plan.has_head:
+            self._add_head(head)
+        require_64_bits(self._stats.total)
+
+    def sums(self) -> GroupSums:
+        """Return the sums of the added profiles."""
+        counts = np.zeros((2, len(self._numbers)), np.int64)
+        group, *columns = np.concatenate(self._profiles, axis=1)
+        for count, values in zip(counts, columns, strict=True):
+            np.add.at(count, group, values)
+        steps = len(self._query.starts)
+        sparse_values = _summed(np.concatenate(self._sparse_values, axis=1), steps)
+        return GroupSums(
+            keys=tuple(self._numbers),
+            profiles=tuple(counts[0].tolist()),
+            duration_ns=tuple(counts[1].tolist()),
+            group=sparse_values[0],
+            step=sparse_values[1],
+            total=sparse_values[2],
+            step_profiles=self._step_profiles,
+            step_duration_ns=self._step_duration,
+            stats=self._stats,
+        )
+
+    def _add_block(self, each: BlockInput) -> None:
+        """Add the matching profiles of a block, or report that it is unreadable."""
+        try:
+            columns, mask = each.opened.profiles, each.mask
+            of_rows = self._read_values(each) if mask.any() else None
+        except UNREADABLE as error:
+            leave_out(self._stats, each.opened.row, error)
+            return
+        each.dimension(self._stats)
+        rows = np.flatnonzero(mask)
+        if not len(rows):
+            return
+        keys, key = self._keys(columns, columns.deployment, columns.label_set)
+        group, step = self._numbered(keys, key[rows]), self._step(columns.time[rows])
+        self._count(group, step, columns.duration_ns[rows])
+        if of_rows is None:
+            total = columns.totals[columns.metrics.index(each.metric)][rows]
+            self._add(group, step, total)
+        elif isinstance(each, DayInput):
+            groups = each.opened.day.groups
+            keys, key = self._keys(columns, groups.deployment, groups.label_set)
+            # No step begins inside the day: the plan has its hours otherwise.
+            at = self._step(np.full(len(key), micros(each.start), np.int64))
+            self._add_values(of_rows, keys, key, at)
+        else:
+            self._add_values(of_rows, keys, key, self._step(columns.time))
+
+    def _read_values(self, each: BlockInput) -> LabelTotals | None:
+        if self._reader is None:
+            return None
+        if isinstance(each, DayInput):
+            return self._reader.of_block(each.opened.day, each.groups)
+        return self._reader.of_block(each.opened.hour, each.mask)
+
+    def _add_values(
+        self, found: LabelTotals, keys: Sequence[Key], key: Numbers, step: Numbers
+    ) -> None:
+        """Add the totals of a block's rows, whose groups are keys[key] unless by sample label."""
+        if self._is_of_profiles:
+            group = self._numbered(keys, key[found.row])
+        else:
+            group = self._numbered(found.values, found.value)
+        self._add(group, step[found.row], found.total)
+
+    def _add_head(self, head: QuerySet[Profile]) -> None:
+        tree = "tree" if self._reader else Value(b"", BinaryField())
+        columns = ("deployment_id", "duration_ns", "labels", "totals", tree, "time", "pk")
+        with closing(stream_rows(head.values_list(*columns))) as rows:
+            while chunk := list(islice(rows, CHUNK)):
+                self._query.context.check()
+                self._add_rows(chunk)
+
+    def _add_rows(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add head rows, in order of time."""
+        of, used = self._query, list[tuple[int, int, int, datetime]]()  # group, total, duration
+        sparse_values: list[tuple[int, int, int]] = []  # row of `used`, group, total
+        for deployment, duration, labels, totals, tree, time, _ in rows:
+            total = total_of(totals, of.metric, of.selection.type.value)
+            if not isinstance(total, int):
+                self._stats.lack(of.metric, total, 1, time, time)
+                continue
+            try:
+                found = self._reader.of_tree(bytes(tree), total) if self._reader else None
+            except BadTree as error:
+                end = time + timedelta(microseconds=duration // 1000)
+                self._stats.leave_out(time, end, str(error))
+                continue
+            key = of.key_of(deployment, labels)
+            group = self._number(key) if self._is_of_profiles else 0
+            if found is None:
+                sparse_values.append((len(used), group, total))
+            else:
+                for at, value in zip(found.value.tolist(), found.total.tolist(), strict=True):
+                    number = group if self._is_of_profiles else self._number(found.values[at])
+                    sparse_values.append((len(used), number, value))
+            used.append((group, total, duration, time))
+        if not used:
+            return
+        groups, whole, durations, times = zip(*used, strict=True)
+        step = self._step(np.array([micros(time) for time in times], np.int64))
+        duration_ns = np.array(durations, np.int64)
+        self._count(np.array(groups, np.int64), step, duration_ns)
+        row, group_of, value_of = np.array(sparse_values, np.int64).reshape(-1, 3).T
+        self._add(group_of, step[row], value_of)
+        self._stats.take(len(used), sum(whole), sum(durations), times[0], times[-1])
+
+    def _keys(
+        self, columns: ProfileColumns, deployment: Numbers, label_set: NDArray[np.int32]
+    ) -> tuple[Sequence[Key], Numbers]:
+        """Return the groups of rows: distinct keys, and the index of the key of each row."""
+        if self._query.kind is GroupKind.LABEL:
+            keys = [self._query.key_of(0, dict(labels)) for labels in columns.label_sets]
+            return keys, label_set.astype(np.int64)
+        distinct, index = np.unique(deployment, return_inverse=True)
+        return [self._query.key_of(pk, {}) for pk in distinct.tolist()], index
+
+    def _numbered(self, keys: Sequence[Key], index: Numbers) -> Numbers:
+        """Return the number of the group keys[index]; only keys in use get a number."""
+        used, inverse = np.unique(index, return_inverse=True)
+        numbers = [self._number(keys[i]) for i in used.tolist()]
+        return np.array(numbers, np.int64)[inverse]
+
+    def _number(self, key: Key) -> int:
+        number = self._numbers.setdefault(key, len(self._numbers))
+        if number >= MAX_VALUES:
+            raise InvalidQuery(
+                f"{self._query.label} has more than {MAX_VALUES:,} values in this range. "
+                "Choose a shorter range or another label."
+            )
+        return number
+
+    def _step(self, time: Numbers) -> Numbers:
+        return np.maximum(time - self._first, 0) // self._width
+
+    def _count(self, group: Numbers, step: Numbers, duration_ns: Numbers) -> None:
+        """Count profiles, by step and, unless groups are of samples, by group."""
+        np.add.at(self._step_profiles, step, 1)
+        np.add.at(self._step_duration, step, duration_ns)
+        if self._is_of_profiles:
+            columns = np.stack([group, np.ones_like(group), duration_ns])
+            self._profiles.append(columns)
+
+    def _add(self, group: Numbers, step: Numbers, total: Numbers) -> None:
+        self._sparse_values.append(_summed(np.stack([group, step, total]), len(self._query.starts)))
+
+
+def _summed(sparse_values: Numbers, steps: int) -> Numbers:
+    """Sum sparse_values (group, step, total) [3, X] of the same group and step."""
+    distinct, index = np.unique(sparse_values[0] * steps + sparse_values[1], return_inverse=True)
+    total = np.zeros(len(distinct), np.int64)
+    np.add.at(total, index, sparse_values[2])
+    return np.stack([distinct // steps, distinct % steps, total])
