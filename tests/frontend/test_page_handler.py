@@ -78,6 +78,11 @@ def pages(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     view.open.set()
 
 
+@pytest.fixture
+def streaming_view(pages: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.view", StreamingView())
+
+
 class Browser:
     def __init__(self, path: str, *headers: tuple[bytes, bytes], address: str = "") -> None:
         self.sent: list[Mapping[str, Any]] = []
@@ -145,6 +150,14 @@ def _flames(project: Project, count: int) -> list[str]:
 
 async def _ask(browser: Browser) -> "asyncio.Task[Browser]":
     return asyncio.create_task(browser.get())
+
+
+async def _request_first_part(browser: Browser) -> "asyncio.Task[Browser]":
+    """Request a page of StreamingView, and return when the browser has its first part."""
+    request = await _ask(browser)
+    await until(lambda: len(browser.sent) == 2)
+    assert browser.text == "the head, "
+    return request
 
 
 def test_a_member_s_pages_have_the_project_s_share_and_strangers_their_own(
@@ -224,16 +237,12 @@ def test_a_closed_browser_ends_its_query_and_leaves_the_queue(
     asyncio.run(many())
 
 
-def test_the_first_part_is_sent_before_the_second_is_made(
-    project: Project, alice: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(f"{__name__}.view", StreamingView())
+@pytest.mark.usefixtures("streaming_view")
+def test_the_first_part_is_sent_before_the_second_is_made(project: Project, alice: User) -> None:
     browser = Browser(flame(project), signed_in(alice))
 
     async def get() -> None:
-        request = await _ask(browser)
-        await until(lambda: len(browser.sent) == 2)
-        assert browser.text == "the head, "
+        request = await _request_first_part(browser)
         assert not view.open.is_set()
         view.open.set()
         await request
@@ -243,15 +252,12 @@ def test_the_first_part_is_sent_before_the_second_is_made(
     asyncio.run(get())
 
 
-def test_a_streamed_page_ends_with_its_browser(
-    project: Project, alice: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(f"{__name__}.view", StreamingView())
+@pytest.mark.usefixtures("streaming_view")
+def test_a_streamed_page_ends_with_its_browser(project: Project, alice: User) -> None:
     browser = Browser(flame(project), signed_in(alice))
 
     async def get() -> None:
-        request = await _ask(browser)
-        await until(lambda: len(browser.sent) == 2)
+        request = await _request_first_part(browser)
         browser.close()
         await request
         await until(lambda: len(view.ended) == 1)
@@ -259,10 +265,8 @@ def test_a_streamed_page_ends_with_its_browser(
     asyncio.run(get())
 
 
-def test_a_streamed_page_that_fails_is_cut_off(
-    project: Project, alice: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(f"{__name__}.view", StreamingView())
+@pytest.mark.usefixtures("streaming_view")
+def test_a_streamed_page_that_fails_is_cut_off(project: Project, alice: User) -> None:
     view.open.set()
     browser = Browser(f"{flame(project)}/broken", signed_in(alice))
     with pytest.raises(ValueError, match="broken"):
