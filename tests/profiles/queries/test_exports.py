@@ -26,7 +26,7 @@ from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.contexts import query_context
 from tests.profiles.pprof_proto import Profile
-from tests.profiles.queries.test_storage_forms import at_stage
+from tests.profiles.queries.compaction_stages import compact_to
 
 pytestmark = pytest.mark.django_db
 WITHOUT_FOO2 = View(filters=(ViewFilter(FilterOption.HIDE, "foo2"),), max_nodes=1)
@@ -160,8 +160,8 @@ def test_pprof_is_the_same_from_blocks(
         rows.stored(shop, HEAP_STACKS, minutes=minutes, type=ProfileType.HEAP, sample_types=GO_HEAP)
     whole = replace(heap_of(selection), end=rows.NOON + timedelta(days=2))
     before, _ = exported(whole, View())
-    with at_stage(project, "days"):
-        after, _ = exported(whole, View())
+    compact_to(project, "days")
+    after, _ = exported(whole, View())
     assert types_of(after) == types_of(before)
     assert sorted(tuple(s.value) for s in after.sample) == sorted(
         tuple(s.value) for s in before.sample

@@ -3,7 +3,6 @@
 import random
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
@@ -33,10 +32,10 @@ from tests.profiles import rows
 from tests.profiles.contexts import query_context
 from tests.profiles.mixed_agents import KINDS, Sent, Sum, having, store, summed, unit_of
 from tests.profiles.pprofs import pprof
-from tests.profiles.queries.test_storage_forms import DAY, at_stage
+from tests.profiles.queries.compaction_stages import STAGES, compact_to
 
 pytestmark = pytest.mark.django_db
-STAGES = ["head", "half", "parts", "hours", "days", "late"]
+DAY = timedelta(days=1)
 CPU = Metric("cpu", "nanoseconds")
 
 
@@ -128,9 +127,9 @@ def test_every_matching_profile_is_used_or_counted_as_missing(
     chance = random.Random(seed)
     type = chance.choice([*KINDS])
     sent = store(project, type, 60, chance)
-    with nullcontext() if stage == "head" else at_stage(project, stage):
-        for metric in KINDS[type][0]:
-            check_all(project, type, sent, metric)
+    compact_to(project, stage)
+    for metric in KINDS[type][0]:
+        check_all(project, type, sent, metric)
 
 
 def test_two_spellings_in_one_service_are_one_metric(project: Project) -> None:
@@ -170,10 +169,10 @@ def test_two_names_of_one_metric_in_a_profile_are_not_counted_twice(project: Pro
     top = run_top(query_context(whole(project)), whole(project), View())
     assert [row.self for row in top.rows] == [5]
     assert top.metrics == (CPU, Metric("itimer", "nanoseconds"))
-    with at_stage(project, "days"):
-        assert [
-            row.self for row in run_top(query_context(whole(project)), whole(project), View()).rows
-        ] == [5]
+    compact_to(project, "days")
+    assert [
+        row.self for row in run_top(query_context(whole(project)), whole(project), View()).rows
+    ] == [5]
 
 
 def test_what_lacks_the_metric_is_counted_by_what_it_has(project: Project) -> None:

@@ -1,6 +1,5 @@
 """Sums over time by the values of a label."""
 
-import random
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -18,7 +17,6 @@ from profiles.query import (
     DeadlinePassed,
     FilterOption,
     Grouping,
-    GroupKind,
     InvalidQuery,
     Selection,
     SeriesResult,
@@ -29,76 +27,29 @@ from profiles.query import (
     run_tree,
 )
 from projects.models import Deployment, Project
-from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.contexts import query_context
-from tests.profiles.pprofs import labelled_pprof
-from tests.profiles.queries.test_storage_forms import at_stage
+from tests.profiles.queries.compaction_stages import STAGES, compact_to
+from tests.profiles.queries.labelled_profiles import (
+    ENDPOINT,
+    INSTANCE,
+    KEYS,
+    MICROSECOND,
+    VERSION,
+    ZONE,
+    LabelledProfile,
+    cut,
+    fill,
+    whole,
+)
 
 pytestmark = pytest.mark.django_db
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-MICROSECOND = 1000  # ns
-VERSION, ZONE = Grouping(GroupKind.VERSION), Grouping(GroupKind.ZONE)
-INSTANCE = Grouping(GroupKind.LABEL, "instance")
-ENDPOINT = Grouping(GroupKind.SAMPLE, "endpoint")
-STAGES = ["head", "half", "parts", "hours", "days", "late"]
-
-
-@dataclass(frozen=True)
-class StoredSample:
-    """Profile as it was sent."""
-
-    time: datetime
-    version: str
-    zone: str
-    labels: dict[str, str]
-    stacks: dict[tuple[str, str], int]
-
-
-def fill(project: Project) -> list[StoredSample]:
-    """Store two days of profiles with labels of profiles and samples."""
-    chance = random.Random(7)
-    sent = []
-    for number in range(90):
-        version, zone = chance.choice(["1", "2", ""]), chance.choice(["eu", "us"])
-        stacks = {
-            (stack, endpoint): chance.randrange(1, 50)
-            for stack in ("main;a", "main;b;c", "main")
-            for endpoint in chance.sample(["/pay", "/list", "/user", ""], 2)
-        }
-        minutes = number * 32 // 3 * 3
-        labels = {"instance": chance.choice("xyz")} if number % 5 else {}
-        of = rows.deployment(project, version=version, zone=zone)
-        rows.stored_raw(
-            of, labelled_pprof(stacks), minutes=minutes, labels=labels, name_id=f"p{number:03}"
-        )
-        at = rows.NOON + minutes * timedelta(minutes=1)
-        sent.append(StoredSample(at, version, zone, labels, stacks))
-    return sent
-
-
-def whole(project: Project) -> Selection:
-    return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON - DAY, rows.NOON + 3 * DAY)
-
-
-def cut(project: Project) -> Selection:
-    start, end = timedelta(minutes=37), timedelta(hours=13, minutes=11)
-    return replace(whole(project), start=rows.NOON + start, end=rows.NOON + end)
-
-
-KeyOf = Callable[[StoredSample, str], str | None]
-KEYS: dict[Grouping | None, KeyOf] = {
-    VERSION: lambda sent, _: sent.version or None,
-    ZONE: lambda sent, _: sent.zone,
-    INSTANCE: lambda sent, _: sent.labels.get("instance"),
-    ENDPOINT: lambda _, endpoint: endpoint or None,
-    None: lambda *_: None,
-}
 
 
 def expected(
-    sent: list[StoredSample],
+    sent: list[LabelledProfile],
     selection: Selection,
     group_by: Grouping | None,
     step: timedelta,
@@ -139,14 +90,7 @@ VIEWS: list[tuple[View, Callable[[str, str], bool]]] = [
 @pytest.mark.parametrize("stage", STAGES)
 def test_it_is_the_sum_of_the_samples_however_they_are_stored(project: Project, stage: str) -> None:
     sent = fill(project)
-    if stage == "head":
-        _check(project, sent)
-        return
-    with at_stage(project, stage):
-        _check(project, sent)
-
-
-def _check(project: Project, sent: list[StoredSample]) -> None:
+    compact_to(project, stage)
     for selection in (whole(project), cut(project)):
         for group_by in KEYS:
             for view, counts in VIEWS:
@@ -168,16 +112,14 @@ def _check(project: Project, sent: list[StoredSample]) -> None:
 def test_samples_are_selected_by_their_labels(project: Project, stage: str) -> None:
     sent = fill(project)
     selection = replace(whole(project), samples=(("endpoint", ("/pay", "/user")),))
-    with at_stage(project, stage):
-        for group_by in KEYS:
-            result = run_series(query_context(selection), selection, View(), group_by, step=DAY)
-            of = expected(
-                sent, selection, group_by, DAY, lambda _, value: value in ("/pay", "/user")
-            )
-            assert found(result) == of
-        none = replace(selection, samples=(("endpoint", ("/nowhere",)),))
-        result = run_series(query_context(none), none, View(), step=DAY)
-        assert (result.steps[1].total, result.coverage.profiles) == (0, 90)
+    compact_to(project, stage)
+    for group_by in KEYS:
+        result = run_series(query_context(selection), selection, View(), group_by, step=DAY)
+        of = expected(sent, selection, group_by, DAY, lambda _, value: value in ("/pay", "/user"))
+        assert found(result) == of
+    none = replace(selection, samples=(("endpoint", ("/nowhere",)),))
+    result = run_series(query_context(none), none, View(), step=DAY)
+    assert (result.steps[1].total, result.coverage.profiles) == (0, 90)
 
 
 @dataclass(frozen=True)
@@ -185,7 +127,7 @@ class UnsetCase:
     """Selection with empty values, the profiles that it selects, and the samples that count."""
 
     narrowing: dict[str, Any]
-    profiles: Callable[[StoredSample], bool] = lambda _: True
+    profiles: Callable[[LabelledProfile], bool] = lambda _: True
     samples: Callable[[str, str], bool] = lambda *_: True  # of a stack and an endpoint
 
 
@@ -206,14 +148,7 @@ UNSET = [
 @pytest.mark.parametrize("stage", STAGES)
 def test_an_empty_value_selects_what_has_no_value(project: Project, stage: str) -> None:
     sent = fill(project)
-    if stage == "head":
-        _check_unset(project, sent)
-        return
-    with at_stage(project, stage):
-        _check_unset(project, sent)
-
-
-def _check_unset(project: Project, sent: list[StoredSample]) -> None:
+    compact_to(project, stage)
     for case in UNSET:
         selection = replace(whole(project), **case.narrowing)
         selected = [each for each in sent if case.profiles(each)]
@@ -228,14 +163,14 @@ def _check_unset(project: Project, sent: list[StoredSample]) -> None:
 
 def test_without_filters_only_a_sample_label_needs_values(project: Project) -> None:
     fill(project)
-    with at_stage(project, "days"):
-        assert Block.objects.filter(level=BlockLevel.DAY).exists()
-        selection = whole(project)
-        with patch.object(LabelTotalsReader, "of_block", side_effect=AssertionError):
-            for group_by in (VERSION, ZONE, INSTANCE, None):
-                run_series(query_context(selection), selection, View(), group_by, step=HOUR)
-            with pytest.raises(AssertionError):
-                run_series(query_context(selection), selection, View(), ENDPOINT, step=HOUR)
+    compact_to(project, "days")
+    assert Block.objects.filter(level=BlockLevel.DAY).exists()
+    selection = whole(project)
+    with patch.object(LabelTotalsReader, "of_block", side_effect=AssertionError):
+        for group_by in (VERSION, ZONE, INSTANCE, None):
+            run_series(query_context(selection), selection, View(), group_by, step=HOUR)
+        with pytest.raises(AssertionError):
+            run_series(query_context(selection), selection, View(), ENDPOINT, step=HOUR)
 
 
 def test_groups_of_profiles_have_their_number_and_duration(project: Project) -> None:
@@ -267,12 +202,12 @@ def test_values_beyond_the_size_are_summed(project: Project, shop: Deployment) -
 
 def test_deleted_deployments_and_empty_versions_have_no_value(project: Project) -> None:
     fill(project)
-    with at_stage(project, "hours"):
-        Deployment.objects.filter(project=project, version="2").delete()
-        selection = whole(project)
-        result = run_series(query_context(selection), selection, View(), VERSION)
-        assert {each.value for each in result.values} == {"1", None}
-        assert sum(each.profiles or 0 for each in result.values) == 90
+    compact_to(project, "hours")
+    Deployment.objects.filter(project=project, version="2").delete()
+    selection = whole(project)
+    result = run_series(query_context(selection), selection, View(), VERSION)
+    assert {each.value for each in result.values} == {"1", None}
+    assert sum(each.profiles or 0 for each in result.values) == 90
 
 
 def test_invalid_queries_are_rejected_with_the_reason(
@@ -315,7 +250,7 @@ def test_a_tree_has_the_selected_samples_only(project: Project) -> None:
             if endpoint == "/pay":
                 sums[stack.rpartition(";")[2]] += count * MICROSECOND
     for stage in ("half", "days"):
-        with at_stage(project, stage):
-            top = run_top(query_context(selection), selection, View())
-            assert {row.name: row.self for row in top.rows if row.self} == sums
-            assert top.coverage.profiles == 90
+        compact_to(project, stage)
+        top = run_top(query_context(selection), selection, View())
+        assert {row.name: row.self for row in top.rows if row.self} == sums
+        assert top.coverage.profiles == 90

@@ -37,20 +37,19 @@ from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.contexts import query_context
 from tests.profiles.pprofs import labelled_pprof
-from tests.profiles.queries.test_series import (
+from tests.profiles.queries.compaction_stages import STAGES, compact_to
+from tests.profiles.queries.labelled_profiles import (
     ENDPOINT,
     INSTANCE,
     KEYS,
     MICROSECOND,
-    STAGES,
     VERSION,
     ZONE,
-    StoredSample,
+    LabelledProfile,
     cut,
     fill,
     whole,
 )
-from tests.profiles.queries.test_storage_forms import at_stage
 from tests.profiles.queries.test_tree import paths
 
 pytestmark = pytest.mark.django_db
@@ -71,7 +70,7 @@ def _document_paths(selection: Selection, view: View) -> dict[str, int]:
     return paths(tree_json(context, run_tree(context, selection, view)))
 
 
-def expected(sent: list[StoredSample], selection: Selection, split: Grouping) -> dict[str, int]:
+def expected(sent: list[LabelledProfile], selection: Selection, split: Grouping) -> dict[str, int]:
     """Sum the samples by value and stack; samples of other endpoints than selected do not count."""
     sums: Counter[str] = Counter()
     allowed = dict(selection.samples).get("endpoint")
@@ -88,14 +87,7 @@ def expected(sent: list[StoredSample], selection: Selection, split: Grouping) ->
 @pytest.mark.parametrize("stage", STAGES)
 def test_each_value_has_the_stacks_of_its_samples(project: Project, stage: str) -> None:
     sent = fill(project)
-    if stage == "head":
-        _check(project, sent)
-        return
-    with at_stage(project, stage):
-        _check(project, sent)
-
-
-def _check(project: Project, sent: list[StoredSample]) -> None:
+    compact_to(project, stage)
     pay, unset = ("/pay", "/list"), ("/pay", "")
     restrictions = [(), *((("endpoint", allowed),) for allowed in (pay, unset, ("",)))]
     for of in (whole(project), cut(project)):

@@ -2,20 +2,16 @@
 
 import dataclasses
 import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
-from unittest.mock import patch
 
 import pytest
-from django.utils import timezone
 
 from profiles import listing
-from profiles.compaction import day_rollup, hour_blocks, level0, pending_series
 from profiles.engine.encoding.preorder_columns import to_columns
 from profiles.listing import ListedProfile, ProfileListing
-from profiles.models import Block, BlockLevel, Profile
+from profiles.models import Block, BlockLevel
 from profiles.query import (
     Group,
     ProfileOrder,
@@ -35,6 +31,7 @@ from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.contexts import query_context
+from tests.profiles.queries.compaction_stages import COMPACTED, compact_to
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
@@ -56,39 +53,6 @@ def fill(project: Project) -> None:
         )
     rows.stored(rows.deployment(project, service="other"), minutes=100)
     rows.stored(rows.deployment(project), minutes=200, type=ProfileType.WALL)
-
-
-@contextmanager
-def at_stage(project: Project, stage: str) -> Iterator[None]:
-    """Compact up to a stage.
-
-    "hours"; "days"; "late" (days, then late profiles); "half"; "parts" (half, and the rest in small
-    level 0 blocks).
-    """
-    later = max(rows.NOON, timezone.now()) + 5 * DAY
-    if stage in {"half", "parts"}:
-        later = rows.NOON + timedelta(hours=20)
-        Profile.objects.update(stored_at=rows.NOON)
-    late = []
-    if stage == "late":
-        late = list(Profile.objects.filter(name_id__endswith="7"))
-        Profile.objects.filter(name_id__endswith="7").delete()
-    hour_blocks.compact_hours(project.pk, later)
-    if stage == "parts":
-        few = patch.multiple(level0, LONG=2, LEFT=2)
-        with patch.object(pending_series, "LONG", 2), few:
-            level0.compact_long_heads(project.pk, later)
-            # Treat those hours as open, so that level 0 blocks are built for them.
-            with patch.object(level0, "hours_before", return_value=rows.NOON):
-                assert level0.compact_long_heads(project.pk, later + 2 * DAY) > 5
-        assert Block.objects.filter(is_part=True).count() > 2
-    if stage in {"days", "late"}:
-        assert day_rollup.roll_up_days(project.pk, later) > 0
-    Profile.objects.bulk_create(late[::2])
-    if late:
-        hour_blocks.compact_hours(project.pk, later)
-    Profile.objects.bulk_create(late[1::2])
-    yield
 
 
 def selections(project: Project) -> list[Selection]:
@@ -143,17 +107,17 @@ def everything(project: Project, selection: Selection) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("stage", ["half", "parts", "hours", "days", "late"])
+@pytest.mark.parametrize("stage", COMPACTED)
 def test_it_is_the_same_before_and_after(project: Project, stage: str) -> None:
     fill(project)
     all_selections = selections(project)
     before = [everything(project, selection) for selection in all_selections]
-    with at_stage(project, stage):
-        assert Block.objects.filter(level=BlockLevel.DAY).exists() == (stage in {"days", "late"})
-        for selection, expected in zip(all_selections, before, strict=True):
-            after = everything(project, selection)
-            for name in expected:
-                assert after[name] == expected[name], (name, selection)
+    compact_to(project, stage)
+    assert Block.objects.filter(level=BlockLevel.DAY).exists() == (stage in {"days", "late"})
+    for selection, expected in zip(all_selections, before, strict=True):
+        after = everything(project, selection)
+        for name in expected:
+            assert after[name] == expected[name], (name, selection)
 
 
 def test_pages_of_the_newest_go_through_all(project: Project) -> None:
@@ -162,20 +126,20 @@ def test_pages_of_the_newest_go_through_all(project: Project) -> None:
     expected = [
         row.name_id for row in run_profiles(query_context(selection), selection, size=1000).rows
     ]
-    with at_stage(project, "late"):
-        found: list[str] = []
-        page = ""
-        while True:
-            response = run_profiles(query_context(selection), selection, size=9, page=page)
-            found.extend(row.name_id for row in response.rows)
-            page = response.next_page or ""
-            if not page:
-                break
+    compact_to(project, "late")
+    found: list[str] = []
+    page = ""
+    while True:
+        response = run_profiles(query_context(selection), selection, size=9, page=page)
+        found.extend(row.name_id for row in response.rows)
+        page = response.next_page or ""
+        if not page:
+            break
     assert found == expected
     assert len(set(found)) == 90
 
 
-@pytest.mark.parametrize("stage", ["half", "parts", "hours", "days", "late"])
+@pytest.mark.parametrize("stage", COMPACTED)
 def test_menus_and_services_are_the_same(project: Project, stage: str) -> None:
     fill(project)
     ranges = [
@@ -193,8 +157,8 @@ def test_menus_and_services_are_the_same(project: Project, stage: str) -> None:
         )
     ]
     before = [ask() for ask in queries]
-    with at_stage(project, stage):
-        assert [ask() for ask in queries] == before
+    compact_to(project, stage)
+    assert [ask() for ask in queries] == before
 
 
 def test_lists_of_all_services_are_the_same(project: Project) -> None:
@@ -215,8 +179,8 @@ def test_lists_of_all_services_are_the_same(project: Project) -> None:
 
     before = [listed(which) for which in queries]
     assert len(before[0]) == len(set(before[0])) == 92
-    with at_stage(project, "late"):
-        assert [listed(which) for which in queries] == before
+    compact_to(project, "late")
+    assert [listed(which) for which in queries] == before
 
 
 def test_sparklines_are_the_same_to_the_hour(project: Project) -> None:
@@ -229,5 +193,5 @@ def test_sparklines_are_the_same_to_the_hour(project: Project) -> None:
 
     before = ask()
     for stage in ("hours", "days"):
-        with at_stage(project, stage):
-            assert ask() == before
+        compact_to(project, stage)
+        assert ask() == before

@@ -1,0 +1,53 @@
+"""Stages of compaction at which tests query the same profiles."""
+
+from datetime import datetime, timedelta
+from unittest.mock import patch
+
+from django.utils import timezone
+
+from profiles.compaction import day_rollup, hour_blocks, level0, pending_series
+from profiles.models import Block, Profile
+from projects.models import Project
+from tests.profiles import rows
+
+COMPACTED = ("half", "parts", "hours", "days", "late")
+STAGES = ("head", *COMPACTED)
+DAY = timedelta(days=1)
+
+
+def compact_to(project: Project, stage: str) -> None:
+    """Compact the profiles of two days, which begin at rows.NOON, up to a stage.
+
+    "head": nothing. "half": hours of the first 20 h. "parts": half, and the rest in small level 0
+    blocks. "hours": all hours. "days": hours and days. "late": days, then late profiles, of which
+    one half is compacted too.
+    """
+    if stage == "head":
+        return
+    later = max(rows.NOON, timezone.now()) + 5 * DAY
+    if stage in {"half", "parts"}:
+        later = rows.NOON + timedelta(hours=20)
+        Profile.objects.update(stored_at=rows.NOON)
+    late = []
+    if stage == "late":
+        late = list(Profile.objects.filter(name_id__endswith="7"))
+        Profile.objects.filter(name_id__endswith="7").delete()
+    hour_blocks.compact_hours(project.pk, later)
+    if stage == "parts":
+        _compact_open_hours(project, later)
+    if stage in {"days", "late"}:
+        assert day_rollup.roll_up_days(project.pk, later) > 0
+    Profile.objects.bulk_create(late[::2])
+    if late:
+        hour_blocks.compact_hours(project.pk, later)
+    Profile.objects.bulk_create(late[1::2])
+
+
+def _compact_open_hours(project: Project, later: datetime) -> None:
+    few = patch.multiple(level0, LONG=2, LEFT=2)
+    with patch.object(pending_series, "LONG", 2), few:
+        level0.compact_long_heads(project.pk, later)
+        # Treat those hours as open, so that level 0 blocks are built for them.
+        with patch.object(level0, "hours_before", return_value=rows.NOON):
+            assert level0.compact_long_heads(project.pk, later + 2 * DAY) > 5
+    assert Block.objects.filter(is_part=True).count() > 2
