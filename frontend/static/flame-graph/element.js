@@ -17,19 +17,19 @@ import { ROW_HEIGHT } from './draw.js';
 import { idOf, nodeWithId } from './ids.js';
 import { onKey } from './keyboard.js';
 import { labelOf, plainLabel } from './labels.js';
-import { LoadError, loadTree } from './load.js';
+import { LoadError } from './load.js';
 import { MatchMap } from './match-map.js';
 import { Picture } from './picture.js';
 import { Pointing } from './pointing.js';
 import { withoutRecursion } from './recursion.js';
+import { RootAnchor } from './root-anchor.js';
 import { isCallers, levelsOf, lineOfRow, nodeAt, rowsOf } from './rows.js';
 import { filled } from './text.js';
+import { TreeLoader } from './tree-loader.js';
 import { nameOf, readTree } from './tree.js';
 import { Zoom } from './zoom.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
-
-const WAIT_MS = 150; // delay before a loading tree is announced
 
 export class FlameGraph extends HTMLElement {
   static observedAttributes = ['src', 'side', 'colour', 'frame', 'recursion', 'flip'];
@@ -42,15 +42,17 @@ export class FlameGraph extends HTMLElement {
     this.zoomed = new Zoom(() => this.drawNow());
     this.frameRequest = 0;
     this.gone = new AbortController();
-    this.loading = new AbortController();
-    this.source = ''; // URL of the shown tree
-    this.side = ''; // side of the focus in that tree
+    this.loader = new TreeLoader({
+      wait: () => this.tell('flame-wait', {}),
+      take: (tree) => this.take(tree),
+      fail: (error) => this.fail(error),
+    });
     /** @type {Tree | null} as loaded, with recursion */
     this.whole = null;
     this.chosenId = ''; // id of the chosen frame
     /** @type {Uint8Array | null} nodes that match the search */
     this.found = null;
-    this.below = 0; // pixels scrolled out below, after the latest scrolling
+    this.anchor = new RootAnchor(this);
   }
 
   connectedCallback() {
@@ -67,12 +69,12 @@ export class FlameGraph extends HTMLElement {
     }
     this.listen(view, signal);
     if (this.data) this.redraw();
-    if (this.source !== this.getAttribute('src')) void this.load();
+    void this.load();
   }
 
   disconnectedCallback() {
     this.gone.abort();
-    this.loading.abort();
+    this.loader.stop();
     this.zoomed.stop();
     cancelAnimationFrame(this.frameRequest);
   }
@@ -97,15 +99,8 @@ export class FlameGraph extends HTMLElement {
     this.addEventListener('scroll', redraw, { signal, passive: true });
     addEventListener('scroll', redraw, { signal, passive: true });
     addEventListener('resize', redraw, { signal });
-    let height = 0;
-    // An event that comes after a change of the height is about the scrolling before it.
-    const scrolled = () => this.clientHeight === height && (this.below = this.belowWindow());
-    this.addEventListener('scroll', scrolled, { signal, passive: true });
-    const resized = new ResizeObserver(() => {
-      height = this.clientHeight;
-      this.keepRoot();
-      this.redraw();
-    });
+    this.anchor.watch(signal);
+    const resized = new ResizeObserver(redraw);
     resized.observe(this);
     signal.addEventListener('abort', () => resized.disconnect());
     watchTheme(() => {
@@ -116,34 +111,21 @@ export class FlameGraph extends HTMLElement {
 
   // -- Data
 
-  async load() {
-    this.loading.abort();
-    const loading = (this.loading = new AbortController());
+  /** Return whether the tree of the current `src` has still to be loaded. */
+  get isLoading() {
     const source = this.getAttribute('src');
-    const side = this.getAttribute('side') ?? '';
-    if (!source) return; // the page shows only the list
-    if (this.data && source === this.source && side === this.side) return; // back to what is shown
-    const slow = setTimeout(() => this.tell('flame-wait', {}), WAIT_MS);
-    try {
-      let tree = await loadTree(source, loading.signal, side);
-      if (loading.signal.aborted) return;
-      if (tree.preview) {
-        const whole = loadTree(source, loading.signal, side);
-        this.take(tree);
-        tree = await whole;
-        if (loading.signal.aborted) return;
-      }
-      this.source = source;
-      this.side = side;
-      this.take(tree);
-    } catch (error) {
-      if (loading.signal.aborted) return;
-      this.releaseRoom();
-      if (!(error instanceof LoadError)) throw error;
-      this.tell('flame-error', { reason: error.reason, detail: error.detail });
-    } finally {
-      clearTimeout(slow);
-    }
+    return source !== null && source !== this.loader.source;
+  }
+
+  load() {
+    return this.loader.load(this.getAttribute('src'), this.getAttribute('side') ?? '');
+  }
+
+  /** Tell the page why a tree cannot be loaded; throw any other error. @param {unknown} error */
+  fail(error) {
+    this.releaseRoom();
+    if (!(error instanceof LoadError)) throw error;
+    this.tell('flame-error', { reason: error.reason, detail: error.detail });
   }
 
   /** Show a tree that the caller already has. @param {import("./tree.js").WireTree} wire */
@@ -162,7 +144,7 @@ export class FlameGraph extends HTMLElement {
     const colours = coloursOf(tree, colourBy(this.getAttribute('colour')));
     this.data = { tree, rows: rowsOf(tree), colours };
     this.measure(tree);
-    this.keepRoot();
+    this.anchor.restore();
     this.zoomed.show(tree, node, false);
     this.choose(nodeWithId(tree, chosenId) || -1);
     this.tell('flame-load', { tree, node, missing: Boolean(frameId) && node === 0 });
@@ -181,20 +163,10 @@ export class FlameGraph extends HTMLElement {
     this.view?.querySelector('.room')?.remove();
   }
 
-  /** Return the pixels of the graph that are scrolled out below. */
-  belowWindow() {
-    return this.scrollHeight - this.clientHeight - this.scrollTop;
-  }
-
-  /** After a change of the height, keep a root at the bottom where it was. */
-  keepRoot() {
-    if (this.flip) this.scrollTo(0, this.scrollTop + this.belowWindow() - this.below);
-  }
-
   /** Show the same levels after the root moved to the other end. */
   mirror() {
     if (this.data) this.pointing?.unmark(this.shown(this.data));
-    this.scrollTo(0, this.belowWindow());
+    this.anchor.mirror();
     this.redraw();
   }
 

@@ -209,7 +209,7 @@ function showAddress() {
   searchAsAddressed();
   if (profilesOf(location.search) === shown) {
     abortRequest();
-    if (!isLoading()) showSeries(); // stopped for the request that is given up
+    if (!graph()?.isLoading) showSeries(); // stopped for the request that is given up
   } else {
     stopOverTime(); // one query of a user runs at a time
     void requestPage();
@@ -233,13 +233,7 @@ addEventListener('popstate', () => {
 
 /** Note the current URL as the shown one, if page and graph are. */
 function noteIfShown() {
-  if (profilesOf(location.search) === shown && !isLoading()) noteShown();
-}
-
-/** Return whether the graph still waits for the tree of its current `src`. */
-function isLoading() {
-  const flame = graph();
-  return Boolean(flame?.hasAttribute('src') && flame.source !== flame.getAttribute('src'));
+  if (profilesOf(location.search) === shown && !graph()?.isLoading) noteShown();
 }
 
 function goBack() {

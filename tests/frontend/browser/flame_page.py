@@ -23,7 +23,7 @@ def view(page: Page) -> Locator:
 
 
 # Returns no boxes while the tree of the latest `src` is still loading.
-BOXES = "graph => graph.source === graph.getAttribute('src') ? graph.boxes : []"
+BOXES = "graph => (graph.isLoading ? [] : graph.boxes)"
 
 
 def drawn(page: Page) -> list[FrameBox]:
