@@ -113,6 +113,13 @@ def run_mutations(target: FuzzTarget, run: Callable[[bytes], str], runs: int, se
         mutator.learn(data, run(data))
 
 
+def _write_dictionary(tokens: Sequence[bytes], folder: Path) -> Path:
+    path = folder / "dictionary"
+    escaped = ("".join(f"\\x{byte:02x}" for byte in token) for token in tokens)
+    path.write_text("".join(f'"{token}"\n' for token in escaped))
+    return path
+
+
 def run_atheris(
     target: FuzzTarget, run: Callable[[bytes], str], runs: int, seed: int, folder: Path
 ) -> None:
@@ -123,14 +130,14 @@ def run_atheris(
     atheris = importlib.import_module("atheris")
     corpus = target.corpus()
     mutator = mutator_of(target, corpus, "atheris")
-    inputs, words = folder / "corpus", folder / "dictionary"
+    inputs = folder / "corpus"
     inputs.mkdir()
     for number, data in enumerate(corpus):
         (inputs / str(number)).write_bytes(data)
-    escaped = ("".join(f"\\x{byte:02x}" for byte in token) for token in target.dictionary)
-    words.write_text("".join(f'"{token}"\n' for token in escaped))
     options = [f"-runs={runs}", f"-seed={seed}", f"-max_len={target.max_size}"]
-    options += ["-rss_limit_mb=0", "-timeout=0", "-verbosity=0", f"-dict={words}"]
+    options += ["-rss_limit_mb=0", "-timeout=0", "-verbosity=0"]
+    if target.dictionary:  # libFuzzer exits on an empty one
+        options.append(f"-dict={_write_dictionary(target.dictionary, folder)}")
 
     def run_one(data: bytes) -> None:
         run(data)
