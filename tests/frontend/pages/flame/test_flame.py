@@ -182,6 +182,21 @@ def test_an_empty_result_says_why_and_what_to_change(
     assert "<flame-graph" not in text
 
 
+@pytest.mark.usefixtures("profiles")
+def test_another_service_is_offered_without_the_restrictions(
+    client: Client, alice: User, url: str
+) -> None:
+    client.force_login(alice)
+    restrictions = "zone=mars&version=9&label.instance=x&sample.endpoint=x&unset=label.pod"
+    view = "weight=1&focus=nobody.run&f=show:nobody"
+    text = page(client, f"{url}?service=nobody&{restrictions}&{view}&span=2h")
+    found = re.search(r'href="([^"]+)"[^>]*>\s*checkout\s*<', text)
+    assert found
+    link = html.unescape(found[1])
+    assert "span=2h" in link
+    assert "<flame-graph" in page(client, link)
+
+
 def test_a_registered_service_without_profiles_is_waited_for(
     client: Client, alice: User, project: Project, url: str
 ) -> None:
