@@ -135,7 +135,8 @@ def run_atheris(
     for number, data in enumerate(corpus):
         (inputs / str(number)).write_bytes(data)
     options = [f"-runs={runs}", f"-seed={seed}", f"-max_len={target.max_size}"]
-    options += ["-rss_limit_mb=0", "-timeout=0", "-verbosity=0"]
+    # Campaign limits memory and CPU time. atheris takes a time limit of 0 for one of 0 s.
+    options += ["-rss_limit_mb=0", "-timeout=86400", "-verbosity=0"]
     if target.dictionary:  # libFuzzer exits on an empty one
         options.append(f"-dict={_write_dictionary(target.dictionary, folder)}")
 
