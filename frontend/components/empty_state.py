@@ -80,10 +80,9 @@ def _without_any(params: PageParams, selection: Selection, row: ServiceName) -> 
 def _unknown_service(params: PageParams, services: Sequence[ServiceName]) -> EmptyState:
     title = _("No service named “%(service)s”") % {"service": params.service[:80]}
     text = _("It may have another name, or it has not sent profiles to this project yet.")
-    # Labels, filters and functions of one service are not those of another.
-    range_only = PageParams(span=params.span, end=params.end)
+    # Only the range: labels, filters and functions of one service are not those of another.
     first = tuple(
-        Action(row.service, replace(range_only, service=row.service))
+        Action(row.service, PageParams(service=row.service, span=params.span, end=params.end))
         for row in by_last_seen(services)[:3]
     )
     return EmptyState(title, text, actions=first)

@@ -7,8 +7,6 @@ package-colours.test.js).
 import json
 import random
 import re
-import shutil
-import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from profiles.engine.calltree.top import top
 from profiles.query import FunctionRow
 from tests.golden.make import tree_of
 from tests.golden.queries import QUERIES
+from tests.node import run_module
 from tests.paths import STATIC
 
 CASES = json.loads((Path(__file__).parent / "packages.json").read_text())
@@ -30,9 +29,8 @@ Selection = Sequence[FunctionRow]
 # For each function of a selection: name, path and kind of its package, and its token.
 SCRIPT = """
 import { readFileSync } from 'node:fs';
-const folder = process.argv[1];
-const { PackageColours, PACKAGE_TOKENS } = await import(`${folder}/package-colours.js`);
-const { packageOf } = await import(`${folder}/packages.js`);
+import { PackageColours, PACKAGE_TOKENS } from './frontend/static/flame-graph/package-colours.js';
+import { packageOf } from './frontend/static/flame-graph/packages.js';
 const found = JSON.parse(readFileSync(0, 'utf8')).map((functions) => {
   const column = (at) => functions.map((row) => row[at]);
   const index = functions.map((_, i) => i);
@@ -70,17 +68,11 @@ def tokens_of(functions: Selection) -> list[str]:
 
 
 def in_browser(selections: Iterable[Selection]) -> list[list[list[str]]]:
-    node = shutil.which("node")
-    assert node, "these tests need Node.js: apt install nodejs"
     rows = [
         [(each.name, each.file, each.self, each.total) for each in functions]
         for functions in selections
     ]
-    command = [node, "--input-type=module", "-e", SCRIPT, str(STATIC / "flame-graph")]
-    done = subprocess.run(
-        command, input=json.dumps(rows), capture_output=True, text=True, check=True
-    )
-    found: list[list[list[str]]] = json.loads(done.stdout)
+    found: list[list[list[str]]] = json.loads(run_module(SCRIPT, stdin=json.dumps(rows)))
     return found
 
 
@@ -141,11 +133,11 @@ def test_the_colours_are_those_of_the_stylesheet() -> None:
 
 def test_labels_on_highlighted_nodes_have_the_ink_of_the_console() -> None:
     script = """
-const { inkOn } = await import(`${process.argv[1]}/palette.js`);
+import { inkOn } from './frontend/static/flame-graph/palette.js';
 const rgb = (hex) => `rgb(${[1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16))})`;
-console.log(JSON.stringify(process.argv.slice(2).map((hex) => inkOn(rgb(hex)))));
+console.log(JSON.stringify(process.argv.slice(1).map((hex) => inkOn(rgb(hex)))));
 """
     fills = [theme.highlight for theme in THEMES.values()]
-    command = ["node", "--input-type=module", "-e", script, str(STATIC / "flame-graph"), *fills]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == [theme.highlight_ink for theme in THEMES.values()]
+    assert json.loads(run_module(script, *fills)) == [
+        theme.highlight_ink for theme in THEMES.values()
+    ]
