@@ -19,7 +19,7 @@ ENDINGS = {
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
 # Spreadsheets evaluate cells that start with these characters as formulas. Such cells get a leading
 # apostrophe, so that they are shown as text.
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULAS = (*"=+-@＝＋－＠", "\t", "\r")
 _LONGEST = 60  # characters per component of the name
 
 

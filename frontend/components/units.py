@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
 from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 # Units of each kind with their size in the base unit, in ascending order.
 _SCALES: dict[str, tuple[tuple[str, float], ...]] = {
@@ -142,5 +143,13 @@ def format_delta(value: float, unit: str) -> str:
 
 
 def format_delta_points(share: float) -> str:
-    """Format a difference of shares in percentage points: 0.219 is `+21.9%`."""
+    """Format a difference of shares in percentage points: 0.219 is `+21.9 pp`."""
+    percent = format_delta_percent(share)
+    if not share:
+        return percent
+    return _("%(number)s pp") % {"number": percent.removesuffix("%")}
+
+
+def format_delta_percent(share: float) -> str:
+    """Format a relative change: 0.219 is `+21.9%`."""
     return f"+{format_percent(share, 1)}" if share > 0 else format_percent(share, 1)

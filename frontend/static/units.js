@@ -74,6 +74,16 @@ export function formatPercent(part, whole) {
 }
 
 /**
+ * @param {number} share difference of two shares
+ * @returns {string} percentage points, such as `+21.9 pp`; zero is ""
+ */
+export function formatDeltaPoints(share) {
+  if (share === 0) return '';
+  const number = formatPercent(share, 1).replace('%', '');
+  return textOf('points', '{number} pp').replace('{number}', share > 0 ? `+${number}` : number);
+}
+
+/**
  * @param {number} value
  * @returns {string} a whole number with separators between thousands
  */

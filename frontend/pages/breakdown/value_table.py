@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from frontend.components.display_names import NOT_SET
 from frontend.components.rates import Rate
-from frontend.components.units import format_delta_points, format_value
+from frontend.components.units import format_delta_percent, format_value
 from frontend.pages.breakdown.chart import CHARTED
 from frontend.pages.breakdown.params import SORTS, BreakdownQuery
 from profiles.query import GroupSeries, SeriesResult
@@ -132,5 +132,5 @@ def _change(now: float | None, was: float | None, *, is_known: bool) -> tuple[Ch
     if not was:
         return Change("", 1, is_new=True), float("inf")
     ratio = now / was - 1
-    text = format_delta_points(ratio)
+    text = format_delta_percent(ratio)
     return Change(text, 0 if text == "0" else 1 if ratio > 0 else -1, is_new=False), ratio

@@ -1,32 +1,45 @@
 """Table of changed functions: differences between both sides, and their significance."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from frontend.components.display_names import SplitName, split_name
-from frontend.components.units import format_delta, format_delta_points, format_value
+from frontend.components.units import (
+    format_delta,
+    format_delta_points,
+    format_percent,
+    format_value,
+)
 from frontend.pages.flame.list_search import searched
-from profiles.query import CompareResult, FunctionChange
+from profiles.query import REAL, CompareResult, FunctionChange
 
 FIRST_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Delta:
+    """Signed difference, in the unit of the metric or in percentage points."""
+
     text: str
     sign: int  # -1, 0 or 1
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """One function; values are averages per profile."""
+    """One function, or the total; values are averages per profile, or shares of the total.
+
+    All values of a row have the same unit; shares have no interval, because only the differences
+    of averages are tested.
+    """
 
     name: str
     split: SplitName
     file: str
     self: Delta
     total: Delta
-    interval: str  # 95% confidence interval of the difference of totals; "" if not tested
+    interval: str  # 95% confidence interval of `total`; "" if not tested, or for shares
     baseline: str
     selected: str
     only: str  # "added" if selected only, "removed" if baseline only, else ""
@@ -35,6 +48,7 @@ class ChangeRow:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
+    whole: ChangeRow | None  # the total of all functions; None if a side has no profiles
     lines: list[ChangeRow]
     listed: int  # functions in the full list
     all: int
@@ -45,7 +59,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """Divisors of the sums of each side."""
+    """Divisors of the sums of each side: profiles, or the total that the graph draws."""
 
     baseline: float
     selected: float
@@ -54,7 +68,7 @@ class _Scale:
 def changes(
     result: CompareResult,
     *,
-    absolute: bool,
+    relative: bool,
     real: bool,
     sort: str,
     reverse: bool,
@@ -63,17 +77,22 @@ def changes(
 ) -> Changes:
     """Build the table of changes.
 
-    `real` restricts it to significant changes, `search` to matching names; `whole` shows every row
-    instead of the first 200.
+    `relative` compares shares of the total instead of averages. `real` restricts the table to
+    significant changes, which only averages have, and `search` to matching names; `whole` shows
+    every row instead of the first 200.
     """
     matches, unreadable = searched(search)
-    rows = [row for row in result.functions if (row.real or not real) and matches(row.name)]
-    profiles, shares = _scales(result)
-    ordered = _sorted(rows, profiles if absolute else shares, sort, reverse)
+    is_restricted = real and not relative
+    rows = [
+        row for row in result.functions if (row.real or not is_restricted) and matches(row.name)
+    ]
+    scale = _scale(result, relative=relative)
+    ordered = _sorted(rows, scale, sort, reverse)
     shown = ordered if whole else ordered[:FIRST_ROWS]
-    unit = result.metric.unit
+    unit = "" if relative else result.metric.unit
     return Changes(
-        lines=[_line(row, profiles, None if absolute else shares, unit) for row in shown],
+        whole=_whole(result, scale, unit, relative=relative),
+        lines=[_line(row, scale, unit, relative=relative) for row in shown],
         listed=len(rows),
         all=len(result.functions),
         real=sum(row.real for row in result.functions),
@@ -82,34 +101,68 @@ def changes(
     )
 
 
-def _scales(result: CompareResult) -> tuple[_Scale, _Scale]:
-    selected, baseline = result.coverages
-    return (
-        _Scale(max(1, baseline.profiles), max(1, selected.profiles)),
-        _Scale(max(1, baseline.total), max(1, selected.total)),
+def shown_totals(result: CompareResult) -> tuple[int, int]:
+    """Return the sums of the baseline and of the selected side that the graph draws."""
+    rows = result.functions
+    return sum(row.b_self for row in rows), sum(row.a_self for row in rows)
+
+
+def _scale(result: CompareResult, *, relative: bool) -> _Scale:
+    selected, baseline = (coverage.profiles for coverage in result.coverages)
+    if relative:
+        baseline, selected = shown_totals(result)
+    return _Scale(max(1, baseline), max(1, selected))
+
+
+def _whole(result: CompareResult, scale: _Scale, unit: str, *, relative: bool) -> ChangeRow | None:
+    """Return the row of the total. A tree with one root has the interval of that node."""
+    if not all(coverage.profiles for coverage in result.coverages):
+        return None
+    baseline, selected = shown_totals(result)
+    low = high = q = None
+    roots = np.flatnonzero(result.tree.parent < 0)
+    tested = result.intervals
+    if tested and len(roots) == 1 and not np.isnan(tested.q[roots[0]]):
+        low, high, q = (float(column[roots[0]]) for column in (tested.low, tested.high, tested.q))
+    of = FunctionChange(
+        *("", "", 0, selected, 0, baseline, low, high, q),
+        real=q is not None and q <= REAL,
     )
+    return _line(of, scale, unit, relative=relative)
 
 
 def _sorted(
     rows: Sequence[FunctionChange], scale: _Scale, sort: str, reverse: bool
 ) -> list[FunctionChange]:
-    """Sort by magnitude, largest first, ignoring the sign; names in ascending order."""
-    keys: dict[str, Callable[[FunctionChange], float]] = {
-        "total": lambda row: -abs(row.a_total / scale.selected - row.b_total / scale.baseline),
-        "self": lambda row: -abs(row.a_self / scale.selected - row.b_self / scale.baseline),
-    }
+    """Sort by difference, the largest increase first; names in ascending order.
+
+    Of functions with the same difference in total, those that spend it themselves come before their
+    callers.
+    """
+
+    def self_decrease(row: FunctionChange) -> float:
+        return row.b_self / scale.baseline - row.a_self / scale.selected
+
+    def total_decrease(row: FunctionChange) -> tuple[float, float]:
+        total = row.b_total / scale.baseline - row.a_total / scale.selected
+        return total, self_decrease(row)
+
     by_name = sorted(rows, key=lambda row: (row.name, row.file))
     if sort == "name":
         return by_name[::-1] if reverse else by_name
-    return sorted(by_name, key=keys[sort], reverse=reverse)
+    if sort == "self":
+        return sorted(by_name, key=self_decrease, reverse=reverse)
+    return sorted(by_name, key=total_decrease, reverse=reverse)
 
 
-def _line(row: FunctionChange, profiles: _Scale, shares: _Scale | None, unit: str) -> ChangeRow:
+def _line(row: FunctionChange, scale: _Scale, unit: str, *, relative: bool) -> ChangeRow:
     def delta(baseline: int, selected: int) -> Delta:
-        scale = shares or profiles
         value = selected / scale.selected - baseline / scale.baseline
-        text = format_delta_points(value) if shares else format_delta(value, unit)
+        text = format_delta_points(value) if relative else format_delta(value, unit)
         return Delta(text, (value > 0) - (value < 0))
+
+    def value(total: int, divisor: float) -> str:
+        return format_percent(total, divisor) if relative else format_value(total / divisor, unit)
 
     return ChangeRow(
         name=row.name,
@@ -117,9 +170,9 @@ def _line(row: FunctionChange, profiles: _Scale, shares: _Scale | None, unit: st
         file=row.file,
         self=delta(row.b_self, row.a_self),
         total=delta(row.b_total, row.a_total),
-        interval=_interval(row, unit),
-        baseline=format_value(row.b_total / profiles.baseline, unit),
-        selected=format_value(row.a_total / profiles.selected, unit),
+        interval="" if relative else _interval(row, unit),
+        baseline=value(row.b_total, scale.baseline),
+        selected=value(row.a_total, scale.selected),
         only="added" if not row.b_total else "removed" if not row.a_total else "",
         real=row.real,
     )
@@ -134,26 +187,35 @@ def _interval(row: FunctionChange, unit: str) -> str:
     return f"{low} … {high}"
 
 
-def table(result: CompareResult) -> list[list[str | int | float]]:
-    """Return the CSV rows of all functions: sums, and the interval of the mean's difference."""
+def table(result: CompareResult, *, relative: bool) -> list[list[str | int | float]]:
+    """Return the CSV rows of all functions: sums, differences, and the interval of averages.
+
+    Differences are of averages, or of shares in percentage points.
+    """
+    scale, factor = _scale(result, relative=relative), 100 if relative else 1
+
+    def difference(baseline: int, selected: int) -> float:
+        return factor * (selected / scale.selected - baseline / scale.baseline)
+
     return [
         [
             row.name,
             row.file,
-            row.b_self,
-            row.b_total,
-            row.a_self,
-            row.a_total,
-            "" if row.low is None else row.low,
-            "" if row.high is None else row.high,
-            "" if row.q is None else row.q,
-            "yes" if row.real else "no",
+            *(row.b_self, row.b_total, row.a_self, row.a_total),
+            difference(row.b_self, row.a_self),
+            difference(row.b_total, row.a_total),
+            *([] if relative else _tested(row)),
         ]
         for row in result.functions
     ]
 
 
-def columns(result: CompareResult) -> list[str]:
+def _tested(row: FunctionChange) -> list[str | int | float]:
+    ends = ("" if value is None else value for value in (row.low, row.high, row.q))
+    return [*ends, "yes" if row.real else "no"]
+
+
+def columns(result: CompareResult, *, relative: bool) -> list[str]:
     """Return the CSV header for `table`."""
     unit = result.metric.unit
     selected, baseline = (coverage.profiles for coverage in result.coverages)
@@ -162,6 +224,10 @@ def columns(result: CompareResult) -> list[str]:
         for side, n in (("baseline", baseline), ("selected", selected))
         for value in ("self", "total")
     ]
-    difference = "selected - baseline, total per profile"
-    ends = [f"{difference}, 95 % interval {end} ({unit})" for end in ("from", "to")]
-    return ["function", "file", *sums, *ends, "q", "significant"]
+    if relative:
+        differences = [f"selected - baseline, {value} (pp)" for value in ("self", "total")]
+        return ["function", "file", *sums, *differences]
+    of_self, of_total = (f"selected - baseline, {value} per profile" for value in ("self", "total"))
+    ends = [f"{of_total}, 95 % interval {end} ({unit})" for end in ("from", "to")]
+    differences = [f"{difference} ({unit})" for difference in (of_self, of_total)]
+    return ["function", "file", *sums, *differences, *ends, "q", "significant"]

@@ -50,7 +50,10 @@ SIDE = Parameter(
     lambda text: text if text in VIEWS else VIEWS[0],
     VIEWS[0],
 )
-ABSOLUTE = parameter.flag("values", "`absolute` shows values instead of shares", "absolute")
+RELATIVE = "relative"
+VALUES = parameter.choice(
+    "values", "`relative` shows shares instead of values", ("absolute", RELATIVE)
+)
 REAL = parameter.flag("real", "`1` shows significant changes only")
 SORT = parameter.sort("sort", "Column that sorts the changes", SORTS)
 NEW = parameter.flag("new", "`1` leads to a new comparison, whose sides have the same range")
@@ -64,7 +67,7 @@ class CompareQuery:
     selected: PageParams
     before: bool  # the baseline is the range of the same length just before the selected one
     view: str = VIEWS[0]
-    absolute: bool = False
+    relative: bool = False  # shares of each side's total instead of values
     real: bool = False  # only significant changes
     sort: str = SORTS[0]
     reverse: bool = False
@@ -78,7 +81,7 @@ class CompareQuery:
         """Return the parameters that affect only how the page shows the compared data."""
         own = [
             ("side", self.view if self.view != VIEWS[0] else ""),
-            ("values", "absolute" if self.absolute else ""),
+            ("values", RELATIVE if self.relative else ""),
             ("real", "1" if self.real else ""),
             ("sort", self.sort_text),
             ("all", "1" if self.all_rows else ""),
@@ -148,7 +151,7 @@ def read(of: LenientReader, now: datetime) -> tuple[CompareQuery, tuple[str, ...
         selected=selected,
         before=before,
         view=of.read(SIDE),
-        absolute=of.read(ABSOLUTE),
+        relative=of.read(VALUES) == RELATIVE,
         real=of.read(REAL),
         sort=sort.removeprefix("-"),
         reverse=sort.startswith("-"),

@@ -22,7 +22,7 @@ from frontend.fragments import text_error
 from frontend.pages.compare import view_model as compare_page
 from frontend.pages.compare.changes import columns, table
 from frontend.pages.compare.comparison import found_or_compared
-from frontend.pages.compare.params import FRAME, NEW, VIEWS, read
+from frontend.pages.compare.params import FRAME, NEW, RELATIVE, VALUES, VIEWS, read
 from frontend.queries.form_address import redirect_form
 from frontend.queries.page_query import DEADLINE_SECONDS, query_context
 from frontend.queries.params import SEEN
@@ -100,11 +100,13 @@ def compare_tree(request: HttpRequest, project_id: str) -> HttpResponse:
 @require_safe
 def compare_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
+    relative = LenientReader.of_query(request.GET).read(VALUES) == RELATIVE
     try:
         result = _result(request, project, query_context(request, project))
     except _ErrorPage as error_page:
         return text_error(error_page.status, str(error_page))
-    return csv_file("compare.csv", columns(result), table(result))
+    header, rows = columns(result, relative=relative), table(result, relative=relative)
+    return csv_file("compare.csv", header, rows)
 
 
 def _result(request: HttpRequest, project: Project, context: QueryContext) -> CompareResult:

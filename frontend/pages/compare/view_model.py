@@ -15,7 +15,7 @@ from frontend.components.picker import Picker, picker
 from frontend.components.selecting import name_context
 from frontend.components.units import format_count, format_delta, format_value
 from frontend.components.versions import releases_of
-from frontend.pages.compare.changes import Changes, changes
+from frontend.pages.compare.changes import Changes, changes, shown_totals
 from frontend.pages.compare.comparison import Pair, compared, seen_of
 from frontend.pages.compare.params import SORTS, CompareQuery
 from frontend.pages.flame.list_search import ALONE
@@ -218,20 +218,10 @@ def _sides(result: CompareResult, query: CompareQuery) -> list[Side]:
             (query.baseline, query.selected),
             reversed(result.selections),
             reversed(result.coverages),
-            reversed(_totals(result)),
+            shown_totals(result),
             strict=True,
         )
     ]
-
-
-def _totals(result: CompareResult) -> tuple[int, int]:
-    """Return the total of each side: of its profiles, or of its samples if labels select them."""
-    a, b = result.selections
-    rows, (of_a, of_b) = result.functions, result.coverages
-    return (
-        sum(row.a_self for row in rows) if a.samples else of_a.total,
-        sum(row.b_self for row in rows) if b.samples else of_b.total,
-    )
 
 
 def _total(result: CompareResult) -> str:
@@ -239,7 +229,7 @@ def _total(result: CompareResult) -> str:
     selected, baseline = result.coverages
     if not selected.profiles or not baseline.profiles:
         return ""
-    of_selected, of_baseline = _totals(result)
+    of_baseline, of_selected = shown_totals(result)
     difference = of_selected / selected.profiles - of_baseline / baseline.profiles
     return format_delta(difference, result.metric.unit)
 
@@ -268,7 +258,7 @@ def untested_sentence(why: Untested) -> str:
 def _changes(result: CompareResult, query: CompareQuery) -> Changes:
     return changes(
         result,
-        absolute=query.absolute,
+        relative=query.relative,
         real=query.real,
         sort=query.sort,
         reverse=query.reverse,

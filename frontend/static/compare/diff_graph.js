@@ -2,8 +2,8 @@
  * `<flame-diff>`: icicle graph that compares two sets of profiles.
  *
  * Attributes: `side` ("baseline", "selected", or the mean of both: the tree that gives the widths),
- * `frame` (id of the node at full width), `real` (colour only significant changes). The markup inside is the
- * page's. Events: `diff-zoom` with the node's id; `diff-open` (a folded node was opened; its
+ * `frame` (id of the node at full width), `real` (colour only significant changes), `relative` (compare
+ * shares, which are not tested). The markup inside is the page's. Events: `diff-zoom` with the node's id; `diff-open` (a folded node was opened; its
  * caller's id); `diff-leave` (Escape at full view).
  */
 
@@ -27,7 +27,7 @@ const SIGNS = { same: '', more: '+', less: '-' };
 const GAP = 8;
 
 export class FlameDiff extends HTMLElement {
-  static observedAttributes = ['frame', 'real'];
+  static observedAttributes = ['frame', 'real', 'relative'];
 
   constructor() {
     super();
@@ -153,10 +153,15 @@ export class FlameDiff extends HTMLElement {
   look(node) {
     const all = /** @type {Differences} */ (this.all);
     const grey = this.hasAttribute('real') && !isReal(all, node);
-    const kind = grey ? 'same' : kindOf(all, node);
+    const kind = grey ? 'same' : kindOf(all, node, this.isRelative);
     const dim = this.found !== null && !this.found[node];
     const label = this.shownLabel(node, this.signOf(kind));
-    return { kind, strength: grey ? 0 : strengthOf(all, node), label, dim };
+    return { kind, strength: grey ? 0 : strengthOf(all, node, this.isRelative), label, dim };
+  }
+
+  /** Return whether colours and texts compare shares instead of averages. */
+  get isRelative() {
+    return this.hasAttribute('relative');
   }
 
   /** @param {import("./differences.js").Kind} kind */
@@ -196,7 +201,7 @@ export class FlameDiff extends HTMLElement {
         value: column === 'self' && !node ? 0 : tree[column][node],
         whole: tree.total[0],
       }));
-      return comparison(before, after, mean.unit, none);
+      return comparison(before, after, mean.unit, none, this.isRelative);
     };
     const [file, line] = [fileOf(mean, node), lineOf(mean, node)];
     return {
@@ -212,7 +217,7 @@ export class FlameDiff extends HTMLElement {
   verdictOf(node) {
     const all = /** @type {Differences} */ (this.all);
     const interval = intervalOf(all, node);
-    if (all.mean.hidden[node]) return '';
+    if (all.mean.hidden[node] || this.isRelative) return '';
     if (!interval) return node ? (this.dataset.untested ?? '') : '';
     const sentence = isReal(all, node) ? this.dataset.real : this.dataset.chance;
     const [baseline, selected] = [all.profiles.baseline, all.profiles.selected].map((count) => formatCount(count));

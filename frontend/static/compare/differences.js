@@ -1,7 +1,7 @@
 /** Two sets of profiles on aligned trees: the mean gives the widths, selected - baseline the change. */
 
 import { readTree } from '../flame-graph/tree.js';
-import { formatPercent, formatValue } from '../units.js';
+import { formatDeltaPoints, formatPercent, formatValue } from '../units.js';
 
 /** @typedef {import("../flame-graph/tree.js").Tree} Tree */
 
@@ -77,13 +77,25 @@ export function isReal(all, node) {
   return row >= 0 && all.q[row] <= REAL;
 }
 
-/** @param {Differences} all @param {number} node @returns {Kind} */
-export function kindOf(all, node) {
-  const [before, after] = [all.baseline.total[node], all.selected.total[node]];
+/**
+ * Return a node's totals, baseline first: averages per profile, or shares of what the graph draws.
+ * @param {Differences} all
+ * @param {number} node
+ * @param {boolean} relative
+ */
+function sidesOf(all, node, relative) {
+  return [all.baseline, all.selected].map((tree) =>
+    relative ? tree.total[node] / (tree.total[0] || 1) : tree.total[node],
+  );
+}
+
+/** @param {Differences} all @param {number} node @param {boolean} [relative] @returns {Kind} */
+export function kindOf(all, node, relative = false) {
+  const [before, after] = sidesOf(all, node, relative);
   if (all.mean.hidden[node]) return 'same';
   if (before === 0 && after > 0) return 'added';
   if (after === 0 && before > 0) return 'removed';
-  if (strengthOf(all, node) === 0) return 'same';
+  if (strengthOf(all, node, relative) === 0) return 'same';
   return after > before ? 'more' : 'less';
 }
 
@@ -91,11 +103,12 @@ export function kindOf(all, node) {
  * Return the intensity of the change's colour, 0 … 1.
  * @param {Differences} all
  * @param {number} node
+ * @param {boolean} [relative] of shares, instead of averages
  */
-export function strengthOf(all, node) {
-  const [before, after] = [all.baseline.total[node], all.selected.total[node]];
+export function strengthOf(all, node, relative = false) {
+  const [before, after] = sidesOf(all, node, relative);
   const change = Math.abs(after - before);
-  const whole = Math.max(all.baseline.total[0], all.selected.total[0]);
+  const whole = Math.max(...sidesOf(all, 0, relative));
   if (all.mean.hidden[node] || change < NEGLIGIBLE * whole) return 0;
   const strength = Math.min(1, change / Math.max(before, after) / FULL);
   return strength < LEAST ? 0 : strength;
@@ -108,20 +121,22 @@ export function strengthOf(all, node) {
  */
 
 /**
- * Format a comparison: `4.67 s → 6.91 s (+2.24 s), 46.6% → 69% (+22.4%)`.
+ * Format a comparison: `4.67 s → 6.91 s (+2.24 s), 46.6% → 69% (+22.4 pp)`; the shares first if relative.
  * @param {Compared} baseline
  * @param {Compared} selected
  * @param {string} unit
  * @param {string} none "no change"
+ * @param {boolean} [relative]
  */
-export function comparison(baseline, selected, unit, none) {
+export function comparison(baseline, selected, unit, none, relative = false) {
   const share = (/** @type {Compared} */ of) => (of.whole ? of.value / of.whole : 0);
   const change = selected.value - baseline.value;
   const points = share(selected) - share(baseline);
-  const changes = [signed(formatValue(change, unit), change) || none, signed(formatPercent(points, 1), points) || none];
+  const changes = [signed(formatValue(change, unit), change) || none, formatDeltaPoints(points) || none];
   const values = [baseline, selected].map((of) => formatValue(of.value, unit)).join(' → ');
   const shares = [baseline, selected].map((of) => formatPercent(of.value, of.whole)).join(' → ');
-  return `${values} (${changes[0]}), ${shares} (${changes[1]})`;
+  const parts = [`${values} (${changes[0]})`, `${shares} (${changes[1]})`];
+  return (relative ? parts.reverse() : parts).join(', ');
 }
 
 /** Prefix positive values with +; zero is "". @param {string} text @param {number} value */

@@ -46,7 +46,7 @@ def test_the_tooltip_compares_as_documented(versions: Page) -> None:
     tip = versions.locator(".tip").first
     expect(tip.locator("[data-tip=name]")).to_have_text("pricing.quote")
     expect(tip.locator("[data-tip=total]")).to_have_text(
-        "total: 4.67 s → 6.91 s (+2.24 s), 46.6% → 69% (+22.4%)"
+        "total: 4.67 s → 6.91 s (+2.24 s), 46.6% → 69% (+22.4 pp)"
     )
     expect(tip.locator("[data-tip=say]")).to_contain_text("Significant. 95% interval")
     expect(tip.locator("[data-tip=say]")).to_contain_text("over 10 and 10 profiles")
@@ -72,7 +72,7 @@ def test_a_regression_of_the_newer_version_is_warm_and_positive(versions: Page) 
         ["Function", "Δ self", "Δ total", "Δ total, 95%", "Baseline", "Selected"]
     )
     row = versions.locator("#changes tbody tr", has_text="pricing.quote")
-    expect(row.locator("td").nth(2).locator(".up")).to_have_text("+22.4%")
+    expect(row.locator("td").nth(2).locator(".up")).to_have_text("+2.24 s")
     expect(row.locator("td").nth(4)).to_have_text("4.67 s")
     expect(row.locator("td").nth(5)).to_have_text("6.91 s")
     expect(versions.locator("#changes tbody tr", has_text="tax")).to_contain_text("added")

@@ -235,9 +235,11 @@ def test_all_keys_are_listed(page: Page, shop_url: str) -> None:
     drawn(page)
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog", name="Keyboard")
+    expect(dialog).to_be_visible()
     expect(dialog).to_contain_text("Copy absolute link")
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
+    expect(page.locator("dialog:focus-within")).to_have_count(0)
     page.keyboard.press("i")
     expect(page).to_have_url(re.compile("view=bottomup"))
 

@@ -87,7 +87,7 @@ PAGES: dict[str, dict[str, list[str]]] = {
         "b.end": ["now"],
         "weight": ["50"],
         "side": ["sides", "list"],
-        "values": ["absolute"],
+        "values": ["relative"],
         "real": ["1"],
         "sort": ["-total", "self", "name"],
         "all": ["1"],

@@ -75,14 +75,23 @@ const of = (value, whole) => ({ value, whole });
 
 test('the comparison goes from the baseline to the selected side', () => {
   const text = comparison(of(4.67 * S, 10.02 * S), of(6.91 * S, 10.01 * S), 'nanoseconds', 'no change');
-  assert.equal(text, '4.67 s → 6.91 s (+2.24 s), 46.6% → 69% (+22.4%)');
+  assert.equal(text, '4.67 s → 6.91 s (+2.24 s), 46.6% → 69% (+22.4 pp)');
   const same = comparison(of(5, 10), of(5, 10), 'bytes', 'no change');
   assert.equal(same, '5 B → 5 B (no change), 50% → 50% (no change)');
   assert.equal(
     comparison(of(349e6, 9.97 * S), of(237e6, 9.88 * S), 'nanoseconds', ''),
-    '349 ms → 237 ms (-112 ms), 3.5% → 2.4% (-1.1%)',
+    '349 ms → 237 ms (-112 ms), 3.5% → 2.4% (-1.1 pp)',
   );
-  assert.equal(comparison(of(0, 0), of(5, 10), 'bytes', ''), '0 → 5 B (+5 B), 0 → 50% (+50%)');
+  assert.equal(comparison(of(0, 0), of(5, 10), 'bytes', ''), '0 → 5 B (+5 B), 0 → 50% (+50 pp)');
+});
+
+test('relative comparisons are of shares', () => {
+  const all = both();
+  // 50 of 140 against 50 of 250: as an average unchanged, as a share less
+  assert.deepEqual([kindOf(all, SAME), kindOf(all, SAME, true)], ['same', 'less']);
+  assert.equal(strengthOf(all, MAIN, true), 0);
+  const text = comparison(of(50, 140), of(50, 250), 'bytes', 'no change', true);
+  assert.equal(text, '35.7% → 20% (-15.7 pp), 50 B → 50 B (no change)');
 });
 
 test('colours are mixed by the size of the change, and ink has contrast', () => {

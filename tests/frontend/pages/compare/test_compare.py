@@ -86,7 +86,7 @@ def test_both_sides_are_told_with_their_averages(signed_in: Client) -> None:
 
 @pytest.mark.usefixtures("versions")
 def test_real_changes_have_an_interval_and_others_say_so(signed_in: Client) -> None:
-    found = {row[0]: row for row in rows(shown(signed_in, VERSIONS | {"values": "absolute"}))}
+    found = {row[0]: row for row in rows(shown(signed_in, VERSIONS))}
     grew = found["shop.Rule.matches"]
     assert grew[1:3] == ["+100 ms", "+100 ms"]
     assert re.fullmatch(r"\+9\d(\.\d)? … \+10\d ms", grew[3])
@@ -96,11 +96,53 @@ def test_real_changes_have_an_interval_and_others_say_so(signed_in: Client) -> N
 
 
 @pytest.mark.usefixtures("versions")
-def test_differences_are_relative_at_first(signed_in: Client) -> None:
-    found = {row[0]: row for row in rows(shown(signed_in, VERSIONS))}
-    assert found["shop.Rule.matches"][2] == "+8.5%"
-    assert found["main"][1] == "-13.8%"
-    assert found["main"][2] == "0"
+def test_relative_rows_have_shares_and_points_only(signed_in: Client) -> None:
+    html = shown(signed_in, VERSIONS | {"values": "relative", "real": "1"})
+    found = {row[0]: row for row in rows(html)}
+    assert found["shop.Rule.matches"][1:] == ["+8.5 pp", "+8.5 pp", "12.7%", "21.1%"]
+    assert found["main"][1:] == ["-13.8 pp", "0", "100%", "100%"]
+    assert "<flame-diff" in html
+    assert " relative\n" in html
+    assert "Only absolute changes are tested." in html
+    assert "Significant changes only" not in html
+
+
+def whole(html: str) -> list[str]:
+    """Return the texts of the row of the total."""
+    row = html.partition('<tr class="whole">')[2].partition("</tr>")[0]
+    texts = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)
+    return [" ".join(re.sub(r"<[^>]+>", "", cell).split()) for cell in texts]
+
+
+@pytest.mark.usefixtures("versions")
+def test_the_total_is_the_first_row(signed_in: Client) -> None:
+    assert whole(shown(signed_in, VERSIONS | {"values": "relative"})) == [
+        *("Total", "0", "0", "100%", "100%")
+    ]
+    absolute = whole(shown(signed_in, VERSIONS))
+    assert absolute[:3] == ["Total", "0", "+151 ms"]
+    assert absolute[3] == "+150 … +152 ms"
+    assert absolute[4:] == ["805 ms", "956 ms"]
+    hidden = whole(shown(signed_in, VERSIONS | {"f": "hide:tax"}))
+    assert (hidden[2], hidden[5]) == ("+100 ms", "905 ms")
+
+
+@pytest.mark.usefixtures("versions")
+def test_every_absolute_row_has_one_sign(signed_in: Client, project: Project) -> None:
+    """A function whose share shrinks while its value grows is an increase in all columns."""
+    found = rows(shown(signed_in, VERSIONS))
+    for name, _own, total, interval, baseline, selected in found:
+        if interval.startswith(("+", "-")):
+            assert interval[0] == total[0], name
+        grows = baseline == "0" or float(selected.split()[0]) > float(baseline.split()[0])
+        assert (total[0] == "+") == grows, name
+
+
+@pytest.mark.usefixtures("versions")
+def test_the_largest_increase_is_first_and_the_largest_decrease_last(signed_in: Client) -> None:
+    swapped = WHAT | {"version": "2.30.4", "b.version": "2.31.0", "b.end": "now"}
+    assert [row[2] for row in rows(shown(signed_in, VERSIONS))] == ["+151 ms", "+100 ms", "+51 ms"]
+    assert [row[2] for row in rows(shown(signed_in, swapped))] == ["-51 ms", "-100 ms", "-151 ms"]
 
 
 @pytest.mark.usefixtures("versions")
@@ -126,7 +168,8 @@ def test_the_list_is_sorted_as_asked(signed_in: Client) -> None:
 
     assert names("name") == ["main", "shop.Rule.matches", "tax added"]
     assert names("-name") == ["tax added", "shop.Rule.matches", "main"]
-    assert names("self")[0] == "main"
+    assert names("self") == ["shop.Rule.matches", "tax added", "main"]
+    assert names("-self")[0] == "main"
 
 
 @pytest.mark.usefixtures("versions")
@@ -174,10 +217,10 @@ def test_equal_sides_say_what_to_choose(signed_in: Client) -> None:
 
 @pytest.mark.usefixtures("versions")
 def test_another_comparison_keeps_how_the_page_shows_it(signed_in: Client) -> None:
-    html = shown(signed_in, VERSIONS | {"side": "sides", "values": "absolute"})
+    html = shown(signed_in, VERSIONS | {"side": "sides", "values": "relative"})
     assert (
         f"{COMPARE}?service=checkout&amp;type=CPU&amp;version=2.31.0&amp;span=1h"
-        "&amp;side=sides&amp;values=absolute"
+        "&amp;side=sides&amp;values=relative"
     ) in html
 
 
@@ -195,15 +238,27 @@ def test_the_tree_has_both_sides_and_their_intervals(signed_in: Client) -> None:
 def test_the_list_is_a_file_too(signed_in: Client) -> None:
     response = signed_in.get(f"{COMPARE}/csv", VERSIONS)
     header, *found = csv.reader(io.StringIO(response.content.decode()))
-    assert header[2:7] == [
+    assert header[2:9] == [
         "baseline self (nanoseconds, profiles: 30)",
         "baseline total (nanoseconds, profiles: 30)",
         "selected self (nanoseconds, profiles: 30)",
         "selected total (nanoseconds, profiles: 30)",
+        "selected - baseline, self per profile (nanoseconds)",
+        "selected - baseline, total per profile (nanoseconds)",
         "selected - baseline, total per profile, 95 % interval from (nanoseconds)",
     ]
     grew = next(row for row in found if row[0] == "shop.Rule.matches")
-    assert (grew[3], grew[5], grew[9]) == ("3060000000", "6060000000", "yes")
+    assert (grew[3], grew[5], grew[7], grew[11]) == (
+        "3060000000",
+        "6060000000",
+        "100000000.0",
+        "yes",
+    )
+    response = signed_in.get(f"{COMPARE}/csv", VERSIONS | {"values": "relative"})
+    header, *found = csv.reader(io.StringIO(response.content.decode()))
+    assert header[6:] == ["selected - baseline, self (pp)", "selected - baseline, total (pp)"]
+    points = next(float(row[7]) for row in found if row[0] == "shop.Rule.matches")
+    assert points == pytest.approx(100 * (6060 / 28680 - 3060 / 24150), abs=0.01)
 
 
 @pytest.mark.usefixtures("versions")

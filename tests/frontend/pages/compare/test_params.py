@@ -79,7 +79,7 @@ def test_a_form_sends_the_moment_beside_the_choice() -> None:
         "service=shop&type=CPU&version=2&span=1h&b.version=1",
         "span=1h&end=2026-11-20T12%3A00%3A00Z&b.end=now",
         "zone=eu&span=1d&b.zone=us&b.zone=asia&b.span=6h",
-        "span=1h&side=sides&values=absolute&real=1&sort=-name&all=1",
+        "span=1h&side=sides&values=relative&real=1&sort=-name&all=1",
         "span=1h&b.weights=5..9",
     ],
 )
