@@ -31,6 +31,11 @@ from profiles.engine.pprof.limits import FREE_EXPANSION_BYTES, DecodeLimits, set
 from projects.profile_types import INSTANTANEOUS, ProfileType
 
 TRACE_ID, SPAN_ID = "trace-id", "span-id"
+ASSUMED_DURATION_NS = 10 * 10**9  # of profiles that state neither a time nor a duration
+_NO_DURATION = (
+    "The profile states neither a time nor a duration, so its end at arrival and a "
+    f"duration of {ASSUMED_DURATION_NS // 10**9} s is assumed."
+)
 _LONGEST_REASON = 500  # characters
 _MOST_REASONS = 100  # that are counted separately; many name an index
 _OTHER_REASONS = "Other reasons."
@@ -158,6 +163,9 @@ def _groups(
         for kind, of_kind in columns.items():
             length = 0 if kind in INSTANTANEOUS else duration_ns
             group = groups.setdefault(kind, ProfileGroup(owner, kind, time_ns, length))
+            if not (length or time_ns) and kind not in INSTANTANEOUS:  # async-profiler 4.1
+                group.duration_ns = ASSUMED_DURATION_NS
+                group.warnings.append(_NO_DURATION)
             group.members.append(GroupMember(profile, of_kind))
             if unknown:
                 group.warnings.append(_unknown(profile, unknown))

@@ -108,6 +108,13 @@ class SharedTables:
         """Return a string as text of at most 4,096 bytes; "" for index 0."""
         return attributes.text(self.string(index)) if index else ""
 
+    def type_text(self, index: int) -> str:
+        """Return a string of a sample type, as `text` does.
+
+        The table of async-profiler 4.1 begins with its type, not with an empty string.
+        """
+        return attributes.text(self.string(index)) if index or len(self._strings) else ""
+
     def attribute(self, index: int, revision: Revision) -> Attribute:
         """Return an attribute. Raise `BadProfile` if there is none at the index."""
         attribute = self._read_attributes.get(index)

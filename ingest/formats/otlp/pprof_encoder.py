@@ -44,7 +44,8 @@ class PprofEncoder:
     ) -> None:
         self._dictionary, self._budget = dictionary, budget
         self._numbers: dict[bytes, int] = {b"": 0}  # of strings
-        self._strings: dict[int, int] = {}  # number of each string of the dictionary
+        # Number of each string of the dictionary. Index 0 is empty even if a sender's is not.
+        self._strings: dict[int, int] = {0: 0}
         self._locations: dict[int, bytes] = {}  # varint of the id of each location
         self._functions: dict[int, int] = {}
         self._mappings: dict[int, int] = {}
@@ -120,7 +121,7 @@ class PprofEncoder:
         return number
 
     def _string(self, index: int) -> int:
-        """Return the number of a string of the dictionary."""
+        """Return the number of a string of the dictionary; index 0 is the empty string."""
         number = self._strings.get(index)
         if number is None:
             number = self._strings[index] = self._number(self._dictionary.string(index))

@@ -216,7 +216,7 @@ class _RequestReader:
         ranges = self._profiles[profile : profile + 1]
         limit = "sample types of a profile"
         messages, _ = children(self._reader, ranges, field, limit, MAX_SAMPLE_TYPES)
-        text = self._dictionary.text
+        text = self._dictionary.type_text
         rows = scalars(self._reader, messages, 3)[0].tolist()
         return tuple(ValueType(text(name), text(unit)) for _, name, unit in rows)
 

@@ -20,9 +20,11 @@ class ValueType(NamedTuple):
 NAMES = {
     ProfileType.CPU: (
         *("cpu", "on_cpu", "cpu_time", "process_cpu", "cpu_samples", "cpu_clock", "task_clock"),
-        *("cycles", "cpu_cycles", "itimer", "ctimer"),
+        *("cycles", "cpu_cycles", "itimer", "ctimer", "perf_events"),
     ),
-    ProfileType.WALL: ("wall", "wall_time", "wallclock", "wall_clock", "wall_samples", "time"),
+    ProfileType.WALL: (
+        *("wall", "wall_time", "wallclock", "wall_clock", "wall_samples", "time", "j9_wall"),
+    ),
     ProfileType.HEAP: (
         *("inuse_space", "inuse_objects", "inuse_bytes", "live", "live_bytes", "live_objects"),
         *("heap_live_size", "heap_live_samples"),
@@ -30,10 +32,12 @@ NAMES = {
     ProfileType.HEAP_ALLOC: (
         *("alloc", "alloc_space", "alloc_objects", "alloc_bytes", "alloc_size", "alloc_samples"),
         *("allocated_space", "allocated_objects", "allocated_bytes", "nativemem", "malloc"),
+        *("allocations", "object_sampler", "j9_object_sampler", "alloc_tracer", "malloc_tracer"),
     ),
     ProfileType.CONTENTION: (
         *("delay", "contention", "contentions", "lock", "lock_time", "lock_count", "mutex"),
         *("block", "nativelock", "off_cpu", "offcpu"),
+        *("locks", "lock_tracer", "native_lock_tracer"),
     ),
     ProfileType.THREADS: ("goroutine", "goroutines", "thread", "threads"),
 }
@@ -46,6 +50,16 @@ _OTHER_NAMES = {
     "allocated_bytes": "alloc_space",
     "allocated_objects": "alloc_objects",
     "offcpu": "off_cpu",
+    # Engines of async-profiler.
+    "j9_wall": "wall",
+    "perf_events": "cpu",
+    **dict.fromkeys(
+        ("allocations", "object_sampler", "j9_object_sampler", "alloc_tracer"), "alloc"
+    ),
+    "malloc_tracer": "malloc",
+    "locks": "lock",
+    "lock_tracer": "lock",
+    "native_lock_tracer": "nativelock",
 }
 # Time of one sample; it is derived from the period of a profile that only counts samples.
 TIME_METRICS = {
