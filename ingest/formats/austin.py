@@ -5,14 +5,13 @@ time in µs, a difference of memory in bytes, or in full mode both: `time,is idl
 """
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
-from ingest.formats.frame_budget import FrameBudget
 from ingest.formats.import_options import NO_OPTIONS, ImportOptions
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
 from ingest.formats.text_lines import UnreadableLines, numbered_lines
+from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric
 from projects.profile_types import ProfileType
@@ -43,17 +42,21 @@ def import_austin(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[Impor
     HEAP_ALLOC has the growth of the process only. Samples without frames are left out. Raise
     BadProfile without any usable sample or without the type of `options`, TooLarge above a limit.
     """
-    converter = _AustinReader()
-    for number, line in numbered_lines(raw):
+    budget = WorkBudget()
+    converter = _AustinReader(budget)
+    for number, line in numbered_lines(raw, budget):
         converter.read(number, line)
     return converter.profiles(options)
 
 
 class _AustinReader:
-    def __init__(self) -> None:
+    def __init__(self, budget: WorkBudget) -> None:
         self._metadata: dict[str, str] = {}
-        self._builders = {type: ProfileBuilder(metrics) for type, metrics in METRICS.items()}
-        self._budget = FrameBudget()
+        self._builders = {
+            type: ProfileBuilder(metrics, budget) for type, metrics in METRICS.items()
+        }
+        self._budget = budget
+        self._frames: dict[str, Frame] = {}
         self._unreadable = UnreadableLines()
 
     def read(self, number: int, line: str) -> None:
@@ -108,14 +111,19 @@ class _AustinReader:
             self._add_to(ProfileType.HEAP_ALLOC, names, values.memory)
 
     def _add_to(self, type: ProfileType, names: list[str], value: int) -> None:
-        self._budget.spend(len(names))
+        self._budget.spend(Work.FRAMES, len(names))
         builder = self._builders[type]
-        stack = [builder.location(_frame(name)) for name in reversed(names)]
+        stack = [builder.location(self._frame(name)) for name in reversed(names)]
         builder.add(stack, [1, value])
 
+    def _frame(self, text: str) -> Frame:
+        frame = self._frames.get(text)
+        if frame is None:
+            frame = self._frames[text] = _parse_frame(text)
+        return frame
 
-@lru_cache(maxsize=10_000)
-def _frame(text: str) -> Frame:
+
+def _parse_frame(text: str) -> Frame:
     found = _FRAME.fullmatch(text)
     if found is None:
         return Frame(text.strip(":") or "[unknown]")

@@ -6,12 +6,12 @@ annotations (`_[k]` for the kernel) or a file and a line (`main (app.py:12)`).
 
 import re
 
-from ingest.formats.frame_budget import FrameBudget
 from ingest.formats.import_options import NO_OPTIONS, ImportOptions, metric_of
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.jfr.names import stable
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
 from ingest.formats.text_lines import UnreadableLines, numbered_lines
+from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile
 from projects.profile_types import ProfileType
 
@@ -31,11 +31,12 @@ def import_folded(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[Impor
     """
     type = options.type or ProfileType.CPU
     metric, factor = metric_of(type, options.unit)
-    builder, budget = ProfileBuilder([metric]), FrameBudget()
+    budget = WorkBudget()
+    builder = ProfileBuilder([metric], budget)
     locations: dict[str, int] = {}
     unreadable = UnreadableLines()
     is_java = _JAVA_CLASS in raw
-    for number, text in numbered_lines(raw):
+    for number, text in numbered_lines(raw, budget):
         line = text.strip()
         if not line or line.startswith("#"):
             continue
@@ -45,7 +46,7 @@ def import_folded(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[Impor
             unreadable.add(number)
             continue
         names = [name for name in found["stack"].split(";") if name]
-        budget.spend(len(names))
+        budget.spend(Work.FRAMES, len(names))
         for name in names:
             if name not in locations:
                 locations[name] = builder.location(frame_of(name, is_java))

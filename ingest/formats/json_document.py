@@ -4,20 +4,21 @@ from typing import Any
 
 import orjson
 
+from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile, TooLarge
 
-# A parsed document takes up to 30 times its bytes.
 MAX_JSON_BYTES = 16 * 2**20
+# Memory of the values behind each delimiter: an item of a list or object, an object, a list.
+_BYTES_OF_DELIMITERS = {b",": 64, b"{": 240, b"[": 96}
 Object = dict[str, Any]
 
 
-def parse(raw: bytes, form: str) -> Object:
+def parse(raw: bytes, form: str, budget: WorkBudget) -> Object:
     """Return the JSON object of a file; `form` names the format in errors.
 
-    Raise BadProfile for other JSON, TooLarge above MAX_JSON_BYTES.
+    Raise BadProfile for other JSON, TooLarge above MAX_JSON_BYTES and the budget.
     """
-    if len(raw) > MAX_JSON_BYTES:
-        raise TooLarge("A JSON file to convert", len(raw), MAX_JSON_BYTES, "bytes")
+    spend_json(raw, budget)
     try:
         document = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -25,6 +26,17 @@ def parse(raw: bytes, form: str) -> Object:
     if not isinstance(document, dict):
         raise BadProfile(f"The {form} file is not a JSON object.")
     return document
+
+
+def spend_json(raw: bytes, budget: WorkBudget) -> None:
+    """Charge the memory of a document, estimated by its delimiters, before it is parsed.
+
+    Raise TooLarge above MAX_JSON_BYTES or the budget.
+    """
+    if len(raw) > MAX_JSON_BYTES:
+        raise TooLarge("A JSON file to convert", len(raw), MAX_JSON_BYTES, "bytes")
+    values = sum(raw.count(each) * size for each, size in _BYTES_OF_DELIMITERS.items())
+    budget.spend(Work.JSON_BYTES, 2 * len(raw) + values)
 
 
 def objects(parent: Object, name: str) -> list[Object]:

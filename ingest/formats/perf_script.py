@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ingest.formats.folded import KERNEL
-from ingest.formats.frame_budget import FrameBudget
 from ingest.formats.import_options import NO_OPTIONS, ImportOptions
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
 from ingest.formats.text_lines import UnreadableLines, numbered_lines
+from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric
 from projects.profile_types import ProfileType
@@ -17,8 +17,8 @@ from projects.profile_types import ProfileType
 # "python3  1234/1235 [001] 4321.123456:    250000 cpu-clock:pppH: ", of which threads, processors
 # and periods may be missing. A command may have spaces.
 SAMPLE = re.compile(
-    r"(?P<command>\S.{0,40}?)\s+(?:\d{1,10}/)?\d{1,10}\s+(?:\[\d{1,6}\]\s+)?"
-    r"(?P<seconds>\d{1,9})\.(?P<fraction>\d{1,9}):\s+(?:(?P<period>\d{1,18})\s+)?"
+    r"(?P<command>\S.{0,40}?)\s{1,40}+(?:\d{1,10}/)?\d{1,10}\s{1,40}+(?:\[\d{1,6}\]\s{1,40}+)?"
+    r"(?P<seconds>\d{1,9})\.(?P<fraction>\d{1,9}):\s{1,40}+(?:(?P<period>\d{1,18})\s{1,40}+)?"
     r"(?P<event>[^\s:]{1,100}):.*"
 )
 FRAME = re.compile(
@@ -49,9 +49,9 @@ def import_perf_script(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[
 
 class _PerfReader:
     def __init__(self) -> None:
-        self._budget = FrameBudget()
+        self._budget = WorkBudget()
         self._event = ""
-        self._builder = ProfileBuilder([])
+        self._builder = ProfileBuilder([], self._budget)
         self._first_ns = self._last_ns = 0
         self._other_events: dict[str, int] = {}
         self._unreadable = UnreadableLines()
@@ -59,7 +59,7 @@ class _PerfReader:
         self._frames: dict[str, Frame] = {}
 
     def converted(self, raw: bytes, type: ProfileType) -> list[ImportedProfile]:
-        for number, line in numbered_lines(raw):
+        for number, line in numbered_lines(raw, self._budget):
             if not line.strip():
                 self._end_sample()
             elif line.startswith("#"):
@@ -81,6 +81,7 @@ class _PerfReader:
         if line[0].isspace() and self._sample is not None:
             frame = self._frame(line.rstrip())
             if frame is not None:
+                self._budget.spend(Work.FRAMES, 1)
                 self._sample.frames.append(frame)
             return frame is not None
         head = SAMPLE.fullmatch(line.strip())
@@ -99,6 +100,7 @@ class _PerfReader:
             match = FRAME.fullmatch(line)
             if match is None:
                 return None
+            self._budget.spend(Work.NAME_BYTES, len(line))
             found = self._frames[line] = _frame(match["symbol"], match["binary"])
         return found
 
@@ -108,12 +110,12 @@ class _PerfReader:
             return
         if not self._event:
             self._event = sample.event
-            self._builder = ProfileBuilder(_metrics(sample.event))
+            self._builder = ProfileBuilder(_metrics(sample.event), self._budget)
         if sample.event != self._event:
             self._other_events[sample.event] = self._other_events.get(sample.event, 0) + 1
             return
         frames = [*sample.frames, Frame(sample.command)]
-        self._budget.spend(len(frames))
+        self._budget.spend(Work.FRAMES, 1)
         locations = [self._builder.location(frame) for frame in frames]
         self._builder.add(locations, [1, sample.period])
 

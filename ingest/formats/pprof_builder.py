@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
 from profiles.engine.pprof.limits import DecodeLimits, setting
@@ -27,8 +28,12 @@ class Frame(NamedTuple):
 class ProfileBuilder:
     """Collects samples; `build` encodes them. Equal stacks with equal labels are summed."""
 
-    def __init__(self, metrics: Sequence[Metric], default: str = "") -> None:
-        """`default` is the name of the metric that readers show first; "" for the last."""
+    def __init__(self, metrics: Sequence[Metric], budget: WorkBudget, default: str = "") -> None:
+        """`budget` is charged for names.
+
+        `default` is the name of the metric that readers show first; "" for the last.
+        """
+        self._budget = budget
         self._strings = {"": 0}
         self._locations: dict[Frame, int] = {}
         self._encoded: list[bytes] = [b""]  # ids of locations as varints
@@ -39,12 +44,14 @@ class ProfileBuilder:
     def location(self, frame: Frame) -> int:
         """Return the location id of a frame, to be used in the stacks of `add`.
 
-        Raise TooLarge above MAX_FRAMES different ones.
+        Raise TooLarge above MAX_FRAMES different ones, or above the budget.
         """
         number = self._locations.get(frame)
         if number is None:
             if len(self._encoded) > MAX_FRAMES:
                 raise TooLarge(_CONVERTED, len(self._encoded), MAX_FRAMES, "different frames")
+            names = len(frame.name) + len(frame.file) + len(frame.mapping)
+            self._budget.spend(Work.NAME_BYTES, names)
             number = self._locations[frame] = len(self._encoded)
             self._encoded.append(varint(number))
         return number

@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ingest.formats import json_document
-from ingest.formats.frame_budget import FrameBudget
 from ingest.formats.import_options import NO_OPTIONS, ImportOptions, metric_of, type_of_metrics
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.json_document import Object
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
+from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric, unit_of
+from profiles.engine.pprof.limits import MAX_SAMPLE_TYPES
 from projects.profile_types import ProfileType
 
 MAX_PROFILES = 1000  # of one file; py-spy writes one for each thread
@@ -29,7 +30,8 @@ def import_speedscope(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[I
     Those with the same kind of unit are summed; their names become the label `thread`. Raise
     BadProfile for an invalid document, TooLarge above a limit.
     """
-    document = json_document.parse(raw, "speedscope")
+    budget = WorkBudget()
+    document = json_document.parse(raw, "speedscope", budget)
     profiles = json_document.objects(document, "profiles")
     if not profiles:
         raise BadProfile("The speedscope file has no profiles.")
@@ -39,7 +41,7 @@ def import_speedscope(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[I
         )
     shared = document.get("shared")
     frames = json_document.objects(shared if isinstance(shared, dict) else {}, "frames")
-    reader = _SpeedscopeReader([_frame(each) for each in frames])
+    reader = _SpeedscopeReader([_frame(each) for each in frames], budget)
     if json_document.text(document, "exporter") == _OWN:
         return [reader.metrics(profiles, options)]
     groups: dict[str, list[Object]] = {}
@@ -51,8 +53,8 @@ def import_speedscope(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[I
 class _SpeedscopeReader:
     """Converts profiles that share their frames."""
 
-    def __init__(self, frames: Sequence[Frame]) -> None:
-        self._frames, self._budget = frames, FrameBudget()
+    def __init__(self, frames: Sequence[Frame], budget: WorkBudget) -> None:
+        self._frames, self._budget = frames, budget
 
     def metrics(self, profiles: Sequence[Object], options: ImportOptions) -> ImportedProfile:
         """Convert profiles that are the metrics of one."""
@@ -60,10 +62,14 @@ class _SpeedscopeReader:
             Metric(json_document.text(each, "name"), _own_unit(json_document.text(each, "unit")))
             for each in profiles
         ]
+        if len(named) > MAX_SAMPLE_TYPES:
+            raise BadProfile(
+                f"The speedscope file has {len(named):,} metrics, over {MAX_SAMPLE_TYPES}."
+            )
         if len(set(named)) < len(named):
             raise BadProfile("The speedscope file has two profiles of one metric.")
         type = options.type or type_of_metrics(named)
-        builder = ProfileBuilder(named)
+        builder = ProfileBuilder(named, self._budget)
         for number, profile in enumerate(profiles):
             for stack, weight in self._stacks(profile):
                 values = [0] * len(named)
@@ -78,7 +84,7 @@ class _SpeedscopeReader:
         type = options.type or type_of_metrics([("", unit)])
         stated = "" if unit in {"", "none"} else unit
         metric, _ = metric_of(type, options.unit or stated)
-        builder = ProfileBuilder([metric])
+        builder = ProfileBuilder([metric], self._budget)
         duration = 0
         warnings: list[str] = []
         for profile in profiles:
@@ -102,7 +108,7 @@ class _SpeedscopeReader:
         labels: Mapping[str, str] | None = None,
     ) -> None:
         if stack and any(values):
-            self._budget.spend(len(stack))
+            self._budget.spend(Work.FRAMES, len(stack))
             locations = [builder.location(self._frames[number]) for number in reversed(stack)]
             builder.add(locations, values, {k: v for k, v in (labels or {}).items() if v})
 
@@ -139,7 +145,7 @@ class _SpeedscopeReader:
         for event in json_document.objects(profile, "events"):
             at = json_document.number(event.get("at"), "at")
             if at > last and stack:
-                self._budget.spend(len(stack))
+                self._budget.spend(Work.FRAMES, len(stack))
                 key = tuple(stack)
                 sums[key] = sums.get(key, 0) + at - last
             last = max(last, at)

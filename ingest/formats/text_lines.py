@@ -3,22 +3,20 @@
 from collections.abc import Iterator
 from io import BytesIO
 
-from profiles.engine.errors import TooLarge
+from ingest.formats.work_budget import Work, WorkBudget
 
-# Reading this many short lines takes some 10 s of CPU time.
-MAX_LINES = 5_000_000
 # Bytes of one line: a stack of 10,000 frames fits. Longer lines count as unreadable.
 MAX_LINE = 2**20
 
 
-def numbered_lines(raw: bytes) -> Iterator[tuple[int, str]]:
+def numbered_lines(raw: bytes, budget: WorkBudget) -> Iterator[tuple[int, str]]:
     """Yield the numbers and texts of all lines, without line ends.
 
-    A line over MAX_LINE is the character NUL, which no format has. Raise TooLarge above MAX_LINES.
+    A line over MAX_LINE is the character NUL, which no format has. Raise TooLarge
+    above the budget.
     """
     for number, line in enumerate(BytesIO(raw), 1):
-        if number > MAX_LINES:
-            raise TooLarge("A text file to convert", number, MAX_LINES, "lines")
+        budget.spend(Work.LINES, 1)
         text = line if len(line) <= MAX_LINE else b"\0"
         yield number, text.decode("utf-8", "replace").rstrip("\r\n")
 

@@ -7,11 +7,11 @@ allocations that are still in use.
 from collections.abc import Iterator
 
 from ingest.formats import json_document
-from ingest.formats.frame_budget import FrameBudget
 from ingest.formats.import_options import NO_OPTIONS, ImportOptions
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.json_document import Object
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
+from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric
 from profiles.engine.pprof.limits import DecodeLimits
@@ -34,14 +34,14 @@ def import_cpu_profile(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[
     type = options.type or ProfileType.CPU
     if type not in _METRICS:
         raise BadProfile(f"A V8 CPU profile is of the type CPU or WALL, not {type}.")
-    document = json_document.parse(raw, "V8 CPU profile")
-    tree = _FlatTree(json_document.objects(document, "nodes"))
-    builder, budget = ProfileBuilder(_METRICS[type]), FrameBudget()
+    budget = WorkBudget()
+    document = json_document.parse(raw, "V8 CPU profile", budget)
+    tree = _FlatTree(json_document.objects(document, "nodes"), budget)
+    builder = ProfileBuilder(_METRICS[type], budget)
     for node, (samples, microseconds) in _node_values(document, tree).items():
         frames = tree.stack(node)
         if not frames or (type is ProfileType.CPU and frames[0].name == _IDLE):
             continue
-        budget.spend(len(frames))
         values = [samples, round(microseconds * MICROSECOND)]
         builder.add([builder.location(frame) for frame in frames], values)
     if builder.is_empty:
@@ -54,11 +54,12 @@ def import_heap_profile(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list
     """Convert a .heapprofile to HEAP. Raise BadProfile for an invalid document or another type."""
     if options.type not in {None, ProfileType.HEAP}:
         raise BadProfile(f"A V8 heap profile is of the type HEAP, not {options.type}.")
-    document = json_document.parse(raw, "V8 heap profile")
+    budget = WorkBudget()
+    document = json_document.parse(raw, "V8 heap profile", budget)
     head = document.get("head")
     if not isinstance(head, dict):
         raise BadProfile("The V8 heap profile has no head.")
-    builder, budget = ProfileBuilder([Metric("inuse_space", "bytes")]), FrameBudget()
+    builder = ProfileBuilder([Metric("inuse_space", "bytes")], budget)
     stack: list[int] = []
     for node, depth in _pre_order(head):
         frame = _frame(node)
@@ -66,7 +67,7 @@ def import_heap_profile(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list
         stack.append(builder.location(frame))
         size = round(json_document.number(node.get("selfSize", 0), "selfSize"))
         if size > 0 and depth:
-            budget.spend(depth)
+            budget.spend(Work.FRAMES, depth)
             builder.add(stack[:0:-1], [size])
     if builder.is_empty:
         raise BadProfile("The V8 heap profile has no allocations.")
@@ -76,7 +77,9 @@ def import_heap_profile(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list
 class _FlatTree:
     """Nodes that name their children, or their parent, by id."""
 
-    def __init__(self, nodes: list[Object]) -> None:
+    def __init__(self, nodes: list[Object], budget: WorkBudget) -> None:
+        self._budget = budget
+        self._frames: dict[int, Frame] = {}
         self.nodes = {_id(node.get("id")): node for node in nodes}
         self._parents: dict[int, int] = {}
         for id, node in self.nodes.items():
@@ -90,7 +93,11 @@ class _FlatTree:
         frames = []
         at: int | None = id
         while at is not None and at in self.nodes:
-            frames.append(_frame(self.nodes[at]))
+            self._budget.spend(Work.FRAMES, 1)
+            frame = self._frames.get(at)
+            if frame is None:
+                frame = self._frames[at] = _frame(self.nodes[at])
+            frames.append(frame)
             at = self._parents.get(at)
             if len(frames) > MAX_DEPTH:
                 raise BadProfile(f"A stack of the V8 profile has over {MAX_DEPTH:,} frames.")

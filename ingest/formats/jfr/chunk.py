@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ingest.formats.jfr.fields import Value, read_fields, read_varint
 from ingest.formats.jfr.metadata import Metadata
+from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.limits import DecodeLimits, setting
 
@@ -22,6 +23,7 @@ _VERSIONS = (1, 2)
 MAX_CONSTANTS = DecodeLimits().max_symbols  # of one chunk
 # Skipping this many events takes some 5 s of CPU time.
 MAX_EVENTS = 5_000_000
+CHUNK_VALUES = 200  # charged for each chunk, whose objects take as long as so many values
 MAX_METADATA = 2 * 2**20  # bytes; the JDK has 0.1 MB
 
 
@@ -40,12 +42,13 @@ class EventRange(NamedTuple):
 class JfrChunk:
     """One chunk; its constants are read when it is opened, its events when they are asked for."""
 
-    def __init__(self, data: bytes, constant_types: frozenset[str]) -> None:
+    def __init__(self, data: bytes, constant_types: frozenset[str], budget: WorkBudget) -> None:
         """Read the chunk, with the constants of the types named in `constant_types`.
 
         Raise BadProfile, TooLarge or IndexError.
         """
-        self._data = data
+        budget.spend(Work.VALUES, CHUNK_VALUES)
+        self._data, self._budget = data, budget
         fields = _HEADER.unpack_from(data)
         self.start_ns, self.duration_ns = fields[6:8]
         self.ticks_per_second: int = fields[9]
@@ -55,7 +58,7 @@ class JfrChunk:
             raise BadProfile("Recordings without compressed integers are not supported.")
         if self.ticks_per_second <= 0:
             raise BadProfile("The recording does not say how many ticks a second has.")
-        self.metadata = Metadata(_metadata_event(data, fields[5]))
+        self.metadata = Metadata(_metadata_event(data, fields[5]), budget)
         ids = self.metadata.ids
         self._stored_types = {ids[name] for name in constant_types if name in ids}
         self._constant_count = 0
@@ -66,11 +69,11 @@ class JfrChunk:
         self.event_types: set[int] = set()  # of the declared types, those that have events
         declared = frozenset(ids.values())
         for event in self._scan():
+            self.event_count += 1
+            check_events(self.event_count)
             if event.type == _CHECKPOINT:
                 self._read_constants(data[event.start : event.end])
                 continue
-            self.event_count += 1
-            check_events(self.event_count)
             if event.type in declared:
                 self.event_types.add(event.type)
 
@@ -80,7 +83,8 @@ class JfrChunk:
         for event in self._scan():
             fields = layouts.get(event.type)
             if fields is not None:
-                yield event.type, read_fields(fields, self._data[event.start : event.end], 0)[0]
+                encoded = self._data[event.start : event.end]
+                yield event.type, read_fields(fields, encoded, 0, self._budget)[0]
 
     def string(self, value: Value) -> str:
         """Return the text of a string field, which may be a constant."""
@@ -106,17 +110,18 @@ class JfrChunk:
             _, at = read_varint(event, at)
         pools, at = read_varint(event, at + 1)  # after the flags
         for _ in range(pools):
+            self._budget.spend(Work.VALUES, 1)
             type, at = read_varint(event, at)
             count, at = read_varint(event, at)
             fields = self.metadata.layout(type).fields
             pool = self.constants[self.metadata.name(type)] if type in self._stored_types else None
-            if pool is not None:
-                self._constant_count += count
-                if self._constant_count > MAX_CONSTANTS:
-                    raise TooLarge(setting("max_symbols"), self._constant_count, MAX_CONSTANTS)
+            # Those of other types are skipped, one by one.
+            self._constant_count += count
+            if self._constant_count > MAX_CONSTANTS:
+                raise TooLarge(setting("max_symbols"), self._constant_count, MAX_CONSTANTS)
             for _ in range(count):
                 key, at = read_varint(event, at)
-                values, at = read_fields(fields, event, at)
+                values, at = read_fields(fields, event, at, self._budget)
                 if pool is not None:
                     pool[key] = values
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 
+from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile
 
 Value = int | str | bytes
@@ -62,12 +63,15 @@ def signed(number: int) -> int:
     return number - 2**64 if number >= 2**63 else number
 
 
-def read_fields(fields: Sequence[Field], data: bytes, at: int) -> tuple[list[Value], int]:
+def read_fields(
+    fields: Sequence[Field], data: bytes, at: int, budget: WorkBudget
+) -> tuple[list[Value], int]:
     """Return the values of fields, and the position after them.
 
     Numbers with a fraction are 0, because no profile uses them. A string that is a constant is its
     key, an integer. An array is its elements as they are encoded.
     """
+    budget.spend(Work.VALUES, 1 + len(fields))
     values: list[Value] = []
     for field in fields:
         value: Value
@@ -80,10 +84,10 @@ def read_fields(fields: Sequence[Field], data: bytes, at: int) -> tuple[list[Val
             value = data[at]
             at += 1
         elif field is FieldEncoding.STRING:
-            value, at = read_string(data, at)
+            value, at = read_string(data, at, budget)
         elif isinstance(field, ArrayOf):
             start = at
-            at = _after_array(field.fields, data, at)
+            at = _after_array(field.fields, data, at, budget)
             value = data[start:at]
         else:
             value = 0
@@ -94,7 +98,7 @@ def read_fields(fields: Sequence[Field], data: bytes, at: int) -> tuple[list[Val
     return values, at
 
 
-def read_string(data: bytes, at: int) -> tuple[str | int, int]:
+def read_string(data: bytes, at: int, budget: WorkBudget) -> tuple[str | int, int]:
     """Return a string, or the key of a constant string, and the position after it."""
     encoding = data[at]
     at += 1
@@ -105,6 +109,7 @@ def read_string(data: bytes, at: int) -> tuple[str | int, int]:
         return size, at
     if size > len(data) - at:
         raise IndexError
+    budget.spend(Work.NAME_BYTES, size)
     if encoding == _UTF8:
         return data[at : at + size].decode("utf-8", "replace"), at + size
     if encoding == _LATIN1:
@@ -118,7 +123,7 @@ def read_string(data: bytes, at: int) -> tuple[str | int, int]:
     return units.decode("utf-16-le", "replace"), at
 
 
-def _after_array(fields: Sequence[Field], data: bytes, at: int) -> int:
+def _after_array(fields: Sequence[Field], data: bytes, at: int, budget: WorkBudget) -> int:
     """Return the position after an array: its length, then its elements."""
     length, at = read_varint(data, at)
     if length > len(data) - at:
@@ -126,7 +131,7 @@ def _after_array(fields: Sequence[Field], data: bytes, at: int) -> int:
     if all(field is FieldEncoding.VARINT for field in fields):
         return _after_varints(length * len(fields), data, at)
     for _ in range(length):
-        _, at = read_fields(fields, data, at)
+        _, at = read_fields(fields, data, at, budget)
     return at
 
 

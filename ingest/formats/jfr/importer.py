@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ingest.formats.frame_budget import FrameBudget
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.jfr.chunk import JfrChunk, check_events, chunks
 from ingest.formats.jfr.events import SampleKey, SampleReader
 from ingest.formats.jfr.fields import ArrayOf, FieldEncoding, Value, read_varint
 from ingest.formats.jfr.names import class_name, is_library, method_name
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
+from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.metrics import Metric
 from profiles.engine.pprof.gunzip import gunzip
@@ -46,7 +46,7 @@ def import_jfr(
     converter = _RecordingReader(contexts or {})
     try:
         for data in chunks(gunzip(body, max_raw)):
-            converter.add(JfrChunk(data, _CONSTANT_TYPES))
+            converter.add(JfrChunk(data, _CONSTANT_TYPES, converter.budget))
     except IndexError:
         raise BadProfile("The JFR recording is damaged: a value ends after its event.") from None
     return converter.profiles()
@@ -71,7 +71,7 @@ class _RecordingReader:
         self._contexts = contexts
         self._builders: dict[ProfileType, ProfileBuilder] = {}
         self._without_stack: dict[ProfileType, int] = {}
-        self._budget = FrameBudget()
+        self.budget = WorkBudget()
         self._events = self._samples = 0
         self._start_ns = self._end_ns = 0
 
@@ -87,7 +87,7 @@ class _RecordingReader:
         self._samples += reader.samples
         if not sums:
             return
-        stacks = _StackTraces(chunk)
+        stacks = _StackTraces(chunk, self.budget)
         for key, values in sums.items():
             self._add(stacks, key, values)
 
@@ -118,10 +118,10 @@ class _RecordingReader:
             count = self._without_stack.get(key.type, 0)
             self._without_stack[key.type] = count + values[0]
             return
-        self._budget.spend(len(frames))
+        self.budget.spend(Work.FRAMES, len(frames))
         builder = self._builders.get(key.type)
         if builder is None:
-            builder = self._builders[key.type] = ProfileBuilder(METRICS[key.type])
+            builder = self._builders[key.type] = ProfileBuilder(METRICS[key.type], self.budget)
         locations = [builder.location(frame) for frame in frames]
         builder.add(locations, values, self._contexts.get(key.context))
 
@@ -135,8 +135,8 @@ class _RecordingReader:
 class _StackTraces:
     """Stack traces of a chunk as frames, leaf first."""
 
-    def __init__(self, chunk: JfrChunk) -> None:
-        self._chunk = chunk
+    def __init__(self, chunk: JfrChunk, budget: WorkBudget) -> None:
+        self._chunk, self._budget = chunk, budget
         self._constants = chunk.constants
         self._at = _positions(chunk)
         self._methods: dict[int, tuple[str, str]] = {}
@@ -160,6 +160,8 @@ class _StackTraces:
         if length > MAX_DEPTH:
             raise TooLarge(setting("max_depth"), length, MAX_DEPTH)
         numbers, size = [], self._at.frame_size
+        self._budget.spend(Work.FRAMES, length)
+        self._budget.spend(Work.VALUES, length * size)
         for _ in range(length * size):
             number = encoded[at]
             at += 1

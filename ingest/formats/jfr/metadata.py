@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ingest.formats.jfr.fields import ArrayOf, Field, FieldEncoding, read_string, read_varint
+from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile
 
 MAX_DEPTH = 20  # levels of elements, and of types within types; the JDK has five
-MAX_FIELDS = 1000  # of one type, with those of the types within it
+MAX_FIELDS = 1000  # of one type, with those of the types and arrays within it
 _PRIMITIVES = {
     **dict.fromkeys(("char", "short", "int", "long"), FieldEncoding.VARINT),
     **dict.fromkeys(("boolean", "byte"), FieldEncoding.BYTE),
@@ -30,14 +31,17 @@ class Layout:
 
     fields: tuple[Field, ...]
     index: Mapping[str, int]  # of each named field, or of the first one of a type within
+    size: int  # number of types and fields, those within arrays included
 
 
 class Metadata:
     """Types by their id and name."""
 
-    def __init__(self, event: bytes) -> None:
+    def __init__(self, event: bytes, budget: WorkBudget) -> None:
         """Parse a metadata event. Raise BadProfile or IndexError if it is damaged."""
-        root = _read_event(event)
+        budget.spend(Work.VALUES, len(event))
+        self._budget = budget
+        root = _read_event(event, budget)
         self._classes: dict[int, Element] = {}
         for group in root.children:
             if group.name == "metadata":
@@ -46,6 +50,7 @@ class Metadata:
                         self._classes[_number(each.attributes.get("id", ""))] = each
         self.ids = {each.attributes.get("name", ""): id for id, each in self._classes.items()}
         self._layouts: dict[int, Layout] = {}
+        self._open: set[int] = set()  # types that are being flattened, each within another
 
     def name(self, id: int) -> str:
         """Return the name of a type; "" for an unknown one."""
@@ -54,38 +59,44 @@ class Metadata:
 
     def layout(self, id: int) -> Layout:
         """Return the fields of a type. Raise BadProfile if it is unknown or too deeply nested."""
-        if id not in self._layouts:
-            fields, index = self._flattened(id, 0)
-            self._layouts[id] = Layout(tuple(fields), index)
-        return self._layouts[id]
+        found = self._layouts.get(id)
+        if found is None:
+            if id in self._open or len(self._open) > MAX_DEPTH:
+                raise BadProfile("The types of the recording are nested too deeply.")
+            self._open.add(id)
+            found = self._layouts[id] = self._flatten(id)
+            self._open.remove(id)
+            self._budget.spend(Work.VALUES, found.size)
+        return found
 
-    def _flattened(self, id: int, depth: int) -> tuple[list[Field], dict[str, int]]:
+    def _flatten(self, id: int) -> Layout:
         declared = self._classes.get(id)
         if declared is None:
             raise BadProfile(f"The recording uses the type {id}, which its metadata lack.")
         if (primitive := _PRIMITIVES.get(declared.attributes.get("name", ""))) is not None:
-            return [primitive], {}
-        if depth > MAX_DEPTH:
-            raise BadProfile("The types of the recording are nested too deeply.")
+            return Layout((primitive,), {}, 1)
         fields: list[Field] = []
         index = {}
+        size = 1
         for each in declared.children:
             if each.name == "field":
                 index[each.attributes.get("name", "")] = len(fields)
-                fields += self._field(each.attributes, depth)
-                if len(fields) > MAX_FIELDS:
+                own = self._field(each.attributes)
+                fields += own.fields
+                size += own.size
+                if size > MAX_FIELDS:
                     raise BadProfile(f"A type of the recording has over {MAX_FIELDS} fields.")
-        return fields, index
+        return Layout(tuple(fields), index, size)
 
-    def _field(self, attributes: Mapping[str, str], depth: int) -> list[Field]:
-        own: list[Field] = [FieldEncoding.VARINT]
+    def _field(self, attributes: Mapping[str, str]) -> Layout:
+        own = Layout((FieldEncoding.VARINT,), {}, 1)
         if attributes.get("constantPool") != "true":
-            own = self._flattened(_number(attributes.get("class", "")), depth + 1)[0]
+            own = self.layout(_number(attributes.get("class", "")))
         is_array = attributes.get("dimension", "0") not in {"", "0"}
-        return [ArrayOf(tuple(own))] if is_array else own
+        return Layout((ArrayOf(own.fields),), {}, own.size) if is_array else own
 
 
-def _read_event(event: bytes) -> Element:
+def _read_event(event: bytes, budget: WorkBudget) -> Element:
     at = 0
     for _ in range(5):  # size, type, start, duration, metadata id
         _, at = read_varint(event, at)
@@ -94,7 +105,7 @@ def _read_event(event: bytes) -> Element:
         raise IndexError
     strings = []
     for _ in range(count):
-        text, at = read_string(event, at)
+        text, at = read_string(event, at, budget)
         strings.append(str(text))
     return _read_element(event, at, strings, 0)[0]
 

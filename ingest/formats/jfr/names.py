@@ -1,7 +1,6 @@
 """Readable names of Java classes and methods."""
 
 import re
-from functools import lru_cache
 
 _PRIMITIVES = {
     **{"B": "byte", "C": "char", "D": "double", "F": "float", "I": "int", "J": "long"},
@@ -15,7 +14,6 @@ _LIBRARY = re.compile(r"\.(so|dylib|dll)(\W|$)")
 _NUMBER_PREFIXES = ("GeneratedMethodAccessor", "GeneratedConstructorAccessor")
 
 
-@lru_cache(maxsize=10_000)
 def class_name(internal: str) -> str:
     """Convert a name of the class file format: `[Lcom/example/Shop;` is `com.example.Shop[]`."""
     depth = len(internal) - len(internal.lstrip("["))

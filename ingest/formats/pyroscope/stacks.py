@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from io import BytesIO
 
 from ingest.formats.folded import frame_of
-from ingest.formats.frame_budget import FrameBudget
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.pprof_builder import ProfileBuilder
 from ingest.formats.pyroscope.counts import CountMeaning
+from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile, TooLarge
 
 # Limits of one profile, which bound its memory to about 150 MB and its time to a few seconds. A
@@ -27,9 +27,9 @@ class StackCounts:
 
     def __init__(self, meaning: CountMeaning) -> None:
         self._meaning = meaning
-        self._builder = ProfileBuilder(meaning.metrics)
+        self.budget = WorkBudget()
+        self._builder = ProfileBuilder(meaning.metrics, self.budget)
         self._locations: dict[bytes, int] = {}
-        self._frames = FrameBudget()
         self._stacks = self._sum = 0
 
     def location(self, name: bytes) -> int:
@@ -50,7 +50,7 @@ class StackCounts:
         if not stack or not count:
             return
         self._stacks += 1
-        self._frames.spend(len(stack))
+        self.budget.spend(Work.FRAMES, len(stack))
         self._sum += count * max(self._meaning.factors)
         _require(self._stacks, MAX_STACKS, "stacks")
         if self._sum > _MAX_SUM:

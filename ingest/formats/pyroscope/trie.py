@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.pyroscope.counts import CountMeaning
 from ingest.formats.pyroscope.stacks import StackCounts
+from ingest.formats.work_budget import Work
 from profiles.engine.errors import BadProfile, TooLarge
 
 # Nodes take a Python object each. They bound the time to about a second.
@@ -31,24 +32,32 @@ class _Path(NamedTuple):
     """State after a node of a trie."""
 
     functions: int  # number of complete functions on the path
-    partial: bytes  # beginning of the next one
+    size: int  # bytes of the path
+    partial: int  # position in it of the next function, of which these are the first bytes
 
 
 def import_trie(body: bytes, meaning: CountMeaning) -> list[ImportedProfile]:
     """Import the format `trie`. Raise BadProfile or TooLarge."""
     counts = StackCounts(meaning)
     stack: list[int] = []
-    paths = [_Path(0, b"")]  # before the root, and after each node of the present path
+    text = bytearray()  # the names along the present path
+    paths = [_Path(0, 0, 0)]  # before the root, and after each node of the present path
     for depth, name, count in _read_nodes(body):
         del paths[depth + 1 :]
         before = paths[depth]
-        del stack[before.functions :]
-        *complete, partial = (before.partial + name).split(b";")
-        if len(partial) > MAX_NAME_BYTES:
+        del stack[before.functions :], text[before.size :]
+        text += name
+        start = before.partial
+        if b";" in name:
+            *complete, _ = bytes(text[start:]).split(b";")
+            stack += [counts.location(function) for function in complete if function.strip()]
+            start = text.rindex(b";") + 1
+        if len(text) - start > MAX_NAME_BYTES:
             raise BadProfile(f"A function of the trie has more than {MAX_NAME_BYTES:,} bytes.")
-        stack += [counts.location(function) for function in complete if function.strip()]
-        paths.append(_Path(len(stack), partial))
+        paths.append(_Path(len(stack), len(text), start))
         if count:
+            counts.budget.spend(Work.NAME_BYTES, len(text) - start)
+            partial = bytes(text[start:])
             last = [counts.location(partial)] if partial.strip() else []
             counts.add(stack + last, count)
     return counts.profiles()

@@ -1,14 +1,14 @@
 """Importers of text and JSON formats: files that the real profilers wrote, and their variants."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from ingest.formats import frame_budget
 from ingest.formats.detect import FileFormat, detect, import_file
 from ingest.formats.import_options import ImportOptions
 from ingest.formats.imported_profile import ImportedProfile
+from ingest.formats.work_budget import MAX_WORK, Work
 from profiles.engine.errors import BadProfile, TooLarge
 from projects.profile_types import ProfileType
 from tests.ingest.formats import imported
@@ -282,7 +282,7 @@ def test_a_loop_of_nodes_is_rejected() -> None:
 
 
 def test_more_frames_than_the_limit_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frame_budget.FrameBudget, "spend", frame_budget.FrameBudget(5).spend)
+    monkeypatch.setitem(cast("dict[Work, int]", MAX_WORK), Work.FRAMES, 5)
     with pytest.raises(TooLarge, match="5 frames of all stacks"):
         converted(b"a;b;c 1\na;b;d 1\n")
 

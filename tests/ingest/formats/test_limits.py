@@ -1,6 +1,7 @@
 """Limits of importers: a file over one is rejected with the limit and its value."""
 
 import json
+from typing import cast
 
 import pytest
 
@@ -10,6 +11,7 @@ from ingest.formats.jfr import chunk as jfr_chunk
 from ingest.formats.jfr import importer
 from ingest.formats.jfr.importer import import_jfr
 from ingest.formats.speedscope import import_speedscope
+from ingest.formats.work_budget import MAX_WORK, Work
 from profiles.engine.errors import TooLarge
 from tests.ingest.formats.imported import totals
 from tests.ingest.formats.jfr.recordings import chunk, sample
@@ -27,7 +29,7 @@ def test_different_frames_and_samples(limit: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_lines_of_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_lines, "MAX_LINES", 2)
+    monkeypatch.setitem(cast("dict[Work, int]", MAX_WORK), Work.LINES, 2)
     assert import_folded(b"a 1\nb 1\n")
     with pytest.raises(TooLarge, match="allows 2 lines; this has 3"):
         import_folded(b"a 1\nb 1\nc 1\n")
@@ -47,9 +49,9 @@ def test_bytes_of_json(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_events_of_a_recording(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jfr_chunk, "MAX_EVENTS", 5)
+    monkeypatch.setattr(jfr_chunk, "MAX_EVENTS", 7)
     assert import_jfr(chunk(SAMPLE, SAMPLE))  # and its metadata
-    with pytest.raises(TooLarge, match="allows 5 events; this has 6"):
+    with pytest.raises(TooLarge, match="allows 7 events; this has 8"):
         import_jfr(chunk(*[SAMPLE] * 2) + chunk(*[SAMPLE] * 2))
 
 

@@ -1,6 +1,7 @@
 """ProfileBuilder: the decoder reads what it builds."""
 
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
+from ingest.formats.work_budget import WorkBudget
 from profiles.engine.metrics import Metric
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 
@@ -8,7 +9,7 @@ CPU = [Metric("samples", "count"), Metric("cpu", "nanoseconds")]
 
 
 def built() -> ProfileBuilder:
-    builder = ProfileBuilder(CPU, default="cpu")
+    builder = ProfileBuilder(CPU, WorkBudget(), default="cpu")
     main = builder.location(Frame("main", "app.py", 3))
     leaf = builder.location(Frame("work", "app.py", 9, "libwork.so"))
     builder.add([leaf, main], [1, 10])
@@ -40,12 +41,12 @@ def test_equal_input_gives_equal_bytes() -> None:
 
 
 def test_strings_that_utf8_cannot_encode_are_replaced() -> None:
-    builder = ProfileBuilder([Metric("samples", "count")])
+    builder = ProfileBuilder([Metric("samples", "count")], WorkBudget())
     builder.add([builder.location(Frame("a\ud800b"))], [1])
     decoded = decode_profile(builder.build(), "CPU", DecodeLimits())
     assert "a?b" in decoded.tree.frames.strings
 
 
 def test_without_samples_the_builder_is_empty() -> None:
-    assert ProfileBuilder(CPU).is_empty
+    assert ProfileBuilder(CPU, WorkBudget()).is_empty
     assert not built().is_empty

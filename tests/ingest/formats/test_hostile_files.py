@@ -1,0 +1,56 @@
+"""Small files that would take a conversion hours or gigabytes: rejected before the work is done."""
+
+import tracemalloc
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from ingest.formats.jfr.metadata import Metadata
+from ingest.formats.pyroscope.counts import meaning_of
+from ingest.formats.pyroscope.trie import import_trie
+from ingest.formats.v8_profiles import import_cpu_profile
+from ingest.formats.work_budget import WorkBudget
+from profiles.engine.errors import BadProfile, TooLarge
+from tests.ingest.formats.jfr import recordings
+
+WIDTH = 8  # fields of each type, all of the next type
+
+
+def peak_bytes(function: Callable[[], object]) -> int:
+    """Return the memory that a function allocates, at its peak."""
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_nested_types_without_values_are_counted() -> None:
+    """Check that 8**12 empty types are rejected: flattening them would not end."""
+    names = [name for name in recordings.IDS if name.startswith("jdk.")]
+    types: dict[str, list[recordings.Field]] = {
+        name: [(f"f{number}", inner, "") for number in range(WIDTH)]
+        for name, inner in pairwise(names)
+    }
+    event = recordings.metadata({**types, names[-1]: []})
+    with pytest.raises(BadProfile, match="has over 1000 fields"):
+        Metadata(event, WorkBudget()).layout(recordings.IDS[names[0]])
+
+
+def test_wide_json_is_rejected_before_it_is_parsed() -> None:
+    body = b'{"nodes":[' + b"{}," * 1_500_000 + b"{}]}"
+
+    def convert() -> None:
+        with pytest.raises(TooLarge, match="bytes of memory for its JSON"):
+            import_cpu_profile(body)
+
+    assert peak_bytes(convert) < len(body)
+
+
+def test_names_that_grow_along_a_trie_are_not_copied_for_each_node() -> None:
+    node = b"\x0aname-name-\x00\x01"  # length, name, value, number of children
+    function = node * 400 + b"\x01;\x00\x01"
+    body = function * 20 + b"\x01x\x01\x00"
+    assert peak_bytes(lambda: import_trie(body, meaning_of("", "", "", 100))) < 4_000_000
