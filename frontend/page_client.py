@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
-from django.contrib.sessions.backends.cached_db import SessionStore
+from django.contrib.sessions.backends.db import SessionStore
 from django.http import parse_cookie
 
 from common.asgi import Scope, note_authenticated

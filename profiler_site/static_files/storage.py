@@ -1,7 +1,8 @@
 """Static files with a content hash in their names, which browsers may cache for ever.
 
-The server collects them at its start if any of them has changed, with its ES modules in bundles.
-With `DEBUG` pages load the modules themselves.
+The server collects them at its start if any of them has changed, with its ES modules in bundles,
+and compresses them: serving a file costs no compression. With `DEBUG` pages load the modules
+themselves.
 """
 
 import hashlib
@@ -11,22 +12,27 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
-from django.contrib.staticfiles.storage import ManifestStaticFilesStorage
 from django.core.files.base import ContentFile
 from django.core.management import call_command
+from servestatic.storage import CompressedManifestStaticFilesStorage
 
 from profiler_site.static_files.bundles import bundled
 
 _FINGERPRINT = ".collected-from"
 # Third-party scripts import modules by names that only their own builds resolve.
 _FOREIGN = ("admin/", "account/", "django_htmx/", "rest_framework/", "vendor/")
+# Files of the admin and the API's browser, which take three times as long as all others.
+_RARELY_LOADED = ("admin/", "rest_framework/")
 
 
-class BundlingStorage(ManifestStaticFilesStorage):
-    """Django's manifest storage, which also bundles this project's ES modules."""
+class BundlingStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # untyped
+    """Manifest storage that bundles this project's ES modules.
+
+    Beside each file that gets smaller are a .gz and a .br, which the handler serves to clients that
+    accept them.
+    """
 
     support_js_module_import_aggregation = True
-    manifest_strict = False
 
     def post_process(
         self, paths: dict[str, Any], dry_run: bool = False, **options: Any
@@ -35,6 +41,13 @@ class BundlingStorage(ManifestStaticFilesStorage):
         if not dry_run:
             paths = self._with_bundles(paths)
         yield from super().post_process(paths, dry_run, **options)
+
+    def compress_files(self, paths: set[str]) -> Iterator[tuple[str, str]]:
+        """Compress the files that pages link to: those with a content hash, but not the admin's."""
+        linked = set(self.hashed_files.values())
+        yield from super().compress_files(
+            {name for name in paths & linked if not name.startswith(_RARELY_LOADED)}
+        )
 
     def _with_bundles(self, paths: dict[str, Any]) -> dict[str, Any]:
         sources = {}
@@ -61,7 +74,7 @@ class BundlingStorage(ManifestStaticFilesStorage):
         ours = [name for name in adjustable_paths if not _is_foreign_script(name)]
         needed = set(ours) | {name for name in paths if self.hash_key(name) not in hashed_files}
         pending = {name: source for name, source in paths.items() if name in needed}
-        yield from super()._post_process(pending, ours, hashed_files)  # type: ignore[misc]
+        yield from super()._post_process(pending, ours, hashed_files)
 
 
 def _is_foreign_script(name: str) -> bool:
