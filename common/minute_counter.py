@@ -5,12 +5,15 @@ They count the profiles and the API queries of each project.
 
 import logging
 from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 
 import redis
 from django.conf import settings
 from redis import asyncio as redis_asyncio
+from redis.asyncio.retry import Retry as AsyncRetry
 from redis.exceptions import RedisError
+
+from common.redis_outage import RedisPause, redis_options
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +28,6 @@ return 1
 _DECREMENT = (
     "if tonumber(redis.call('GET', KEYS[1]) or '0') > 0 then redis.call('DECR', KEYS[1]) end"
 )
-_TIMEOUT_SECONDS = 2.0
 # Above this number the counts of past minutes are deleted, never those of the current one.
 MAX_IN_PROCESS = 10_000
 
@@ -84,28 +86,33 @@ class RedisCounter:
 
     def __init__(self, url: str, name: str = "profiles") -> None:
         self._name = name
-        timeouts: Any = dict.fromkeys(
-            ("socket_timeout", "socket_connect_timeout"), _TIMEOUT_SECONDS
-        )
-        self._redis = redis_asyncio.Redis.from_url(url, **timeouts)
-        self._blocking = redis.Redis.from_url(url, **timeouts)
+        self._redis = redis_asyncio.Redis.from_url(url, **redis_options(AsyncRetry))
+        self._blocking = redis.Redis.from_url(url, **redis_options())
+        self._pause = RedisPause()
         self._increment = self._redis.register_script(_INCREMENT)
         self._decrement = self._redis.register_script(_DECREMENT)
         self._fallback = InProcessCounter()
 
     async def increment(self, key: int, minute: int, allowed: int) -> bool:
+        if self._pause.is_on:
+            return await self._fallback.increment(key, minute, allowed)
         try:
             return bool(await self._increment(keys=[self._key(key, minute)], args=[allowed]))
         except RedisError as error:
+            self._pause.begin()
             logger.warning(
                 "Redis failed; each process counts the %s per minute alone: %s", self._name, error
             )
             return await self._fallback.increment(key, minute, allowed)
 
     async def decrement(self, key: int, minute: int) -> None:
+        if self._pause.is_on:
+            await self._fallback.decrement(key, minute)
+            return
         try:
             await self._decrement(keys=[self._key(key, minute)])
         except RedisError as error:
+            self._pause.begin()
             logger.warning(
                 "Redis failed; a failed one stays in the count of %s per minute: %s",
                 self._name,
@@ -113,9 +120,12 @@ class RedisCounter:
             )
 
     def count(self, key: int, minute: int) -> int:
+        if self._pause.is_on:
+            return self._fallback.count(key, minute)
         try:
             return int(self._blocking.get(self._key(key, minute)) or 0)
         except RedisError:
+            self._pause.begin()
             return self._fallback.count(key, minute)
 
     async def close(self) -> None:

@@ -150,6 +150,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "frontend.page_compression.PageCompressionMiddleware",
     "frontend.control_characters.ControlCharacterMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "frontend.language.LanguageMiddleware",
@@ -222,19 +223,18 @@ def _cache(name: str, max_entries: int) -> dict[str, object]:
             "OPTIONS": {"MAX_ENTRIES": max_entries},
         }
     return {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "common.redis_outage.FallbackRedisCache",
         "LOCATION": [REDIS_URL],  # a list, because Django splits a text at commas and semicolons
         "KEY_PREFIX": name,
         "OPTIONS": REDIS_CACHE_OPTIONS,
     }
 
 
-# Separate, so that neither evicts the other. Values take about 0.5 kB each.
 CACHES: dict[str, dict[str, object]] = {
     # django-allauth counts attempts in the default cache. An attacker would have to try from
-    # 100,000 addresses within five minutes to evict the count of one account.
+    # 100,000 addresses within five minutes to evict the count of one account. A value takes about
+    # 0.5 kB.
     "default": _cache("attempts", 100_000),
-    "sessions": _cache("sessions", 10_000),
 }
 
 # -- Celery ---------------------------------------------------------------------------
@@ -287,8 +287,9 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 
 # -- Browser security -----------------------------------------------------------------
-SESSION_CACHE_ALIAS = "sessions"
-SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"  # every page reads the session
+# Without a cache in front: pages work without Redis, and a session that ended while Redis was down
+# is not valid again afterwards. It costs one look-up by primary key for each page.
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SESSION_COOKIE_HTTPONLY = True
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
@@ -335,6 +336,7 @@ STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 # The server reads its static files itself; as all of the data folder, they are for its user only.
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
+SERVESTATIC_MANIFEST_STRICT = False
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "profiler_site.static_files.storage.BundlingStorage"},
@@ -344,7 +346,14 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"client_errors": {"()": "common.log_filters.ClientErrorFilter"}},
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["client_errors"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": env.text("FLAMEWATCH_LOG_LEVEL", "WARNING")},
     # It warns of every malformed body, with which clients could fill the log.
     "loggers": {"python_multipart": {"level": "ERROR"}},

@@ -1,4 +1,4 @@
-"""Values of Django's caches in Redis, and caches that do not evict each other's values."""
+"""Values of Django's caches in Redis, and the size of the one in memory."""
 
 import json
 import os
@@ -6,11 +6,9 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import redis
-from django.contrib.sessions.backends.cached_db import KEY_PREFIX
 from django.core.cache import caches
 from django.core.cache.backends.redis import RedisCache
 from django.test import Client
@@ -72,37 +70,27 @@ def test_the_settings_use_json_in_redis(tmp_path: Path) -> None:
     assert accepted == ["json"]
     assert {name: each["OPTIONS"] for name, each in configured.items()} == {
         "default": site_settings.REDIS_CACHE_OPTIONS,
-        "sessions": site_settings.REDIS_CACHE_OPTIONS,
     }
     # One server, whatever its password is: Django splits a text at commas and semicolons.
     assert all(each["LOCATION"] == [environment["REDIS_URL"]] for each in configured.values())
 
 
-def test_a_flood_of_sessions_evicts_no_counter_of_attempts() -> None:
+def test_a_flood_of_attempts_evicts_no_counter() -> None:
     caches["default"].set("attempts", [1.0], 300)
-    for number in range(20_000):
-        caches["sessions"].set(f"session-{number}", {}, 300)
-    assert caches["default"].get("attempts") == [1.0]
-
-
-def test_a_flood_of_attempts_evicts_neither_counters_nor_sessions() -> None:
-    caches["default"].set("attempts", [1.0], 300)
-    caches["sessions"].set("session", {"_auth_user_id": "1"}, 300)
     for number in range(20_000):
         caches["default"].set(f"attempts-{number}", [1.0], 300)
     assert caches["default"].get("attempts") == [1.0]
-    assert caches["sessions"].get("session") == {"_auth_user_id": "1"}
 
 
-def test_people_sign_in_with_sessions_and_counters_in_redis(
+def test_people_sign_in_with_counters_of_attempts_in_redis(
     client: Client, alice: User, project: Project, redis_url: str, settings: Settings
 ) -> None:
     in_redis = {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "common.redis_outage.FallbackRedisCache",
         "LOCATION": [redis_url],
         "OPTIONS": site_settings.REDIS_CACHE_OPTIONS,
     }
-    settings.CACHES = {name: in_redis | {"KEY_PREFIX": name} for name in ("default", "sessions")}
+    settings.CACHES = {"default": in_redis | {"KEY_PREFIX": "default"}}
     wrong = {"login": alice.email, "password": "another sentence"}
     assert client.post("/account/login/", wrong).status_code == 200
     right = wrong | {"password": "a sentence works well"}
@@ -110,6 +98,4 @@ def test_people_sign_in_with_sessions_and_counters_in_redis(
     changed = client.post("/p/acme-shop/settings", {"name": "Acme", "rate": "0.5"}, follow=True)
     assert "Settings saved" in changed.content.decode()
     stored = redis.Redis.from_url(redis_url)
-    session: Any = stored.get(f"sessions:1:{KEY_PREFIX}{client.session.session_key}")
-    assert json.loads(session)["_auth_user_id"] == str(alice.pk)
     assert list(stored.scan_iter("default:1:allauth:rl:*"))

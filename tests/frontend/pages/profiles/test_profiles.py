@@ -199,13 +199,13 @@ def test_a_fragment_is_small_and_takes_few_queries(
 
 def test_the_list_is_a_file_too(signed_in: Client, checkout: Deployment, now: datetime) -> None:
     add(checkout, now - timedelta(minutes=1), 100, labels={"a": "=1+1"})
-    Deployment.objects.update(version="=HYPERLINK(1)")
+    Deployment.objects.update(version="＝HYPERLINK(1)")
     response = signed_in.get(f"{PROFILES}/csv", CPU)
     assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
     header, row = csv.reader(io.StringIO(response.content.decode()))
     assert header[:3] == ["captured", "cpu (nanoseconds)", "seconds"]
     assert row[1:3] == ["100000000", "10.0"]
-    assert row[4] == "'=HYPERLINK(1)"
+    assert row[4] == "'＝HYPERLINK(1)"
     assert row[6] == "a==1+1"
 
 
