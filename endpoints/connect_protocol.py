@@ -54,4 +54,5 @@ def _connect_error(error: Exception) -> tuple[int, dict[str, str], bytes]:
     rejection = error_response(error)
     code = connect_code(rejection)
     body = orjson.dumps({"code": code, "message": rejection.message})
-    return _STATUSES[code], rejection.headers, body
+    status = 405 if rejection.status == 405 else _STATUSES[code]
+    return status, rejection.headers, body

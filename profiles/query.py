@@ -10,6 +10,7 @@ from profiles.engine.calltree.patterns import BadFilterPattern, matcher
 from profiles.engine.coverage import Coverage, Missing
 from profiles.engine.exports.csv_file import encode as encode_csv
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
+from profiles.engine.stats.significance import REAL
 from profiles.queries.cache import cache_page, cache_stats, cached_page
 from profiles.queries.compare import run_compare
 from profiles.queries.concurrency import (
@@ -119,6 +120,7 @@ from profiles.storage.result_snapshots import SnapshotNotStored
 __all__ = [
     "DEFAULT_METRICS",
     "MAX_SERIES",
+    "REAL",
     "RETRY_SECONDS",
     "VERSION",
     "BadFilterPattern",

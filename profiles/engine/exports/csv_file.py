@@ -5,7 +5,8 @@ import io
 from collections.abc import Iterable, Sequence
 
 # Spreadsheets run cells that start like this as formulas, and function names are user input.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+# Some read full-width forms of the signs like the signs themselves.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def encode(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -176,3 +176,9 @@ def test_too_many_services_need_a_condition(call: Call, monkeypatch: pytest.Monk
 def test_settings_of_grafanas_app_are_empty(reader: Client) -> None:
     response = reader.request("POST", "/settings.v1.SettingsService/Get", json={})
     assert (response.status_code, response.json()) == (200, {})
+
+
+def test_wrong_method_gets_405_with_the_allowed_one(shops: None, reader: Client) -> None:
+    response = reader.request("POST", "/pyroscope/render", content=b"")
+    assert response.status_code == 405
+    assert response.json() == {"code": "unimplemented", "message": "This URL supports GET only."}

@@ -204,7 +204,7 @@ def test_another_encoding_is_415(content_type: str, client: PyroscopeClient) -> 
 
 def test_another_method_is_an_error(client: PyroscopeClient) -> None:
     response = client.agent.request("GET", PUSH)
-    assert_error(response, 501, "unimplemented", "POST")
+    assert_error(response, 405, "unimplemented", "POST")
 
 
 def test_json_may_escape_slashes_and_name_fields_as_the_proto() -> None:
