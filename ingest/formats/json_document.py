@@ -18,6 +18,8 @@ def parse(raw: bytes, form: str, budget: WorkBudget) -> Object:
 
     Raise BadProfile for other JSON, TooLarge above MAX_JSON_BYTES and the budget.
     """
+    if len(raw) > MAX_JSON_BYTES:
+        raise TooLarge("A JSON file to convert", len(raw), MAX_JSON_BYTES, "bytes")
     spend_json(raw, budget)
     try:
         document = orjson.loads(raw)
@@ -31,10 +33,8 @@ def parse(raw: bytes, form: str, budget: WorkBudget) -> Object:
 def spend_json(raw: bytes, budget: WorkBudget) -> None:
     """Charge the memory of a document, estimated by its delimiters, before it is parsed.
 
-    Raise TooLarge above MAX_JSON_BYTES or the budget.
+    Raise TooLarge above the budget.
     """
-    if len(raw) > MAX_JSON_BYTES:
-        raise TooLarge("A JSON file to convert", len(raw), MAX_JSON_BYTES, "bytes")
     values = sum(raw.count(each) * size for each, size in _BYTES_OF_DELIMITERS.items())
     budget.spend(Work.JSON_BYTES, 2 * len(raw) + values)
 

@@ -25,6 +25,13 @@ FRAME = re.compile(
     r"\s+(?P<address>[0-9a-f]{1,16}) (?P<symbol>.+) \((?P<binary>[^()]*(?: \(deleted\))?)\)"
 )
 MAX_LINE = 8192  # characters; names of C++ templates are long
+# Lines of `perf script --header`: "# cmdline : /usr/bin/perf record -F 99 -g" and
+# "# event : name = cycles, …, { sample_period, sample_freq } = 99, … freq = 1, …".
+_EVENT_FREQUENCY = re.compile(
+    r"# event : name = (?P<event>[^,\s]{1,100}),.{0,1000}?"
+    r"\{ sample_period, sample_freq \} = (?P<hertz>\d{1,9}),.{0,1000}?\bfreq = 1\b"
+)
+_COMMAND_FREQUENCY = re.compile(r"# cmdline :.{0,2000}? (?:-F ?|--freq[= ])(?P<hertz>\d{1,9})\b")
 _OFFSET = re.compile(r"\+0x[0-9a-f]+$")
 _CLOCKS = frozenset({"cpu-clock", "task-clock"})  # whose periods are ns
 _KERNELS = ("[kernel", "[guest.kernel", "[k]")
@@ -51,6 +58,9 @@ class _PerfReader:
     def __init__(self) -> None:
         self._budget = WorkBudget()
         self._event = ""
+        self._has_periods = False
+        self._event_hertz: dict[str, int] = {}  # by event, of the header
+        self._command_hertz = 0
         self._builder = ProfileBuilder([], self._budget)
         self._first_ns = self._last_ns = 0
         self._other_events: dict[str, int] = {}
@@ -63,7 +73,7 @@ class _PerfReader:
             if not line.strip():
                 self._end_sample()
             elif line.startswith("#"):
-                continue
+                self._read_header(line[:MAX_LINE])
             elif len(line) > MAX_LINE or not self._read(line):
                 self._unreadable.add(number)
         self._end_sample()
@@ -75,6 +85,17 @@ class _PerfReader:
                 type, self._builder.build(), None, duration or None, tuple(self._warnings())
             )
         ]
+
+    def _read_header(self, line: str) -> None:
+        if match := _EVENT_FREQUENCY.match(line):
+            self._event_hertz[match["event"]] = int(match["hertz"])
+        elif match := _COMMAND_FREQUENCY.match(line):
+            self._command_hertz = int(match["hertz"])
+
+    @property
+    def _hertz(self) -> int:
+        """Return the frequency of samples of the event; 0 if it is unknown."""
+        return self._event_hertz.get(self._event, self._command_hertz)
 
     def _read(self, line: str) -> bool:
         """Read a line with a sample's head or a frame; return False for any other line."""
@@ -110,28 +131,44 @@ class _PerfReader:
             return
         if not self._event:
             self._event = sample.event
-            self._builder = ProfileBuilder(_metrics(sample.event), self._budget)
+            self._has_periods = sample.period > 0
+            self._builder = ProfileBuilder(self._metrics(), self._budget)
         if sample.event != self._event:
             self._other_events[sample.event] = self._other_events.get(sample.event, 0) + 1
             return
         frames = [*sample.frames, Frame(sample.command)]
         self._budget.spend(Work.FRAMES, 1)
         locations = [self._builder.location(frame) for frame in frames]
-        self._builder.add(locations, [1, sample.period])
+        if self._has_periods:
+            self._builder.add(locations, [1, sample.period])
+        else:
+            self._builder.add(locations, [1, 10**9 // self._hertz] if self._hertz else [1])
 
     def _warnings(self) -> Sequence[str]:
         others = [
             f"Samples of another event, {event}, were left out: {count:,}."
             for event, count in sorted(self._other_events.items())[:10]
         ]
+        if not self._has_periods and self._hertz:
+            others.append(
+                "The text has no periods; each sample counts the time between two at "
+                f"{self._hertz:,} Hz, the frequency of the recording."
+            )
+        elif not self._has_periods:
+            others.append(
+                "The text has no periods, and samples are counted instead of time. Print periods by"
+                " perf script -F +period, or the frequency by perf script --header."
+            )
         return [*others, *self._unreadable.warnings()]
 
-
-def _metrics(event: str) -> Sequence[Metric]:
-    if event in _CLOCKS:
-        return Metric("samples", "count"), Metric("cpu", "nanoseconds")
-    name = event.partition("/")[0] if event.endswith("/") else event
-    return Metric("samples", "count"), Metric(name if name != "samples" else "event", "count")
+    def _metrics(self) -> Sequence[Metric]:
+        samples, event = Metric("samples", "count"), self._event
+        if not self._has_periods and not self._hertz:
+            return (samples,)
+        if not self._has_periods or event in _CLOCKS:
+            return samples, Metric("cpu", "nanoseconds")
+        name = event.partition("/")[0] if event.endswith("/") else event
+        return samples, Metric(name if name != "samples" else "event", "count")
 
 
 def _frame(symbol: str, binary: str) -> Frame:

@@ -7,6 +7,7 @@ allocations that are still in use.
 from collections.abc import Iterator
 
 from ingest.formats import json_document
+from ingest.formats.chrome_trace import cpu_profiles
 from ingest.formats.import_options import NO_OPTIONS, ImportOptions
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.json_document import Object
@@ -29,24 +30,28 @@ _METRICS = {
 def import_cpu_profile(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[ImportedProfile]:
     """Convert a .cpuprofile to CPU, without idle time, or to WALL, with it.
 
-    Raise BadProfile for an invalid document or another type, TooLarge above a limit.
+    Profiles of several threads, which only Chrome's traces have, are summed. Raise BadProfile for
+    an invalid document or another type, TooLarge above a limit.
     """
     type = options.type or ProfileType.CPU
     if type not in _METRICS:
         raise BadProfile(f"A V8 CPU profile is of the type CPU or WALL, not {type}.")
     budget = WorkBudget()
-    document = json_document.parse(raw, "V8 CPU profile", budget)
-    tree = _FlatTree(json_document.objects(document, "nodes"), budget)
     builder = ProfileBuilder(_METRICS[type], budget)
-    for node, (samples, microseconds) in _node_values(document, tree).items():
-        frames = tree.stack(node)
-        if not frames or (type is ProfileType.CPU and frames[0].name == _IDLE):
-            continue
-        values = [samples, round(microseconds * MICROSECOND)]
-        builder.add([builder.location(frame) for frame in frames], values)
+    documents = cpu_profiles(json_document.parse(raw, "V8 CPU profile", budget), budget)
+    for document in documents:
+        tree = _FlatTree(json_document.objects(document, "nodes"), budget)
+        for node, (samples, microseconds) in _node_values(document, tree).items():
+            frames = tree.stack(node)
+            if not frames or (type is ProfileType.CPU and frames[0].name == _IDLE):
+                continue
+            values = [samples, round(microseconds * MICROSECOND)]
+            builder.add([builder.location(frame) for frame in frames], values)
     if builder.is_empty:
         raise BadProfile("The V8 CPU profile has no samples.")
-    duration = round((_time(document, "endTime") - _time(document, "startTime")) * MICROSECOND)
+    starts = [_time(document, "startTime") for document in documents]
+    ends = [_time(document, "endTime") for document in documents]
+    duration = round((max(ends) - min(starts)) * MICROSECOND)
     return [ImportedProfile(type, builder.build(), None, duration if duration > 0 else None)]
 
 

@@ -1,6 +1,6 @@
 """Convert bodies to pprof in the decode threads."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TypeVar
 
@@ -20,7 +20,7 @@ from ingest.pyroscope.jfr_labels import read_jfr_labels
 from ingest.pyroscope.multipart import media_type, read_parts
 from ingest.uploads import decode_pool
 from ingest.uploads.decoding import decode_limits
-from profiles.engine.errors import BadProfile, TooLarge
+from profiles.engine.errors import TooLarge
 from profiles.engine.pprof.gunzip import claimed_size, gunzip
 
 MAX_CONFIG_BYTES = 64 * 2**10  # of the part sample_type_config
@@ -43,7 +43,7 @@ async def convert_ingest(
     if media_type(content_type) == "multipart/form-data":
         parts = await decode_pool.run(project, partial(read_parts, body, content_type), len(body))
     if query.format is IngestFormat.JFR:
-        return await _run(project, partial(_convert_jfr, parts or {"jfr": body}), _LARGE)
+        return await decode_pool.run(project, partial(_convert_jfr, parts or {"jfr": body}), _LARGE)
     if query.format is IngestFormat.PPROF:
         context = PprofContext(
             display=_display_names(parts.get("sample_type_config", b"")),
@@ -52,7 +52,7 @@ async def convert_ingest(
         )
         return await convert_pprof(project, _profile_part(parts, body), context)
     convert = partial(_convert_stacks, _profile_part(parts, body), query)
-    return await _run(project, convert, len(body))
+    return await decode_pool.run(project, convert, len(body))
 
 
 async def convert_pprof(project: int, body: bytes, context: PprofContext) -> Conversion:
@@ -65,27 +65,11 @@ async def convert_pprof(project: int, body: bytes, context: PprofContext) -> Con
     convert = partial(import_pprof, body, context, decode_limits())
     if not decode_pool.is_large(len(body), claimed_size(body)):
         try:
-            return await _run(project, partial(convert, small), len(body))
+            return await decode_pool.run(project, partial(convert, small), len(body))
         except TooLarge:
             if allowed == small:
                 raise
-    return await _run(project, partial(convert, allowed), _LARGE)
-
-
-async def _run(project: int, function: Callable[[], T], size: int) -> T:
-    """Call the function in a decode thread, and drop the frames of its rejections.
-
-    They hold the unpacked profile, in a reference cycle with the future that gets the error.
-    """
-
-    def run() -> T:
-        try:
-            return function()
-        except (BadProfile, TooLarge) as error:
-            error.__context__ = error.__cause__ = None
-            raise error.with_traceback(None) from None
-
-    return await decode_pool.run(project, run, size)
+    return await decode_pool.run(project, partial(convert, allowed), _LARGE)
 
 
 def _convert_jfr(parts: Mapping[str, bytes]) -> Conversion:

@@ -346,8 +346,11 @@ class _GroupConversion:
 
             return by_index
         indexes = self._request.location_indexes(profile)
+        samples, own = self._request.samples, slice(profile.samples.start, profile.samples.stop)
+        excess = int(_counts_threads(samples.stack[own], samples.length[own], len(indexes)))
 
         def by_range(start: int, length: int) -> bytes:
+            length -= excess
             packed = stacks.get((profile.number, start, length))
             if packed is None:
                 if start + length > len(indexes):
@@ -383,6 +386,21 @@ class _GroupConversion:
                 (key, id, "") for key, id in zip((TRACE_ID, SPAN_ID), ids, strict=True) if id
             ]
         return labels
+
+
+def _counts_threads(
+    starts: NDArray[np.uint64], lengths: NDArray[np.uint64], locations: int
+) -> bool:
+    """Return True if the length of each stack is one too large.
+
+    async-profiler 4.2 counts the thread of a sample (`threads`), for which it writes no location.
+    Then each stack ends where the next one begins, and the last one at the end, only without it;
+    a message that means its lengths would lead past the end.
+    """
+    if not starts.size or starts[0] or not lengths.all():
+        return False
+    ends = starts + lengths - np.uint64(1)
+    return bool((starts[1:] == ends[:-1]).all()) and int(ends[-1]) == locations
 
 
 def _start(ends: NDArray[np.int64], sample: int) -> int:

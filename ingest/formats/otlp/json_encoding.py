@@ -13,7 +13,9 @@ from typing import Any
 import orjson
 import pybase64
 
+from ingest.formats.json_document import spend_json
 from ingest.formats.otlp.revision import Revision
+from ingest.formats.work_budget import WorkBudget
 from profiles.engine.errors import BadProfile
 from profiles.engine.pprof.varint import bytes_field, varint
 
@@ -38,8 +40,9 @@ def from_json(body: bytes) -> tuple[bytes, Revision]:
     """Return the binary encoding of a JSON message, and its revision.
 
     OTLP 1.8 and 1.9 have the same names as 1.10, as which they are encoded. Raise `BadProfile` if
-    the body is no such message.
+    the body is no such message, `TooLarge` if its values would take too much memory.
     """
+    spend_json(body, WorkBudget())
     try:
         message = orjson.loads(body)
     except orjson.JSONDecodeError as error:

@@ -139,6 +139,136 @@ def test_perf_script_counts_the_first_event_and_reports_the_rest() -> None:
     )
 
 
+WITHOUT_PERIODS = b"""
+java 12/34 [002] 10.000001: cycles:u:
+\t    7f00 Shop::price(int)+0x10 (/app/shop)
+\t    7f01 main+0x1 (/app/shop)
+
+java 12/34 [002] 12.000001: cycles:u:
+\t    7f01 main+0x9 (/app/shop)
+"""
+EVENT = (
+    b"# event : name = cycles:u, , id = { 5 }, type = 0, { sample_period, sample_freq } = 250, "
+    b"sample_type = IP|TID|TIME, disabled = 1, inherit = 1, freq = 1, precise_ip = 3\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("header", "hertz"),
+    [
+        (EVENT.replace(b"cycles:u", b"cycles"), 250),
+        (b"# cmdline : /usr/bin/perf record -F 99 -g -- java Shop\n", 99),
+        (b"# cmdline : /usr/bin/perf record --freq=1000 -g\n", 1000),
+    ],
+)
+def test_perf_scripts_samples_without_periods_count_the_recordings_frequency(
+    header: bytes, hertz: int
+) -> None:
+    [cpu] = converted(header + WITHOUT_PERIODS)
+    assert imported.totals(cpu) == {"samples": 2, "cpu": 2 * (10**9 // hertz)}
+    (warning,) = cpu.warnings
+    assert f"{hertz:,} Hz" in warning
+
+
+def test_perf_scripts_samples_without_periods_and_frequency_are_counted() -> None:
+    [cpu] = converted(WITHOUT_PERIODS)
+    assert imported.totals(cpu) == {"samples": 2}
+    assert imported.stacks(cpu) == {"java;main": 1, "java;main;Shop::price(int)": 1}
+    (warning,) = cpu.warnings
+    assert "perf script -F +period" in warning
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"# callgrind format\nversion: 1\nevents: Ir\nfn=main\n16 400\n", "Callgrind"),
+        (b"version: 1\ncreator: callgrind-3.19\npositions: line\nevents: Ir\n", "Callgrind"),
+        (b"PK\x03\x04" + bytes(40), "ZIP archive"),
+        (b'[{"ph":"X","name":"Task","ts":1}]', "JSON array"),
+        (b'{"traceEvents":[{"ph":"X","name":"Task","ts":1}]}', "no CPU profile"),
+        (b"\xff\xfe\x00\xd8", "UTF-16"),
+    ],
+)
+def test_files_of_other_formats_are_rejected_by_name(body: bytes, reason: str) -> None:
+    with pytest.raises(BadProfile, match=reason):
+        converted(body)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_texts_may_begin_with_a_byte_order_mark(encoding: str) -> None:
+    [cpu] = converted("main;façade 3\n".encode(encoding))
+    assert imported.stacks(cpu) == {"main;façade": 3}
+
+
+OLD_CPU_PROFILE = {
+    "head": {
+        "functionName": "(root)",
+        "url": "",
+        "lineNumber": 0,
+        "id": 1,
+        "hitCount": 0,
+        "children": [
+            {
+                "functionName": "pay",
+                "url": "file:///app/shop.js",
+                "lineNumber": 4,
+                "id": 2,
+                "hitCount": 3,
+                "children": [],
+            }
+        ],
+    },
+    "startTime": 100,
+    "endTime": 100.5,
+    "samples": [2, 2, 2],
+}
+
+
+def test_old_cpu_profiles_have_a_tree_of_nodes_and_seconds() -> None:
+    [cpu] = converted(json.dumps(OLD_CPU_PROFILE).encode())
+    assert imported.totals(cpu) == {"samples": 3, "cpu": 500_000_000}
+    assert imported.frames(cpu) == {("pay", "/app/shop.js", 4)}
+    assert cpu.duration_ns == 500_000_000
+    with_times = OLD_CPU_PROFILE | {"timestamps": [7_000_000, 7_100_000, 7_400_000]}
+    [cpu] = converted(json.dumps(with_times).encode())
+    assert imported.totals(cpu) == {"samples": 3, "cpu": 500_000_000}
+
+
+def test_chrome_traces_have_a_cpu_profile_of_each_thread_in_pieces() -> None:
+    def chunk(id: str, nodes: list[Any], samples: list[int], deltas: list[int]) -> dict[str, Any]:
+        profile = {"nodes": nodes, "samples": samples}
+        args = {"data": {"cpuProfile": profile, "timeDeltas": deltas}}
+        return {"name": "ProfileChunk", "ph": "P", "pid": 7, "id": id, "args": args}
+
+    root = {"id": 1, "callFrame": {"functionName": "(root)", "url": "", "lineNumber": -1}}
+    call = {"functionName": "pay", "url": "https://shop.example/app.js", "lineNumber": 3}
+    events = [
+        {"name": "Task", "ph": "X", "ts": 5, "dur": 2},
+        {
+            "name": "Profile",
+            "ph": "P",
+            "pid": 7,
+            "id": "0x1",
+            "args": {"data": {"startTime": 1000}},
+        },
+        chunk("0x1", [root, {"id": 2, "parent": 1, "callFrame": call}], [2, 2], [100, 200]),
+        chunk("0x1", [], [2], [300]),
+        {
+            "name": "Profile",
+            "ph": "P",
+            "pid": 7,
+            "id": "0x2",
+            "args": {"data": {"startTime": 1100}},
+        },
+        chunk("0x2", [root, {"id": 2, "parent": 1, "callFrame": call}], [2, 2], [0, 50]),
+    ]
+    [cpu] = converted(json.dumps({"traceEvents": events}).encode())
+    # Each sample lasts until the next one: 200 + 300 µs of one thread, 50 µs of the other.
+    assert imported.totals(cpu) == {"samples": 5, "cpu": 550_000}
+    assert imported.frames(cpu) == {("pay", "https://shop.example/app.js", 4)}
+    assert cpu.duration_ns == 600_000
+
+
 def test_v8_cpu_profiles_have_the_time_until_the_next_sample() -> None:
     [cpu] = converted(imported.sample("node-20.cpuprofile"))
     [wall] = converted(imported.sample("node-20.cpuprofile"), ProfileType.WALL)
@@ -254,7 +384,7 @@ def test_units_of_speedscope_are_types() -> None:
     [
         (b"", "empty"),
         (b"main", "folded stack with its value"),
-        (b'{"a": 1}', "speedscope, .cpuprofile and .heapprofile"),
+        (b'{"a": 1}', "speedscope, .cpuprofile, .heapprofile and Chrome traces"),
         (b'{"shared": {}, "profiles": [', "not valid JSON"),
         (speedscope(), "no profiles"),
         (speedscope(SAMPLED | {"samples": [[7], [0]]}), "the frame 7 of 2"),

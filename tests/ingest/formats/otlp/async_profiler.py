@@ -38,10 +38,13 @@ def value_type(tag: int, strings: StringIndex, kind: str, unit: str) -> bytes:
     return field(tag, number(1, strings.index(kind)) + number(2, strings.index(unit)))
 
 
-def message_4_1(engine: str, unit: str, rows: Sequence[tuple[int, int]]) -> bytes:
+def message_4_1(
+    engine: str, unit: str, rows: Sequence[tuple[int, int]], *, counts_threads: bool = False
+) -> bytes:
     """Return a message of version 4.1, with (samples, total) for each of STACKS.
 
     It has two sample types, no time, no duration, no period, and no empty string in its table.
+    With `threads`, lengths count the thread, which has no location (`counts_threads`, 4.2).
     """
     strings, functions = StringIndex(), StringIndex()
     temporality = number(3, 2)
@@ -51,7 +54,7 @@ def message_4_1(engine: str, unit: str, rows: Sequence[tuple[int, int]]) -> byte
     )
     locations: list[int] = []
     for stack, row in zip(STACKS, rows, strict=True):
-        sample = number(1, len(locations)) + number(2, len(stack)) + packed(3, row)
+        sample = number(1, len(locations)) + number(2, len(stack) + counts_threads) + packed(3, row)
         profile += field(2, sample)
         locations += [functions.index(name) for name in stack]
     profile += packed(3, locations)

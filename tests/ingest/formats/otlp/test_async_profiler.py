@@ -43,6 +43,15 @@ def test_a_capture_of_4_1_has_both_metrics(
     assert {frames.strings[file] for file in frames.file.tolist()} == {""}
 
 
+def test_threads_that_4_2_counts_as_locations_do_not_shift_stacks() -> None:
+    body = async_profiler.message_4_1("ctimer", "ns", [(7, 700), (2, 90)], counts_threads=True)
+    converted = convert(body)
+    (profile,) = converted.profiles
+    assert profile.stacks == STACKS
+    assert profile.totals == {"samples/count": 9, "cpu/nanoseconds": 790}
+    assert not any("out of range" in warning for warning in profile.imported.warnings)
+
+
 def test_a_capture_of_4_1_lasts_an_assumed_time() -> None:
     (profile,) = convert(async_profiler.message_4_1("wall", "ns", [(1, 1), (1, 1)])).profiles
     assert profile.imported.duration_ns == 10 * 10**9
