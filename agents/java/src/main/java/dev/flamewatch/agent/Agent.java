@@ -5,14 +5,18 @@ import dev.flamewatch.agent.Client.ErrorResponse;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** The agent: a daemon thread with a loop of handshake, capture and upload. */
 public final class Agent {
     private static final String THREAD = "flamewatch-agent";
-    private static final String HTTP_THREADS = "HttpClient-"; // of java.net.http; the program's are left out too
+    // The threads that java.net.http starts for the agent are in it, too.
+    private static final ThreadGroup GROUP = new ThreadGroup(THREAD);
+    private static final int MOST_OWN_THREADS = 256; // far more than java.net.http starts for one request at a time
     private static final double PACE = 0.5; // seconds between a profile and the next handshake
     private static final int UPLOAD_ATTEMPTS = 6;
     private static final double FIRST_RETRY = 2; // seconds; doubled each time, unless the server sets the delay
@@ -50,7 +54,7 @@ public final class Agent {
             log("profiling is off: " + String.join("; ", problems));
             return;
         }
-        Thread thread = new Thread(null, () -> profile(config), THREAD);
+        Thread thread = new Thread(GROUP, () -> profile(config), THREAD);
         thread.setDaemon(true);
         thread.start();
     }
@@ -64,8 +68,15 @@ public final class Agent {
         }
     }
 
-    static boolean isOwn(String thread) {
-        return thread.equals(THREAD) || thread.startsWith(HTTP_THREADS);
+    /** Returns the ids of the agent's threads. */
+    static Set<Long> ownThreads() {
+        Thread[] threads = new Thread[MOST_OWN_THREADS];
+        int count = GROUP.enumerate(threads);
+        Set<Long> ids = new HashSet<>();
+        for (int i = 0; i < count; i++) {
+            ids.add(threads[i].getId());
+        }
+        return ids;
     }
 
     private static void log(String line) {

@@ -11,6 +11,7 @@ import java.nio.file.attribute.UserPrincipal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import jdk.jfr.EventSettings;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.Recording;
@@ -30,6 +31,7 @@ final class EventSampler {
     private static final String PARK = "jdk.ThreadPark";
     private static final String PERIODIC = "jdk.JavaThreadStatistics";
     private static final Duration LONG_PERIOD = Duration.ofMinutes(1);
+    private static final Duration UPDATE = Duration.ofMillis(250); // of allocated bytes, for threads that end
     private static final Duration PERIOD = Duration.ofMillis(10);
     private static final String PREFIX = "flamewatch-";
     private static final String SUFFIX = ".jfr";
@@ -88,9 +90,12 @@ final class EventSampler {
             }
             recording.enable(PERIODIC).withPeriod(LONG_PERIOD);
             recording.start();
+            AllocatedBytes allocated = events.contains(ALLOCATION) ? new AllocatedBytes() : null;
+            Set<Long> own = Agent.ownThreads();
             profile.begin();
-            Thread.sleep(Math.round(seconds * 1000));
+            wait(seconds, allocated);
             profile.end();
+            own.addAll(Agent.ownThreads());
             file = Files.createTempFile(PREFIX, SUFFIX);
             if (!hasDeletedLeftovers) {
                 hasDeletedLeftovers = true;
@@ -106,12 +111,41 @@ final class EventSampler {
                 throw new IOException("the recording has " + size + " bytes; the limit is " + MAX_FILE_BYTES);
             }
             // Events of the program's recordings are in the file too.
-            reader.read(Files.readAllBytes(file), event -> events.contains(event.type()) ? values(event) : null, profile);
+            byte[] recorded = Files.readAllBytes(file);
+            JfrReader.Values values = EventSampler::values;
+            if (allocated != null) {
+                reader.read(recorded, event -> note(event, own, allocated), profile);
+                allocated.complete(own);
+                values = event -> new long[] {allocated.weight(event)};
+            }
+            JfrReader.Values chosen = values;
+            reader.read(recorded, event -> isCounted(event, events, own) ? chosen.of(event) : null, profile);
         } finally {
             if (file != null) {
                 Files.deleteIfExists(file);
             }
         }
+    }
+
+    private static void wait(double seconds, AllocatedBytes allocated) throws InterruptedException {
+        long end = System.nanoTime() + Math.round(seconds * 1e9);
+        for (long rest = end - System.nanoTime(); rest > 0; rest = end - System.nanoTime()) {
+            Thread.sleep(Math.min(UPDATE.toMillis(), rest / 1_000_000 + 1));
+            if (allocated != null) {
+                allocated.update();
+            }
+        }
+    }
+
+    private static boolean isCounted(Event event, List<String> events, Set<Long> own) throws IOException {
+        return events.contains(event.type()) && !own.contains(event.threadId());
+    }
+
+    private static long[] note(Event event, Set<Long> own, AllocatedBytes allocated) throws IOException {
+        if (isCounted(event, List.of(ALLOCATION), own)) {
+            allocated.add(event);
+        }
+        return null;
     }
 
     private static boolean isAnotherRunning() {
@@ -145,7 +179,6 @@ final class EventSampler {
     private static long[] values(Event event) throws IOException {
         return switch (event.type()) {
             case EXECUTION -> new long[] {1, PERIOD.toNanos()};
-            case ALLOCATION -> new long[] {event.number("weight")};
             case MONITOR -> new long[] {1, event.durationNanos()};
             case PARK -> isLock(event.className("parkedClass")) ? new long[] {1, event.durationNanos()} : null;
             default -> throw new IOException("no values of " + event.type());

@@ -33,6 +33,7 @@ final class JfrReader {
     private static final String METHOD = "jdk.types.Method";
     private static final String SYMBOL = "jdk.types.Symbol";
     private static final String CLASS = "java.lang.Class";
+    private static final String THREAD = "java.lang.Thread";
     private static final String UNKNOWN = "[unknown]"; // constant that the JVM did not write
     private static final String CUT = "[stack deeper than JFR's limit]";
 
@@ -97,6 +98,21 @@ final class JfrReader {
             return Math.round(number("duration") * chunk.nanosPerTick);
         }
 
+        /** Returns the Java id of the thread of a Java event; 0 if the chunk lacks it. */
+        long threadId() throws IOException {
+            return chunk.constant(THREAD, threadConstant(), "javaThreadId");
+        }
+
+        /** Returns false before JDK 21, which has no virtual threads. */
+        boolean isVirtualThread() throws IOException {
+            return chunk.constant(THREAD, threadConstant(), "virtual") != 0;
+        }
+
+        private long threadConstant() throws IOException {
+            long thread = number("eventThread");
+            return thread == 0 ? number("sampledThread") : thread; // execution samples are those of a sampler
+        }
+
         /** Returns the name of a class that a field refers to, in internal form, such as java/lang/Object. */
         String className(String field) throws IOException {
             return chunk.className(number(field));
@@ -123,7 +139,7 @@ final class JfrReader {
             end = start + (int) header.getLong(8);
             metadata = start + (int) header.getLong(24);
             nanosPerTick = 1e9 / header.getLong(56);
-            for (String type : List.of(STACK, METHOD, CLASS, SYMBOL)) {
+            for (String type : List.of(STACK, METHOD, CLASS, SYMBOL, THREAD)) {
                 constants.put(type, new HashMap<>());
             }
         }

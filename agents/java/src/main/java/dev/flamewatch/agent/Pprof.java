@@ -6,11 +6,16 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.zip.GZIPOutputStream;
 
 /** Builder of a pprof profile. */
 final class Pprof {
     private static final int LINE_BITS = 32;
+    // Parts of generated names that differ in each run of a program: equal code gets equal names.
+    private static final Pattern ADDRESS = Pattern.compile("(?<=\\$\\$Lambda)(?:\\$\\d+)?(?:[/.+](?:0x[0-9a-f]+|\\d+))*"
+            + "|[/.+]0x[0-9a-f]{6,16}(?![0-9a-f])"
+            + "|(?<=Generated(?:Method|Constructor)Accessor)\\d+");
 
     private final Message out = new Message();
     private final Message symbols = new Message();
@@ -31,7 +36,9 @@ final class Pprof {
     }
 
     /** Returns the id of a method's function. Its file is that of the class by Java's convention. */
-    int method(String owner, String name) {
+    int method(String generatedOwner, String generatedName) {
+        String owner = ADDRESS.matcher(generatedOwner).replaceAll("");
+        String name = ADDRESS.matcher(generatedName).replaceAll("");
         int nested = owner.indexOf('$');
         String file = (nested > 0 ? owner.substring(0, nested) : owner).replace('.', '/') + ".java";
         return function(owner + "." + name, file);

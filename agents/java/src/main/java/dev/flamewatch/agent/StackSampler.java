@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -35,8 +36,9 @@ final class StackSampler {
     Pprof threads() {
         Pprof profile = new Pprof("thread", "count");
         Map<List<StackTraceElement>, long[]> stacks = new HashMap<>();
+        Set<Long> own = Agent.ownThreads();
         for (ThreadInfo thread : threads.dumpAllThreads(false, false)) {
-            long[] sums = sums(stacks, thread, 1);
+            long[] sums = sums(stacks, thread, own, 1);
             if (sums != null) {
                 sums[0]++;
             }
@@ -57,12 +59,13 @@ final class StackSampler {
             // A fixed period could run in step with a periodic program.
             micros = Math.round(micros * (0.5 + ThreadLocalRandom.current().nextDouble()));
             Thread.sleep(Math.max(1, Math.min(micros / 1000, (end - last) / 1_000_000)));
+            Set<Long> own = Agent.ownThreads();
             long[] ids = threads.getAllThreadIds();
             observations = observe(ids, observations);
             long[] moved = moved(ids, observations);
             ThreadInfo[] dump = threads.getThreadInfo(moved, Integer.MAX_VALUE);
             for (int i = 0; i < moved.length; i++) {
-                observations.get(moved[i]).sums = dump[i] == null ? null : sums(stacks, dump[i], 2);
+                observations.get(moved[i]).sums = dump[i] == null ? null : sums(stacks, dump[i], own, 2);
             }
             long now = System.nanoTime();
             for (long id : ids) {
@@ -109,9 +112,10 @@ final class StackSampler {
     }
 
     /** Returns the sums of a thread's stack; null for threads without Java frames and those of the agent. */
-    private static long[] sums(Map<List<StackTraceElement>, long[]> stacks, ThreadInfo thread, int metrics) {
+    private static long[] sums(
+            Map<List<StackTraceElement>, long[]> stacks, ThreadInfo thread, Set<Long> own, int metrics) {
         StackTraceElement[] elements = thread.getStackTrace();
-        if (elements.length == 0 || Agent.isOwn(thread.getThreadName())) {
+        if (elements.length == 0 || own.contains(thread.getThreadId())) {
             return null;
         }
         List<StackTraceElement> stack = Arrays.asList(elements);
