@@ -12,6 +12,8 @@ import itertools
 import os
 import statistics
 import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,7 @@ from example_program import KEY
 from fake_server import FakeServer, assigned, serving
 from pprof_reader import ReadProfile, read
 
+from tests import services
 from tools.agent_archives import pack_java
 
 pytestmark = [pytest.mark.server, pytest.mark.measurement]
@@ -31,7 +34,7 @@ PROGRAMS = CONFORMANCE / "known_rates"
 TOLERANCE = 0.05
 STANDARD_ERROR = 0.01
 MAX_CAPTURES = 120
-CLOCK_RESOLUTION_NS = 1_000_000  # of the start of a Java or Node.js profile
+MAX_PRINT_SECONDS = 10.0
 
 Build = Callable[[Path], list[str]]
 
@@ -44,8 +47,21 @@ def _java(folder: Path) -> list[str]:
     return ["java", f"-javaagent:{jar}", "-cp", str(folder), "KnownRates"]
 
 
+def _go(folder: Path) -> list[str]:
+    program = str(folder / "known_rates")
+    build = [services.go(), "build", "-o", program, "."]
+    subprocess.run(build, cwd=PROGRAMS / "go", check=True)
+    return [program]
+
+
+def _python(_folder: Path) -> list[str]:
+    return [sys.executable, str(PROGRAMS / "known_rates.py")]
+
+
 BUILDS: dict[str, Build] = {
+    "go": _go,
     "java": _java,
+    "python": _python,
 }
 
 
@@ -68,11 +84,23 @@ class Rate:
 
 
 RATES = [
+    Rate("go", "CPU", "cpu", "burn", "cpu"),
+    Rate("go", "WALL", "wall", "waitHere", "wall"),
+    Rate("go", "HEAP", "inuse_space", "retain", "live", is_snapshot=True),
+    Rate("go", "HEAP_ALLOC", "alloc_space", "allocate", "allocated", seconds=2.0),
+    Rate("go", "CONTENTION", "delay", "hold", "delay", is_quick=True),
+    Rate("go", "THREADS", "goroutine", "parkHere", "threads", is_snapshot=True, is_quick=True),
     Rate("java", "CPU", "cpu", "burn", "cpu"),
     Rate("java", "WALL", "wall", "waitHere", "wall"),
     Rate("java", "HEAP_ALLOC", "alloc_space", "allocate", "allocated", is_quick=True),
     Rate("java", "CONTENTION", "delay", "hold", "delay", is_quick=True),
     Rate("java", "THREADS", "thread", "park", "threads", is_snapshot=True, is_quick=True),
+    Rate("python", "CPU", "cpu", "burn", "cpu"),
+    Rate("python", "WALL", "wall", "wait_here", "wall"),
+    Rate("python", "HEAP", "inuse_space", "retain", "live", is_snapshot=True),
+    Rate("python", "HEAP_ALLOC", "alloc_space", "allocate", "allocated"),
+    Rate("python", "CONTENTION", "delay", "hold", "delay", is_quick=True),
+    Rate("python", "THREADS", "thread", "park", "threads", is_snapshot=True, is_quick=True),
 ]
 
 
@@ -102,7 +130,11 @@ class CountingProgram:
 
     def count_at(self, name: str, moment: int) -> float:
         """Interpolate the count at a moment."""
+        deadline = time.monotonic() + MAX_PRINT_SECONDS
         times, values = self.counts(name)
+        while times[-1] < moment and time.monotonic() < deadline:
+            time.sleep(0.01)
+            times, values = self.counts(name)
         after = bisect.bisect_left(times, moment)
         assert 0 < after < len(times), "the program printed no counts around the profile"
         share = (moment - times[after - 1]) / (times[after] - times[after - 1])

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +34,8 @@ type Agent struct {
 	outage        outage // of the server
 	losses        outage // of profiles; ends with the next one that is uploaded
 	failures      map[Type]int
+
+	stopMutexProfile func()
 }
 
 var (
@@ -64,6 +68,10 @@ func Start(config Config) *Agent {
 		losses:   outage{log: completed.Logger},
 		failures: map[Type]int{},
 	}
+	agent.stopMutexProfile = func() {}
+	if slices.Contains(completed.Types, Contention) {
+		agent.stopMutexProfile = startMutexProfile(completed.MutexFraction)
+	}
 	running = agent
 	go agent.run()
 	return agent
@@ -78,6 +86,7 @@ func (a *Agent) Stop() {
 	a.once.Do(func() {
 		close(a.stopped)
 		mutex.Lock()
+		a.stopMutexProfile()
 		running = nil
 		mutex.Unlock()
 	})
@@ -112,10 +121,14 @@ func (a *Agent) sleep(pause time.Duration) bool {
 
 func (a *Agent) isStopped() bool { return a.sleep(0) }
 
-// types returns the types to offer: the configured ones without those that failed repeatedly.
+// types returns the types to offer: the configured ones without those that failed repeatedly, and without
+// CONTENTION while no contention event is sampled.
 func (a *Agent) types() []Type {
 	var types []Type
 	for _, kind := range a.config.Types {
+		if kind == Contention && runtime.SetMutexProfileFraction(-1) == 0 {
+			continue
+		}
 		if a.failures[kind] < failuresOfAType {
 			types = append(types, kind)
 		}

@@ -2,11 +2,15 @@ package flamewatch
 
 import (
 	"bytes"
+	"io"
 	"log/slog"
 	"runtime"
 	"runtime/pprof"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -294,7 +298,124 @@ func TestCPUProfilesOfTheProgramItselfAreLeftAlone(t *testing.T) {
 
 func TestAllTypesAreOffered(t *testing.T) {
 	agent := &Agent{config: Config{Types: slices.Clone(allTypes)}, failures: map[Type]int{CPU: failuresOfAType}}
+	defer startMutexProfile(1)()
 	if types := agent.types(); len(types) != 5 || slices.Contains(types, CPU) {
 		t.Errorf("types %v", types)
+	}
+}
+
+func TestALockWhoseQueueNeverEmptiesIsContended(t *testing.T) {
+	environment := map[string]string{"FLAMEWATCH_MUTEX_FRACTION": "1"}
+	for name, value := range minimal {
+		environment[name] = value
+	}
+	environment["FLAMEWATCH_URL"] = "http://127.0.0.1:1"
+	for name, value := range environment {
+		t.Setenv(name, value)
+	}
+	agent := Start(Config{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	defer agent.Stop()
+	var lock sync.Mutex
+	var delay atomic.Int64
+	stop := make(chan struct{})
+	var workers sync.WaitGroup
+	for range 4 {
+		workers.Add(1)
+		go func() {
+			defer workers.Done()
+			for !isClosed(stop) {
+				start := time.Now()
+				lock.Lock()
+				delay.Add(int64(time.Since(start)))
+				time.Sleep(2 * time.Millisecond)
+				lock.Unlock()
+			}
+		}()
+	}
+	time.Sleep(100 * time.Millisecond) // the queue has waiters when the capture begins
+	before := delay.Load()
+	profile, _, err := capture(Contention, time.Second, nil)
+	truth := delay.Load() - before
+	close(stop)
+	workers.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, _ := profileOf(t, profile)
+	// The runtime charges all waiters the mean of the first and the last one's wait.
+	ratio := float64(sums["delay"]) / float64(truth)
+	t.Logf("%.3f of the truth", ratio)
+	if ratio < 0.7 || ratio > 1.4 {
+		t.Errorf("%.2f of the delay that the program counted", ratio)
+	}
+}
+
+func isClosed(channel chan struct{}) bool {
+	select {
+	case <-channel:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestMutexFractionIsThatOfTheProgramOrTheSetting(t *testing.T) {
+	for text, fraction := range map[string]int{"": 10, " 5 ": 5, "0": noMutexFraction} {
+		config := Config{}
+		if err := completeMutexFraction(&config, text); err != nil || config.MutexFraction != fraction {
+			t.Errorf("%q: %d, %v", text, config.MutexFraction, err)
+		}
+	}
+	for _, text := range []string{"-1", "ten"} {
+		if err := completeMutexFraction(&Config{}, text); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+	runtime.SetMutexProfileFraction(3)
+	startMutexProfile(7)()
+	if own := runtime.SetMutexProfileFraction(0); own != 3 {
+		t.Errorf("the program's fraction became %d", own)
+	}
+	stop := startMutexProfile(7)
+	if set := runtime.SetMutexProfileFraction(-1); set != 7 {
+		t.Errorf("fraction %d", set)
+	}
+	stop()
+	if left := runtime.SetMutexProfileFraction(-1); left != 0 {
+		t.Errorf("fraction %d after the end", left)
+	}
+	startMutexProfile(noMutexFraction)()
+	agent := &Agent{config: Config{Types: []Type{CPU, Contention}}}
+	if types := agent.types(); len(types) != 1 {
+		t.Errorf("types %v", types)
+	}
+}
+
+func BenchmarkUncontendedLock(b *testing.B) {
+	for _, fraction := range []int{0, defaultMutexFraction} {
+		b.Run(strconv.Itoa(fraction), func(b *testing.B) {
+			defer startMutexProfile(fraction)()
+			var lock sync.Mutex
+			for range b.N {
+				lock.Lock()
+				lock.Unlock() //nolint:staticcheck // only the lock is of interest
+			}
+		})
+	}
+}
+
+func BenchmarkContendedLock(b *testing.B) {
+	for _, fraction := range []int{0, defaultMutexFraction} {
+		b.Run(strconv.Itoa(fraction), func(b *testing.B) {
+			defer startMutexProfile(fraction)()
+			var lock sync.Mutex
+			b.SetParallelism(4)
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					lock.Lock()
+					lock.Unlock() //nolint:staticcheck // only the lock is of interest
+				}
+			})
+		})
 	}
 }

@@ -8,7 +8,21 @@ import (
 	"time"
 )
 
-const mutexFraction = 10 // one in ten contention events is sampled during a capture
+// startMutexProfile begins to sample contention events, unless the program does. It returns a function that ends it.
+//
+// Waiters that were queued before it are not timed, nor those that follow them as long as the queue does not empty: it
+// has to begin with the program, not with a capture.
+func startMutexProfile(fraction int) (stop func()) {
+	if fraction <= 0 || runtime.SetMutexProfileFraction(-1) != 0 {
+		return func() {}
+	}
+	runtime.SetMutexProfileFraction(fraction)
+	return func() {
+		if runtime.SetMutexProfileFraction(-1) == fraction {
+			runtime.SetMutexProfileFraction(0)
+		}
+	}
+}
 
 // capture captures a profile for `duration`, or until `stopped` is closed. It returns the gzipped
 // pprof profile and its real duration, which is 0 for the types that are snapshots.
@@ -33,10 +47,6 @@ func capture(kind Type, duration time.Duration, stopped <-chan struct{}) ([]byte
 	case HeapAlloc:
 		return captureDelta("heap", []string{"alloc_objects", "alloc_space"}, wait)
 	case Contention:
-		if former := runtime.SetMutexProfileFraction(-1); former == 0 {
-			runtime.SetMutexProfileFraction(mutexFraction)
-			defer runtime.SetMutexProfileFraction(0)
-		}
 		return captureDelta("mutex", nil, wait)
 	}
 	return nil, 0, fmt.Errorf("unknown profile type %q", kind)

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -23,6 +24,11 @@ type Config struct {
 
 	Types  []Type       // types to offer; default: all
 	Logger *slog.Logger // default: slog.Default()
+
+	// MutexFraction is the number of contention events of which one is sampled from Start to Stop, unless the
+	// program sets a fraction of its own; default: FLAMEWATCH_MUTEX_FRACTION or 10. Negative, or 0 in the
+	// environment: none is, and CONTENTION is offered only if the program sets a fraction.
+	MutexFraction int
 }
 
 // Type is a profile type of Cloud Profiler's API.
@@ -44,6 +50,9 @@ const (
 	ownProject   = "-" // the project that the key belongs to
 	longestLabel = 512 // bytes
 	longestKey   = 4096
+
+	defaultMutexFraction = 10
+	noMutexFraction      = -1
 )
 
 var (
@@ -66,6 +75,7 @@ func complete(config Config, env func(string) string) (Config, error) {
 	config.URL = strings.TrimRight(first(config.URL, env("FLAMEWATCH_URL")), "/")
 	config.Key = first(config.Key, env("FLAMEWATCH_KEY"))
 	config.Project = first(config.Project, env("FLAMEWATCH_PROJECT"), ownProject)
+	fractionErr := completeMutexFraction(&config, env("FLAMEWATCH_MUTEX_FRACTION"))
 	if config.Types == nil {
 		config.Types = allTypes
 	}
@@ -80,7 +90,26 @@ func complete(config Config, env func(string) string) (Config, error) {
 		labelProblem("version", config.Version),
 		labelProblem("zone", config.Zone),
 		typesProblem(config.Types),
+		fractionErr,
 	)
+}
+
+func completeMutexFraction(config *Config, text string) error {
+	if config.MutexFraction != 0 {
+		return nil
+	}
+	config.MutexFraction = defaultMutexFraction
+	if text = strings.TrimSpace(text); text == "" {
+		return nil
+	}
+	fraction, err := strconv.Atoi(text)
+	if err != nil || fraction < 0 {
+		return fmt.Errorf("invalid FLAMEWATCH_MUTEX_FRACTION %.80q: use a whole number, 0 to turn it off", text)
+	}
+	if config.MutexFraction = fraction; fraction == 0 {
+		config.MutexFraction = noMutexFraction
+	}
+	return nil
 }
 
 func first(texts ...string) string {
