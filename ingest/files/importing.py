@@ -96,8 +96,8 @@ def completed_profile(
         if given is None and not states_duration:
             warnings = (
                 *warnings,
-                f"The file states no duration; {DEFAULT_DURATION.seconds} s are assumed. State it "
-                "as `duration`.",
+                f"The file doesn't state a duration, so {DEFAULT_DURATION.seconds} s is assumed. "
+                "Send it as `duration`.",
             )
     return replace(profile, start_ns=start, duration_ns=duration, warnings=warnings)
 

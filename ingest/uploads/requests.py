@@ -81,11 +81,14 @@ async def read_body(request: UploadRequest, project: int, charge: Charge, allowe
     Charge the bytes of the body, and again those that a Content-Encoding unpacks to. Thread time
     counts for the project (its pk). Raise BodyTooLarge above `allowed` bytes.
     """
-    bodies.check_declared_size(request.headers, LIMIT, allowed)
-    body = await bodies.read(request.receive, LIMIT, allowed, charge)
+    limit = LIMIT
+    if allowed != settings.MAX_UPLOAD_BYTES:
+        limit += f" ({settings.MAX_UPLOAD_BYTES:,} bytes of a profile, in base64 and JSON)"
+    bodies.check_declared_size(request.headers, limit, allowed)
+    body = await bodies.read(request.receive, limit, allowed, charge)
     await turns_of_process.wait(("project", project))
     if "content-encoding" in request.headers:
-        unpack = partial(bodies.decoded, body, request.headers, LIMIT, allowed)
+        unpack = partial(bodies.decoded, body, request.headers, limit, allowed)
         body = await decode_pool.run(project, unpack, len(body))
         charge(len(body))
     return body

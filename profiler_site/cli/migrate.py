@@ -2,11 +2,10 @@
 
 from argparse import Namespace
 
-from django.core.management import call_command
-
 from profiler_site.cli.command import print_result
+from profiler_site.process.migration import migrate
 
 
 def run(options: Namespace) -> int:
-    call_command("migrate", interactive=False, verbosity=0)
+    migrate()
     return print_result(options, "The database is up to date.", {"migrated": True})

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from django.conf import settings
-from django.core.management import call_command
 from django.db import connections
 
 from profiler_site import demo as demos
@@ -25,6 +24,7 @@ from profiler_site.process import (
 )
 from profiler_site.process.embedded_celery import EmbeddedCelery
 from profiler_site.process.grpc_server import GrpcServer
+from profiler_site.process.migration import migrate
 from profiler_site.process.server import (
     PortTaken,
     Server,
@@ -121,7 +121,7 @@ def _grpc_server(host: str) -> GrpcServer | None:
 def _prepare() -> None:
     data_folder.restrict_access(settings.DATA_DIR, _sqlite_file())
     disk_reserve.open_up(settings.DATA_DIR)
-    call_command("migrate", interactive=False, verbosity=0)
+    migrate()
     collect_static_files()
     disk_reserve.keep(settings.DATA_DIR, settings.MIN_FREE_BYTES)
 

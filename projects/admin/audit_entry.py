@@ -8,9 +8,9 @@ from projects.models import AuditEntry
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnlyAdmin):
-    list_display = ["at", "project", "action", "actor", "actor_key", "detail"]
-    list_select_related = ["project", "actor"]
+    list_display = ["at", "subject", "action", "actor", "actor_key", "detail"]
+    list_select_related = ["actor"]
     list_filter = ["action", "at"]
-    search_fields = ["project__project_id", "actor__email", "actor_key"]
+    search_fields = ["subject", "actor__email", "actor_key"]
     ordering = ["-at"]
     show_full_result_count = False

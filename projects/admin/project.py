@@ -5,13 +5,14 @@ from typing import Any, cast
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import OuterRef, QuerySet, Subquery, Sum
-from django.forms import BaseInlineFormSet
+from django.forms import BaseInlineFormSet, ModelForm
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from common.amounts import bytes_text
 from projects import account_limits, audit
 from projects.admin.limits_beside_use import explain
+from projects.admin.quota_form import QuotaForm, record_changes
 from projects.models import DayUsage, Member, Project, Quota, Role, User
 from projects.usage.day_usage import utc_day
 
@@ -53,6 +54,7 @@ class MemberInline(admin.TabularInline):  # type: ignore[type-arg]
 
 class QuotaInline(admin.StackedInline):  # type: ignore[type-arg]
     model = Quota
+    form = QuotaForm
     verbose_name_plural = _("quota")
 
     def get_formset(
@@ -93,6 +95,27 @@ class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     @admin.display(description=_("stored"), ordering="_stored")
     def stored(self, project: Any) -> str:
         return bytes_text(project._stored or 0)
+
+    def save_formset(
+        self,
+        request: HttpRequest,
+        form: "ModelForm[Project]",
+        formset: "BaseInlineFormSet[Any, Project, Any]",
+        change: bool,
+    ) -> None:
+        super().save_formset(request, form, formset, change)
+        if formset.model is Quota:
+            for each in formset.forms:
+                record_changes(request, form.instance, cast("QuotaForm", each))
+
+    def delete_model(self, request: HttpRequest, obj: Project) -> None:
+        actor = cast("User", request.user)
+        audit.record(None, "project.delete", subject=obj.project_id, actor=actor, name=obj.name)
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Project]) -> None:
+        for project in queryset:
+            self.delete_model(request, project)
 
     def log_change(self, request: HttpRequest, obj: Project, message: Any) -> Any:
         actor = cast("User", request.user)

@@ -7,13 +7,14 @@ from django.db.models import F, QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
 
-from projects import audit
 from projects.admin.limits_beside_use import explain
-from projects.models import Quota, User
+from projects.admin.quota_form import QuotaForm, record_changes
+from projects.models import Quota
 
 
 @admin.register(Quota)
 class QuotaAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    form = QuotaForm
     list_display = [
         "__str__",
         "profiles_per_minute",
@@ -47,16 +48,8 @@ class QuotaAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         explain(form.base_fields, obj.project if obj else None)
         return form
 
-    def log_change(self, request: HttpRequest, obj: Quota, message: Any) -> Any:
-        _record(request, obj, message)
-        return super().log_change(request, obj, message)
-
-    def log_addition(self, request: HttpRequest, obj: Quota, message: Any) -> Any:
-        _record(request, obj, message)
-        return super().log_addition(request, obj, message)
-
-
-def _record(request: HttpRequest, quota: Quota, message: Any) -> None:
-    if quota.project:
-        actor = cast("User", request.user)
-        audit.record(quota.project, "quota.change", actor=actor, changes=message)
+    def save_model(
+        self, request: HttpRequest, obj: Quota, form: "ModelForm[Quota]", change: bool
+    ) -> None:
+        super().save_model(request, obj, form, change)
+        record_changes(request, obj.project, cast("QuotaForm", form))

@@ -1,13 +1,21 @@
 """Admin pages of users, who have an e-mail address instead of a user name."""
 
+from typing import Any, cast
+
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm
 from django.contrib.auth.forms import UserChangeForm as DjangoUserChangeForm
 from django.contrib.auth.models import Group
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from projects import audit
 from projects.models import User
+
+# Fields whose values the audit log shows; a password is none.
+_AUDITED = {"email", "is_active", "is_staff", "is_superuser", "max_projects"}
 
 # Permissions come from project memberships, never from Django's groups.
 admin.site.unregister(Group)
@@ -44,3 +52,22 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     add_fieldsets = [
         (None, {"fields": ["email", "usable_password", "password1", "password2"]}),
     ]
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        changes = {
+            name: [form.initial.get(name), form.cleaned_data.get(name)]
+            for name in form.changed_data
+            if name in _AUDITED
+        }
+        action, actor = "user.change" if change else "user.create", cast("User", request.user)
+        audit.record(None, action, subject=obj.email, actor=actor, changes=changes)
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        actor = cast("User", request.user)
+        audit.record(None, "user.delete", subject=obj.email, actor=actor)
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        for user in queryset:
+            self.delete_model(request, user)

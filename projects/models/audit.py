@@ -1,4 +1,4 @@
-"""Audit log of the actions of people and API keys that change a project."""
+"""Audit log of actions of people and API keys that change a project, an account or a quota."""
 
 from django.conf import settings
 from django.db import models
@@ -9,8 +9,15 @@ from projects.models.project import Project
 
 class AuditEntry(models.Model):
     project = models.ForeignKey(
-        Project, on_delete=models.CASCADE, related_name="audit", verbose_name=_("project")
+        Project,
+        on_delete=models.SET_NULL,
+        related_name="audit",
+        null=True,
+        blank=True,
+        verbose_name=_("project"),
     )
+    # Project ID or e-mail address: it stays when the project or the account is deleted.
+    subject = models.CharField(_("subject"), max_length=255, blank=True, default="", db_default="")
     at = models.DateTimeField(_("time"), auto_now_add=True)
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL,

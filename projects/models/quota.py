@@ -1,5 +1,6 @@
 """Quotas of projects, and their usage and rejected requests by day."""
 
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
@@ -29,8 +30,11 @@ class Quota(models.Model):
     bytes_per_profile = models.PositiveBigIntegerField(
         _("bytes per profile"), null=True, blank=True
     )
-    parked_handshakes = models.PositiveIntegerField(_("parked handshakes"), null=True, blank=True)
-    retention_days = models.PositiveIntegerField(_("retention in days"), null=True, blank=True)
+    parked_handshakes = models.PositiveIntegerField(_("waiting agents"), null=True, blank=True)
+    # At least 1: 0 would delete all profiles but those of the last hour.
+    retention_days = models.PositiveIntegerField(
+        _("retention in days"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
 
     class Meta:
         verbose_name = _("quota")

@@ -26,8 +26,8 @@ _SENTENCES = {
         "The profile is larger than the project's limit of %(allowed)s per profile."
     ),
     LimitName.PARKED_HANDSHAKES: gettext_lazy(
-        "The project's limit of %(allowed)s parked handshakes is reached; try again in %(wait)s."
-        " Agents that are parked continue. An admin can raise the limit."
+        "The project's limit of %(allowed)s waiting agents is reached; try again in %(wait)s."
+        " Agents that wait already continue. An admin can raise the limit."
     ),
 }
 IN_BYTES = {LimitName.STORED_BYTES, LimitName.BYTES_PER_PROFILE}

@@ -51,7 +51,7 @@ LABELS: dict[RejectionReason, Promise] = {
     RejectionReason.BYTES_PER_PROFILE: _("Size of a profile"),
     RejectionReason.NEW_DEPLOYMENTS: _("New deployments a day"),
     RejectionReason.NEW_AGENTS: _("New agents of a deployment a day"),
-    RejectionReason.PARKED_HANDSHAKES: _("Parked handshakes"),
+    RejectionReason.PARKED_HANDSHAKES: _("Waiting agents"),
     RejectionReason.QUERIES_PER_MINUTE: _("API queries a minute"),
     RejectionReason.QUERIES_WAITING: _("Waiting queries"),
     RejectionReason.PAGES_WAITING: _("Waiting pages"),

@@ -20,7 +20,7 @@ LABELS: dict[LimitName, Promise] = {
     LimitName.NEW_DEPLOYMENTS_PER_DAY: _("New deployments a day"),
     LimitName.STORED_BYTES: _("Stored"),
     LimitName.BYTES_PER_PROFILE: _("Size of a profile"),
-    LimitName.PARKED_HANDSHAKES: _("Parked handshakes"),
+    LimitName.PARKED_HANDSHAKES: _("Waiting agents"),
     LimitName.RETENTION_DAYS: _("Retention"),
 }
 

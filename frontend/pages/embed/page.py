@@ -47,7 +47,7 @@ _FORMATS: Mapping[str, tuple[str, dict[str, int]]] = {
 class EmbedForm(forms.Form):
     format = forms.ChoiceField(
         label=gettext_lazy("Image format"),
-        help_text=gettext_lazy("PNG for pages and chats that show no SVG."),
+        help_text=gettext_lazy("Use PNG where SVG isn’t supported."),
         choices=[
             ("svg", "SVG"),
             ("png", "PNG"),

@@ -43,7 +43,7 @@ class NoteForm(forms.Form):
         label=gettext_lazy("Service"),
         max_length=255,
         required=False,
-        help_text=gettext_lazy("Empty: the note is on the charts of every service."),
+        help_text=gettext_lazy("Leave empty to show the note for every service."),
     )
     version = forms.CharField(label=gettext_lazy("Version"), max_length=512, required=False)
 

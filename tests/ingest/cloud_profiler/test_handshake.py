@@ -264,7 +264,7 @@ def test_a_project_with_too_many_parked_handshakes_is_named_its_quota(
     agent.captured_request()
     registry.note_profiled(Deployment.objects.get().pk, ProfileType.CPU)
     Quota.objects.create(project=project, parked_handshakes=0)
-    words = "limit of 0 parked handshakes", "try again in", "(parked_handshakes)"
+    words = "limit of 0 waiting agents", "try again in", "(parked_handshakes)"
     assert_error_response(agent.handshake(), 409, "ABORTED", *words)
     write_behind.write_now()
     assert DayRejections.objects.get().reason == "parked_handshakes"

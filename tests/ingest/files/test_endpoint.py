@@ -81,7 +81,7 @@ def test_the_same_file_again_is_stored_once(agent: Client) -> None:
 def test_a_file_without_a_duration_gets_ten_seconds_and_a_warning(agent: Client) -> None:
     [described] = send(agent, FOLDED).json()["profiles"]
     assert described["duration"] == "10s"
-    assert "State it as `duration`" in " ".join(described["warnings"])
+    assert "Send it as `duration`" in " ".join(described["warnings"])
 
 
 def test_a_stated_duration_is_used_without_a_warning(agent: Client) -> None:

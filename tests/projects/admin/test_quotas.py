@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from projects.models import AuditEntry, DayUsage, Project, Quota
+from projects.models import AuditEntry, DayUsage, Project, Quota, User
 from projects.usage import quotas
 from projects.usage.day_usage import utc_day
 from projects.usage.quota_reached import QuotaReached
@@ -96,6 +96,86 @@ def test_there_is_one_row_of_defaults_only(admin: Client) -> None:
     page = admin.post(reverse("admin:projects_quota_add"), {"retention_days": "3"})
     assert page.status_code == 200
     assert "A quota for this already exists" in page.content.decode()
+
+
+def test_a_retention_of_no_days_is_rejected(admin: Client, project: Project) -> None:
+    url = reverse("admin:projects_project_change", args=[project.pk])
+    response = admin.post(
+        url, change_project(project, retention_days="0") | {"quota-0-delete_older": "on"}
+    )
+    assert response.status_code == 200
+    assert "greater than or equal to 1" in response.content.decode()
+    assert not Quota.objects.filter(project=project).exists()
+
+
+def test_a_shorter_retention_is_confirmed(admin: Client, project: Project) -> None:
+    url = reverse("admin:projects_project_change", args=[project.pk])
+    form = change_project(project, retention_days="7")
+    response = admin.post(url, form)
+    assert "The retention is 30 days. With 7 days, older profiles" in response.content.decode()
+    assert not Quota.objects.filter(project=project).exists()
+    assert admin.post(url, form | {"quota-0-delete_older": "on"}).status_code == 302
+    assert Quota.objects.get(project=project).retention_days == 7
+    longer = change_project(project, retention_days="8")
+    assert admin.post(url, longer).status_code == 302
+    default = change_project(project, retention_days="")
+    assert admin.post(url, default).status_code == 302
+
+
+def test_a_shorter_default_retention_is_confirmed(admin: Client) -> None:
+    row, _created = Quota.objects.get_or_create(project=None)
+    url = reverse("admin:projects_quota_change", args=[row.pk])
+    assert "The retention is 30 days" in admin.post(url, {"retention_days": "5"}).content.decode()
+    form = {"retention_days": "5", "delete_older": "on"}
+    assert admin.post(url, form).status_code == 302
+
+
+def test_changes_of_limits_are_audited_with_their_values(admin: Client, project: Project) -> None:
+    url = reverse("admin:projects_project_change", args=[project.pk])
+    admin.post(url, change_project(project, profiles_per_day="5"))
+    admin.post(url, change_project(project, profiles_per_day="6"))
+    row, _created = Quota.objects.get_or_create(project=None)
+    admin.post(reverse("admin:projects_quota_change", args=[row.pk]), {"stored_bytes": "70"})
+    entries = AuditEntry.objects.filter(action="quota.change").order_by("pk")
+    assert [(entry.subject, entry.detail["changes"]) for entry in entries] == [
+        (project.project_id, {"profiles_per_day": [None, 5]}),
+        (project.project_id, {"profiles_per_day": [5, 6]}),
+        ("defaults", {"stored_bytes": [None, 70]}),
+    ]
+
+
+def test_the_audit_log_outlives_its_project(admin: Client, project: Project) -> None:
+    admin.post(
+        reverse("admin:projects_project_change", args=[project.pk]),
+        change_project(project, profiles_per_day="5"),
+    )
+    url = reverse("admin:projects_project_delete", args=[project.pk])
+    assert admin.post(url, {"post": "yes"}).status_code == 302
+    assert not Project.objects.filter(pk=project.pk).exists()
+    actions = AuditEntry.objects.filter(subject=project.project_id).values_list("action", flat=True)
+    assert {"quota.change", "project.delete"} <= {*actions}
+    page = admin.get(reverse("admin:projects_auditentry_changelist")).content.decode()
+    assert project.project_id in page
+
+
+def test_accounts_are_audited(admin: Client) -> None:
+    password = "a sentence works well"
+    admin.post(
+        reverse("admin:projects_user_add"),
+        {
+            "email": "new@example.org",
+            "usable_password": "true",
+            "password1": password,
+            "password2": password,
+        },
+    )
+    user = User.objects.get(email="new@example.org")
+    admin.post(reverse("admin:projects_user_change", args=[user.pk]), {"email": user.email})
+    admin.post(reverse("admin:projects_user_delete", args=[user.pk]), {"post": "yes"})
+    entries = AuditEntry.objects.filter(subject="new@example.org").order_by("pk")
+    assert [entry.action for entry in entries] == ["user.create", "user.change", "user.delete"]
+    assert entries[1].detail == {"changes": {"is_active": [True, False]}}
+    assert password not in str([entry.detail for entry in entries])
 
 
 def test_a_change_is_audited(admin: Client, project: Project) -> None:

@@ -84,7 +84,7 @@ def test_versions_have_value_share_mean_change_and_profiles(signed_in: Client) -
         ["", "2.31.0", "40 millicores", "57.1%", "80 millicores", "new", "20", "Flame graph"],
         ["", "2.30.4", "30 millicores", "42.9%", "60 millicores", "-14.3%", "20", "Flame graph"],
     ]
-    assert "change of the mean to the 30 minutes before" in html
+    assert "mean compared with the previous 30 minutes" in html
 
 
 @pytest.mark.usefixtures("profiles")

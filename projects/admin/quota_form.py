@@ -1,0 +1,65 @@
+"""Form of a quota in the admin, and the audit entry of its changes."""
+
+from typing import Any, cast
+
+from django import forms
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from projects import audit
+from projects.models import Project, Quota, User
+from projects.usage.limits import BUILT_IN, LimitName
+
+DEFAULTS = "defaults"  # subject of entries about the limits of all projects
+
+
+class QuotaForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Limits of a project or of all; a shorter retention, which deletes profiles, is confirmed."""
+
+    delete_older = forms.BooleanField(
+        label=gettext_lazy("Delete profiles older than the new retention"), required=False
+    )
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        if "retention_days" not in self.changed_data or "retention_days" in self.errors:
+            return cleaned
+        default = _default_retention(self.instance)
+        before, after = self.initial.get("retention_days"), self.cleaned_data["retention_days"]
+        before, after = (default if days is None else days for days in (before, after))
+        if after < before and not self.cleaned_data["delete_older"]:
+            self.add_error(
+                "delete_older",
+                _(
+                    "The retention is %(before)d days. With %(after)d days, older profiles are"
+                    " deleted within the hour. Select this to confirm."
+                )
+                % {"before": before, "after": after},
+            )
+        return cleaned
+
+
+def record_changes(request: HttpRequest, project: Project | None, form: QuotaForm) -> None:
+    """Add an audit entry with the old and the new value of each limit that the form changed."""
+    limits = {limit.value for limit in LimitName} & {*form.changed_data}
+    if limits:
+        changes = {
+            name: [form.initial.get(name), form.cleaned_data.get(name)] for name in sorted(limits)
+        }
+        audit.record(
+            project,
+            "quota.change",
+            subject="" if project else DEFAULTS,
+            actor=cast("User", request.user),
+            changes=changes,
+        )
+
+
+def _default_retention(quota: Quota) -> int:
+    """Return the retention in days that an empty field stands for."""
+    built_in = BUILT_IN.allowed(LimitName.RETENTION_DAYS)
+    if quota.pk is not None and quota.project_id is None:
+        return built_in
+    defaults = Quota.objects.filter(project=None).values_list("retention_days", flat=True).first()
+    return built_in if defaults is None else defaults
