@@ -54,6 +54,10 @@ def _go(folder: Path) -> list[str]:
     return [program]
 
 
+def _node(_folder: Path) -> list[str]:
+    return ["node", str(PROGRAMS / "known_rates.cjs")]
+
+
 def _python(_folder: Path) -> list[str]:
     return [sys.executable, str(PROGRAMS / "known_rates.py")]
 
@@ -61,6 +65,7 @@ def _python(_folder: Path) -> list[str]:
 BUILDS: dict[str, Build] = {
     "go": _go,
     "java": _java,
+    "node": _node,
     "python": _python,
 }
 
@@ -83,6 +88,7 @@ class Rate:
         return f"{self.agent}-{self.kind}"
 
 
+ALLOCATIONS = (("FLAMEWATCH_TYPES", "HEAP_ALLOC"),)
 RATES = [
     Rate("go", "CPU", "cpu", "burn", "cpu"),
     Rate("go", "WALL", "wall", "waitHere", "wall"),
@@ -95,6 +101,9 @@ RATES = [
     Rate("java", "HEAP_ALLOC", "alloc_space", "allocate", "allocated", is_quick=True),
     Rate("java", "CONTENTION", "delay", "hold", "delay", is_quick=True),
     Rate("java", "THREADS", "thread", "park", "threads", is_snapshot=True, is_quick=True),
+    Rate("node", "WALL", "wall", "", "wall", is_quick=True),
+    Rate("node", "HEAP", "inuse_space", "", "live", is_snapshot=True),
+    Rate("node", "HEAP_ALLOC", "alloc_space", "", "allocated", environment=ALLOCATIONS),
     Rate("python", "CPU", "cpu", "burn", "cpu"),
     Rate("python", "WALL", "wall", "wait_here", "wall"),
     Rate("python", "HEAP", "inuse_space", "retain", "live", is_snapshot=True),

@@ -43,11 +43,8 @@ class Sampler {
    * @returns {Promise<{ profile: Buffer, duration: number }>} its real duration in seconds
    */
   async capture(type, duration, wait) {
-    const startMs = Date.now();
-    const start = process.hrtime.bigint();
-    const profile = await this.captured(type, duration, wait);
+    const { profile, startMs, durationNs } = await this.captured(type, duration, wait);
     const isSnapshot = type === 'HEAP';
-    const durationNs = isSnapshot ? 0 : Number(process.hrtime.bigint() - start);
     const comments = [`flamewatch.sampler=v8 ${process.versions.v8}`.slice(0, 50)];
     const encoded = profile.encode({ startMs, durationNs, comments });
     return { profile: encoded, duration: isSnapshot ? duration : durationNs / 1e9 };
@@ -57,25 +54,32 @@ class Sampler {
    * @param {ProfileType} type
    * @param {number} duration
    * @param {(seconds: number) => Promise<void>} wait
+   * @returns {Promise<{ profile: InstanceType<typeof Profile>, startMs: number, durationNs: number }>}
    */
   async captured(type, duration, wait) {
     if (type === 'HEAP') {
+      const startMs = Date.now();
       const { profile } = await this.post('HeapProfiler.getSamplingProfile');
-      return heapProfile(profile.head, 'inuse_space');
+      return { profile: heapProfile(profile.head, 'inuse_space'), startMs, durationNs: 0 };
     }
     if (type === 'HEAP_ALLOC') {
       const freed = { includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true };
       await this.startHeap(freed);
+      const startMs = Date.now();
+      const start = process.hrtime.bigint();
       await wait(duration);
+      const durationNs = Number(process.hrtime.bigint() - start);
       const { profile } = await this.post('HeapProfiler.stopSampling');
-      return heapProfile(profile.head, 'alloc_space');
+      return { profile: heapProfile(profile.head, 'alloc_space'), startMs, durationNs };
     }
     await this.post('Profiler.enable');
     await this.post('Profiler.setSamplingInterval', { interval: SAMPLE_MICROSECONDS });
     await this.post('Profiler.start');
+    const startMs = Date.now();
     await wait(duration);
-    const { profile } = await this.post('Profiler.stop');
-    return timeProfile(profile, type);
+    const { profile: recorded } = await this.post('Profiler.stop');
+    const { profile, durationNs } = timeProfile(recorded, type);
+    return { profile, startMs, durationNs };
   }
 
   /** @param {object} options */
@@ -102,8 +106,9 @@ class Sampler {
 }
 
 /**
- * Convert V8's CPU profile. Its samples have the time since the sample before. WALL has all of
- * them; CPU leaves out those in which the thread was idle.
+ * Convert V8's CPU profile. A sample lasts until the next one, the last one until the end. Time
+ * before the first sample of the program is that of starting the profiler, and is left out of the
+ * duration. WALL has all samples; CPU leaves out those in which the thread was idle.
  *
  * @param {any} recorded
  * @param {ProfileType} type
@@ -122,12 +127,16 @@ function timeProfile(recorded, type) {
         ],
   );
   const stacks = stacksById(profile, recorded.nodes);
+  let time = recorded.startTime;
+  let durationNs = 0;
   recorded.samples.forEach((/** @type {number} */ node, /** @type {number} */ i) => {
+    time += recorded.timeDeltas[i];
+    const microseconds = Math.max(0, recorded.timeDeltas[i + 1] ?? recorded.endTime - time);
     const stack = stacks.get(node);
-    const microseconds = Math.max(0, recorded.timeDeltas[i + 1] ?? SAMPLE_MICROSECONDS);
+    if (stack || durationNs) durationNs += microseconds * 1000;
     if (stack?.length && (isWall || !stack.isIdle)) profile.add(stack, [1, microseconds * 1000]);
   });
-  return profile;
+  return { profile, durationNs };
 }
 
 /**

@@ -88,10 +88,12 @@ test('CPU profiles leave out idle time, WALL profiles have it', () => {
       { id: 4, ...frame('') },
     ],
     samples: [2, 3, 4, 4],
+    startTime: 0,
+    endTime: 40_000,
     timeDeltas: [0, 9_000, 11_000, 10_000],
   };
   const values = (/** @type {"CPU" | "WALL"} */ type) =>
-    [...timeProfile(recorded, type).samples.values()].map((sample) => sample.values);
+    [...timeProfile(recorded, type).profile.samples.values()].map((sample) => sample.values);
   assert.deepEqual(values('WALL'), [
     [1, 9_000_000],
     [1, 11_000_000],
