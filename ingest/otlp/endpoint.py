@@ -10,6 +10,7 @@ from endpoints.error_responses import error_response
 from endpoints.errors import BadRequest, WrongMethod
 from endpoints.unread_body import Incoming
 from ingest.otlp import messages
+from ingest.otlp.development_version import VERSION_HEADER, require_version
 from ingest.otlp.export import ExportResult, OtlpSender, export, is_json
 from ingest.uploads import requests
 from ingest.uploads.requests import UploadRequest
@@ -50,6 +51,12 @@ async def _export(request: UploadRequest) -> tuple[ExportResult, bool]:
     """Store the profiles of a request; return the result, and True if it came as JSON."""
     if request.method != "POST":
         raise WrongMethod("POST")
+    versions = [
+        value.decode("latin-1")
+        for name, value in request.scope["headers"]
+        if name == VERSION_HEADER.encode()
+    ]
+    require_version(",".join(versions) if versions else None)
     text = credentials.key_text(request.headers, request.query)
     access = await credentials.access(text, request.scope)
     credentials.require_write(access)

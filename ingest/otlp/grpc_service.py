@@ -8,6 +8,7 @@ from endpoints.error_responses import error_response
 from ingest.grpc import service
 from ingest.grpc.service import Call, Port
 from ingest.otlp import messages
+from ingest.otlp.development_version import VERSION_HEADER, require_version
 from ingest.otlp.export import OtlpSender
 from ingest.otlp.export import export as export_profiles
 from ingest.uploads.upload_budget import uploads
@@ -26,6 +27,7 @@ async def export(call: Call) -> bytes:
     Raise what ingest.otlp.export.export raises, and WrongScope.
     """
     caller = call.caller
+    require_version(caller.headers.get(VERSION_HEADER))
     access = await caller.access()
     credentials.require_write(access)
     sender = OtlpSender(access, caller.peer, caller.headers)

@@ -80,3 +80,14 @@ def test_errors_have_a_status_with_details(agent: Client, reader: Client) -> Non
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert "Not a message of OTLP profiles" in message
     assert not Profile.objects.exists()
+
+
+@pytest.mark.usefixtures("agent")
+def test_another_version_is_rejected_before_the_message_is_read(agent: Client) -> None:
+    key = {"authorization": f"Bearer {agent.key}"}
+    for version in ("2", "1,1"):
+        code, message, _ = rejected(
+            b"\xff unreadable", **key, otlp_profiles_development_version=version
+        )
+        assert code is grpc.StatusCode.INVALID_ARGUMENT
+        assert "reads version 1" in message

@@ -1,15 +1,17 @@
 """OTLP profiles over HTTP: `POST /v1development/profiles`."""
 
+import asyncio
 import gzip
 
 import httpx
 import pytest
 from pytest_django import Settings
 
+from profiler_site.asgi import application
 from profiles.models import Profile
 from projects.credentials import keys
 from projects.models import Agent, Deployment, Project, Quota
-from tests.ingest.client import Client
+from tests.ingest.client import URL, Client
 from tests.ingest.formats.otlp.conversions import sample
 from tests.ingest.formats.otlp.test_revision import TIME, message
 from tests.ingest.otlp.responses import PartialSuccess, partial_success, status
@@ -54,6 +56,29 @@ def test_the_response_names_an_older_revision(agent: Client, version: str, revis
     assert success(response) == (None if version == "1.10" else expected)
     assert response.headers["X-Otlp-Revision"] == revision
     assert Profile.objects.get().weight == 420_000_000
+
+
+VERSION = "OTLP-Profiles-Development-Version"
+
+
+def test_version_1_is_accepted(agent: Client) -> None:
+    assert success(send(agent, sample("1.10-values.pb"), **{VERSION: "1"})) is None
+
+
+@pytest.mark.parametrize("versions", [["2"], [""], ["01"], ["1", "1"], ["1,1"]], ids="+".join)
+def test_another_version_is_400_before_the_body_is_read(versions: list[str], agent: Client) -> None:
+    headers = [("Authorization", f"Bearer {agent.key}"), *((VERSION, each) for each in versions)]
+
+    async def post() -> httpx.Response:
+        transport = httpx.ASGITransport(application)  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
+            return await client.post(PATH, content=b"\xff unreadable", headers=headers)
+
+    response = asyncio.run(post())
+    assert response.status_code == 400
+    code, message, _ = status(response.content)
+    assert code == 3
+    assert "reads version 1" in message
 
 
 def test_gzip_is_accepted(agent: Client) -> None:
