@@ -19,6 +19,7 @@ from rest_framework.exceptions import APIException
 from common.database_pool import DatabasePoolFull
 from common.disk_space import DiskFull, is_disk_full
 from common.request_body import TooSlow
+from common.worker_processes.pool import WorkerLost
 from endpoints import errors
 from endpoints.durations import seconds
 from endpoints.params.reader import BadParameter
@@ -91,6 +92,7 @@ _RULES: dict[type[Exception], Rule] = {
     errors.QueryTooSlow: Rule(504, "DEADLINE_EXCEEDED", _SELDOM),
     errors.Overloaded: Rule(503, "UNAVAILABLE", _SOON),
     DatabasePoolFull: Rule(503, "UNAVAILABLE", _SOON),
+    WorkerLost: Rule(503, "UNAVAILABLE", _SOON),
     QueueUnavailable: Rule(503, "UNAVAILABLE", _SOON),
     DiskFull: Rule(503, "UNAVAILABLE", _SELDOM),
     StoreUnavailable: _DATABASE_UNAVAILABLE,

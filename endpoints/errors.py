@@ -6,7 +6,10 @@ class BadField(Exception):
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field}: {reason}")
-        self.field = field
+        self.field, self._reason = field, reason
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.field, self._reason)
 
 
 class BadRequest(Exception):

@@ -10,6 +10,8 @@ from dataclasses import asdict
 from asgiref.typing import ASGISendCallable, HTTPScope
 from django.conf import settings
 
+from common.worker_processes.pool import Outcome, WorkerPool
+from ingest.uploads import conversion_pool
 from profiler_site.text_response import send_text
 from profiles.query import cache_stats
 from projects.usage import rejections
@@ -35,7 +37,7 @@ def text() -> str:
         metric = f"flamewatch_cache_{field}{'_total' if kind == 'counter' else ''}"
         lines += [f"# HELP {metric} {description}", f"# TYPE {metric} {kind}"]
         lines += [f'{metric}{{cache="{name}"}} {values[field]}' for name, values in caches.items()]
-    return "\n".join([*lines, *_rejection_lines()]) + "\n"
+    return "\n".join([*lines, *_rejection_lines(), *_worker_lines(conversion_pool.pool)]) + "\n"
 
 
 def _rejection_lines() -> list[str]:
@@ -47,6 +49,21 @@ def _rejection_lines() -> list[str]:
         *(
             f'{metric}{{reason="{reason}"}} {count}'
             for reason, count in rejections.totals().items()
+        ),
+    ]
+
+
+def _worker_lines(pool: WorkerPool) -> list[str]:
+    starts, jobs = "flamewatch_worker_starts_total", "flamewatch_worker_jobs_total"
+    return [
+        f"# HELP {starts} Worker processes started.",
+        f"# TYPE {starts} counter",
+        f'{starts}{{pool="{pool.name}"}} {pool.statistics.starts}',
+        f"# HELP {jobs} Jobs of worker processes by outcome.",
+        f"# TYPE {jobs} counter",
+        *(
+            f'{jobs}{{pool="{pool.name}",outcome="{outcome}"}} {pool.statistics.jobs[outcome]}'
+            for outcome in Outcome
         ),
     ]
 

@@ -49,6 +49,13 @@ MAX_TOTAL = env.integer("FLAMEWATCH_MAX_TOTAL", 2**56, lowest=1)
 MAX_STACK_FRAMES = env.integer("FLAMEWATCH_MAX_STACK_FRAMES", 100_000_000, lowest=1)
 MAX_LABEL_VALUES = env.integer("FLAMEWATCH_MAX_LABEL_VALUES", 10_000, lowest=1)
 
+# -- Limits of converting one file of another format ------------------------------------
+CONVERSION_CPU_SECONDS = env.seconds("FLAMEWATCH_CONVERSION_CPU_SECONDS", 30.0, lowest=1.0)
+CONVERSION_WALL_SECONDS = env.seconds("FLAMEWATCH_CONVERSION_WALL_SECONDS", 60.0, lowest=1.0)
+CONVERSION_MEMORY_BYTES = env.integer(
+    "FLAMEWATCH_CONVERSION_MEMORY_BYTES", 2**30, lowest=64 * 2**20
+)
+
 # -- Labels of other clients: names in order of precedence ------------------------------
 SERVICE_LABELS = env.names(
     "FLAMEWATCH_SERVICE_LABELS", "service_name,service.name,app.name,process.executable.name"

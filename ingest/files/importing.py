@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import TypedDict
 from urllib.parse import urlencode
 
@@ -10,11 +9,12 @@ from django.conf import settings
 
 from common.request_body import Charge
 from endpoints.durations import seconds, timestamp
+from ingest.files.conversion_job import convert_file
 from ingest.files.params import ImportParams
-from ingest.formats.detect import ConvertedFile, import_file
+from ingest.formats.detect import ConvertedFile, FileFormat
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.imports.storing import Import, StoredImport, store_import
-from ingest.uploads import decode_pool
+from ingest.uploads import conversion_pool
 from profiles.models import TimeSource
 from projects.credentials.authentication import Access
 from projects.profile_types import INSTANTANEOUS, ProfileType
@@ -62,10 +62,10 @@ async def import_body(
     """Convert a file and store its profiles, in this order of their types.
 
     Those before the first one that cannot be stored stay stored; sent again, the file completes
-    them. Raise what import_file and store_import raise.
+    them. Raise what convert and store_import raise.
     """
     access = sender.access
-    file = await converted(access.project, params, body)
+    file = await convert(access.project, params, body)
     stored = []
     for profile in file.profiles:
         charge(len(profile.pprof))
@@ -76,11 +76,18 @@ async def import_body(
     return {"format": file.format.value, "profiles": stored}
 
 
-async def converted(project: int, params: ImportParams, body: bytes) -> ConvertedFile:
-    """Convert a file in a thread. Raise what import_file raises."""
-    convert = partial(import_file, body, params.options, settings.MAX_PROFILE_BYTES, params.format)
-    # One file at a time: converted data take a multiple of the file's bytes.
-    return await decode_pool.run(project, convert, decode_pool.LARGE_BYTES)
+async def convert(project: int, params: ImportParams, body: bytes) -> ConvertedFile:
+    """Convert a file in a worker process.
+
+    Raise what import_file and conversion_pool.convert raise.
+    """
+    most = int(settings.MAX_PROFILE_BYTES)
+    file = await conversion_pool.convert(
+        project, convert_file, body, params.options, most, params.format
+    )
+    if file.format is not FileFormat.PPROF:
+        return file
+    return replace(file, profiles=[replace(each, pprof=body) for each in file.profiles])
 
 
 def completed_profile(

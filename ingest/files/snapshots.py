@@ -13,7 +13,7 @@ from ingest.files.importing import (
     ImportJson,
     StoredFileJson,
     completed_profile,
-    converted,
+    convert,
 )
 from ingest.files.params import ImportParams
 from ingest.formats.imported_profile import ImportedProfile
@@ -45,7 +45,7 @@ async def store_snapshots(
     Each counts as a profile against the quotas of the project. Raise what converting, decoding and
     storing raise; snapshots before the first one that cannot be stored stay stored.
     """
-    file = await converted(access.project, params, body)
+    file = await convert(access.project, params, body)
     stored = []
     for each in file.profiles:
         charge(len(each.pprof))

@@ -25,7 +25,7 @@ from ingest.formats.otlp.request import ExportRequest, read_request
 from ingest.formats.otlp.revision import Revision
 from ingest.imports.labels import LabelRules, map_labels
 from ingest.imports.storing import Import, store_import
-from ingest.uploads import decode_pool, decoding
+from ingest.uploads import conversion_pool, decode_pool, decoding
 from ingest.uploads.requests import LIMIT
 from ingest.uploads.upload_budget import uploads
 from profiles.engine.errors import BadProfile, TooLarge
@@ -35,7 +35,6 @@ from projects.profile_types import ProfileType
 from projects.registration.registry import AgentSeen, DeploymentKey, identity_of
 from projects.usage.quota_reached import QuotaReached
 
-# 1 kB of JSON parses to at most 40 kB of objects.
 MAX_JSON_BYTES = 4 * 2**20
 _STORED_TOGETHER = 8  # profiles of a request, which share commits of the database
 _MOST_REASONS, _LONGEST_MESSAGE = 5, 4000  # characters
@@ -97,7 +96,10 @@ async def export(sender: OtlpSender, body: bytes, charge: Charge) -> ExportResul
     project = sender.access.project
     _check_size(body)
     charge(len(body))
-    read = partial(_read, body, sender.access.default_service, LabelRules.of_settings())
+    revision = None
+    if is_json(body):
+        body, revision = await conversion_pool.convert(project, from_json, body)
+    read = partial(_read, body, revision, sender.access.default_service, LabelRules.of_settings())
     request, grouped = await decode_pool.run(project, read, len(body))
     report = _Report(request, grouped)
     converter = Converter(request, decoding.decode_limits())
@@ -126,7 +128,9 @@ def _check_size(body: bytes) -> None:
         raise BodyTooLarge(limit, allowed, len(body))
 
 
-def _read(body: bytes, default_service: str, rules: LabelRules) -> tuple[ExportRequest, Groups]:
+def _read(
+    body: bytes, revision: Revision | None, default_service: str, rules: LabelRules
+) -> tuple[ExportRequest, Groups]:
     def owner_of(attributes: Mapping[str, str]) -> Owner | str:
         mapped = map_labels(attributes, rules, default_service)
         if mapped is None:
@@ -134,9 +138,6 @@ def _read(body: bytes, default_service: str, rules: LabelRules) -> tuple[ExportR
         labels = tuple(sorted(mapped.labels.items()))
         return Owner(mapped.deployment, labels, attributes.get("host.name", ""), mapped.warnings)
 
-    revision = None
-    if is_json(body):
-        body, revision = from_json(body)
     request = read_request(body, decoding.decode_limits(), revision)
     return request, group_profiles(request, owner_of)
 

@@ -4,21 +4,26 @@ When the server stops, `release_parked_agents` runs first: it ends parked long p
 connection delays the stop. `stop` runs last, after all requests have ended.
 """
 
+import asyncio
 import threading
 
 from common import write_behind
 from frontend.load_pages import load_pages
+from ingest.uploads import conversion_pool
 from profiles.storage import head
 from scheduler.long_poll import queue_of_process
 
 
 async def start() -> None:
-    """Start the long-poll queue and the write-behind buffers, and load the pages in a thread.
+    """Start the long-poll queue, the write-behind buffers and the first worker processes.
+
+    The pages are loaded in a thread.
 
     Run this on the event loop that serves requests.
     """
     await queue_of_process().open()
     await write_behind.start()
+    conversion_pool.pool.start()
     threading.Thread(target=load_pages, name="flamewatch-load-pages", daemon=True).start()
 
 
@@ -28,7 +33,8 @@ async def release_parked_agents() -> None:
 
 
 async def stop() -> None:
-    """Write buffered data and close the long-poll queue, the head and the write-behind buffers."""
+    """Write buffered data, close the queue, the head and the buffers, and end the workers."""
     await queue_of_process().close()
     await head.stop()
     await write_behind.stop()
+    await asyncio.to_thread(conversion_pool.pool.stop)

@@ -21,6 +21,10 @@ class TooLarge(Exception):
         self.limit = limit
         self.value = value
         self.allowed = allowed
+        self.unit = unit
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.limit, self.value, self.allowed, self.unit)
 
 
 class BadTree(Exception):

@@ -37,6 +37,7 @@ class RejectionReason(StrEnum):
     QUERIES_WAITING = "queries_waiting"
     PAGES_WAITING = "pages_waiting"
     UPLOAD_MEMORY = "upload_memory"
+    CONVERSION = "conversion"
     LABEL_VALUES = "label_values"
     SERVER_BUSY = "server_busy"  # limit of all projects together
     CONNECTIONS_PER_ADDRESS = "connections_per_address"  # of no project, as the next
@@ -56,6 +57,7 @@ LABELS: dict[RejectionReason, Promise] = {
     RejectionReason.QUERIES_WAITING: _("Waiting queries"),
     RejectionReason.PAGES_WAITING: _("Waiting pages"),
     RejectionReason.UPLOAD_MEMORY: _("Memory of uploads in flight"),
+    RejectionReason.CONVERSION: _("Time and memory to convert a file"),
     RejectionReason.LABEL_VALUES: _("Values of a label a day"),
     RejectionReason.SERVER_BUSY: _("Limit of all projects together"),
     RejectionReason.CONNECTIONS_PER_ADDRESS: _("Connections of an address"),

@@ -1,0 +1,199 @@
+"""Program of a worker process: run the jobs of its parent one after another, within their limits.
+
+`python -m common.worker_processes.worker LIFELINE CONFIGURATION`. The lifeline is the read end of a
+pipe whose write end only the parent has. When the parent ends, however it does, the kernel closes
+the pipe and terminates this process by SIGIO: also in a loop of compiled code that holds the GIL,
+where a thread that watches the pipe would not run.
+
+At the limit of CPU time the kernel ends the process by SIGXCPU, at that of memory an allocation
+fails. The parent watches the wall time.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import gc
+import importlib
+import math
+import os
+import resource
+import select
+import signal
+import sys
+import traceback
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from common.worker_processes.messages import (
+    REPLY_HEADER,
+    JobLimits,
+    Reply,
+    ReplyKind,
+    Request,
+    decode_request,
+    encode_reply,
+    read_parts,
+)
+
+# A worker that has grown more than this by its jobs, after it gave back what it could, is replaced:
+# starting one takes 0.2 s of CPU time.
+MAX_GROWTH_BYTES = 8 * 2**20
+_MAX_TRACEBACK_CHARACTERS = 8_000
+# The kernel's choice when memory runs out: a worker before the server.
+_OOM_SCORE = "800"
+_STATM = Path("/proc/self/statm")
+
+
+def main() -> None:
+    lifeline, configuration = int(sys.argv[1]), orjson.loads(sys.argv[2])
+    _end_with_parent(lifeline)
+    requests, replies = _take_pipes()
+    for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group: the parent decides
+        signal.signal(number, signal.SIG_IGN)
+    os.nice(configuration["nice"])
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for module in configuration["preload"]:
+        importlib.import_module(module)
+    classes = [_find_class(name) for name in configuration["classes"]]
+    gc.collect()
+    gc.freeze()
+    _Worker(requests, replies, classes).serve()
+
+
+def _end_with_parent(lifeline: int) -> None:
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    poll = select.poll()
+    poll.register(lifeline, select.POLLIN)
+    if poll.poll(0):  # it ended before
+        os._exit(1)
+
+
+def _take_pipes() -> tuple[BinaryIO, int]:
+    """Return the pipes of requests and replies; what is printed goes to the standard error."""
+    requests, replies = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return os.fdopen(requests, "rb"), replies
+
+
+def _find_class(name: str) -> type:
+    module, _, qualified = name.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in qualified.split("."):
+        found = getattr(found, part)
+    cls: type = found
+    return cls
+
+
+class _Worker:
+    def __init__(self, requests: BinaryIO, replies: int, classes: Sequence[type]) -> None:
+        self._requests, self._replies, self._classes = requests, replies, frozenset(classes)
+        self._address_space, self._memory = _sizes()
+        # Made now: afterwards there may be no memory.
+        self._out_of_memory = encode_reply(Reply(ReplyKind.MEMORY_LIMIT), ())
+
+    def serve(self) -> None:
+        """Run jobs until the parent closes the pipe, or this process has grown too much."""
+        self._send(encode_reply(Reply(ReplyKind.READY), ()), is_last=False)
+        while (parts := read_parts(self._requests)) is not None:
+            reply = self._perform(parts)
+            del parts
+            is_last = reply is self._out_of_memory or self._has_grown(len(reply))
+            self._send(reply, is_last=is_last)
+            del reply
+            if is_last:
+                os._exit(0)  # at once: nothing is to be cleaned up
+
+    def _perform(self, parts: list[bytes]) -> bytes:
+        """Run the job of a request and return the encoded reply."""
+        try:
+            request = decode_request(parts)
+            parts.clear()
+            most = request.limits.result_bytes
+            with _limited(request.limits, self._address_space):
+                reply = encode_reply(_run(request, self._classes), self._classes)
+        except MemoryError:
+            return self._out_of_memory
+        except Exception as error:  # the result, or the request, cannot be pickled
+            return encode_reply(_failure(error), ())
+        if len(reply) > most:
+            return encode_reply(Reply(ReplyKind.RESULT_LIMIT, len(reply)), ())
+        return reply
+
+    def _has_grown(self, reply_bytes: int) -> bool:
+        """Return True if this process has more memory than it should have without a job."""
+        allowed = self._memory + MAX_GROWTH_BYTES + reply_bytes
+        if _sizes()[1] <= allowed:
+            return False
+        gc.collect()
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
+        return _sizes()[1] > allowed
+
+    def _send(self, reply: bytes, *, is_last: bool) -> None:
+        for data in (REPLY_HEADER.pack(len(reply), is_last), reply):
+            left = memoryview(data)
+            while left:
+                left = left[os.write(self._replies, left) :]
+
+
+@contextlib.contextmanager
+def _limited(limits: JobLimits, address_space: int) -> Iterator[None]:
+    """Limit CPU time and, beyond a number of bytes, the address space inside the block."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    seconds = used.ru_utime + used.ru_stime + limits.cpu_seconds
+    _set_soft_limit(resource.RLIMIT_CPU, math.ceil(seconds))
+    if address_space:
+        _set_soft_limit(resource.RLIMIT_AS, address_space + limits.memory_bytes)
+    try:
+        yield
+    finally:
+        for kind in (resource.RLIMIT_CPU, resource.RLIMIT_AS):
+            _set_soft_limit(kind, resource.RLIM_INFINITY)
+
+
+def _run(request: Request, classes: Collection[type]) -> Reply:
+    try:
+        return Reply(ReplyKind.DONE, request.function(*request.args))
+    except MemoryError:
+        raise
+    except Exception as error:
+        if type(error) in classes:
+            error.__context__ = error.__cause__ = None
+            return Reply(ReplyKind.REJECTED, error.with_traceback(None))
+        return _failure(error)
+
+
+def _failure(error: Exception) -> Reply:
+    text = "".join(traceback.format_exception(error, limit=-20))
+    return Reply(ReplyKind.FAILED, text[-_MAX_TRACEBACK_CHARACTERS:])
+
+
+def _set_soft_limit(kind: int, value: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    if hard != resource.RLIM_INFINITY and (value == resource.RLIM_INFINITY or value > hard):
+        value = hard
+    resource.setrlimit(kind, (value, hard))
+
+
+def _sizes() -> tuple[int, int]:
+    """Return the bytes of address space, and of memory of this process alone; 0 if unknown."""
+    try:
+        pages = [int(number) for number in _STATM.read_bytes().split()[:3]]
+    except OSError:
+        return 0, 0
+    size = resource.getpagesize()
+    return pages[0] * size, (pages[1] - pages[2]) * size
+
+
+if __name__ == "__main__":
+    main()
