@@ -183,7 +183,7 @@ class WorkerProcess:
         """Wait for a pipe, and look at the memory of the worker meanwhile."""
         poll = select.poll()
         poll.register(descriptor, event)
-        while not poll.poll(min(_SAMPLE_SECONDS, deadline - time.monotonic()) * 1000):
+        while not poll.poll(max(0.0, min(_SAMPLE_SECONDS, deadline - time.monotonic())) * 1000):
             if time.monotonic() >= deadline:
                 raise WallTimePassed
             self._peak_bytes = max(self._peak_bytes, _resident_bytes(self.pid))

@@ -78,7 +78,7 @@ def compute() -> None:
     re.match(r"(a|a)*b", "a" * 200)
 
 
-def sleep() -> None:
+def sleep(*_: object) -> None:
     time.sleep(3600)
 
 
@@ -96,7 +96,7 @@ def allocate_and_abort() -> None:
         os.abort()
 
 
-def crash() -> None:
+def crash(*_: object) -> None:
     ctypes.string_at(0)
 
 
@@ -110,7 +110,7 @@ def crash_once(marker: str) -> str:
     return "not reached"
 
 
-def exit_silently() -> None:
+def exit_silently(*_: object) -> None:
     os._exit(0)
 
 

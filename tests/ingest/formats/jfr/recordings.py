@@ -152,12 +152,17 @@ def constants() -> bytes:
     return event(1, varint(1) + varint(0) + varint(0) + b"\1" + varint(len(pools)) + body)
 
 
-def chunk(*events: bytes, start_ns: int = START_NS, duration_ns: int = 10**10) -> bytes:
+def chunk(
+    *events: bytes,
+    start_ns: int = START_NS,
+    duration_ns: int = 10**10,
+    types: Mapping[str, Sequence[Field]] = TYPES,
+) -> bytes:
     """Return a chunk of these events, with the constants of this module."""
     header = struct.calcsize(_HEADER)
     body = b"".join(events)
     at = header + len(body)
-    described = metadata()
+    described = metadata(types)
     end = constants()
     size = at + len(described) + len(end)
     fields = (b"FLR\0", 2, 1, size, at + len(described), at, start_ns, duration_ns, 0, TICKS, 1)
