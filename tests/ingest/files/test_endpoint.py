@@ -14,6 +14,7 @@ from projects.models import Agent, DayUsage
 from tests.ingest.client import Client, assert_error_response
 from tests.ingest.formats import imported
 from tests.ingest.pprof import SIMPLE
+from tests.paths import SAMPLES
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FOLDED = b"main;work 3\nmain 1\n"
@@ -66,6 +67,16 @@ def test_a_pprof_file_is_stored_as_its_own_type(agent: Client) -> None:
     assert [each["type"] for each in response.json()["profiles"]] == ["CPU"]
     row = Profile.objects.get()
     assert (row.weight, row.duration_ns) == (40_000_000, 5 * 10**9)
+
+
+def test_a_difference_of_heap_profiles_is_allocation_over_its_duration(agent: Client) -> None:
+    response = send(agent, (SAMPLES / "go-heap-delta.pb.gz").read_bytes())
+    [described] = response.json()["profiles"]
+    row = Profile.objects.get()
+    assert (described["type"], row.type) == ("HEAP_ALLOC", "HEAP_ALLOC")
+    assert 10**9 <= row.duration_ns < 2 * 10**9
+    assert {metric["name"] for metric in described["metrics"]} == {"alloc_objects", "alloc_space"}
+    assert "difference of two heap profiles" in described["warnings"][0]
 
 
 def test_the_same_file_again_is_stored_once(agent: Client) -> None:

@@ -48,9 +48,20 @@ def test_a_format_is_recognised_by_the_content(name: str, form: FileFormat) -> N
 def test_pprof_files_have_the_type_of_their_values(path: Any) -> None:
     file = import_file(path.read_bytes(), ImportOptions(), MAX_RAW)
     types = {"cpu": "CPU", "wall": "WALL", "heap": "HEAP", "mutex": "CONTENTION"}
-    word = path.name.split(".")[0].split("-")[1]
+    types["heap-delta"] = "HEAP_ALLOC"
+    word = path.name.split(".")[0].split("-", 1)[1]
     assert file.format is FileFormat.PPROF
     assert [profile.type for profile in file.profiles] == [types.get(word, "THREADS")]
+
+
+def test_a_difference_of_two_heap_profiles_is_what_was_allocated() -> None:
+    body = (SAMPLES / "go-heap-delta.pb.gz").read_bytes()
+    [delta] = converted(body)
+    assert delta.type is ProfileType.HEAP_ALLOC
+    assert delta.sample_types == ("alloc_objects", "alloc_space")
+    assert "difference of two heap profiles" in delta.warnings[0]
+    [stated] = converted(body, ProfileType.HEAP)
+    assert (stated.type, stated.sample_types) == (ProfileType.HEAP, ())
 
 
 def test_austins_samples_have_their_times_in_microseconds() -> None:
