@@ -12,10 +12,11 @@ _SAMPLES = Metric("samples", "count")
 # The first name that a profile has decides: Go's heap profiles have allocations, too.
 _TYPES = (
     *((name, ProfileType.HEAP) for name in ("inuse_space", "inuse_objects", "space")),
+    *((name, ProfileType.WALL) for name in ("wall", "wall_time", "time")),
+    ("cpu", ProfileType.CPU),  # profiles of .NET have allocations and locks, too
     *((name, ProfileType.HEAP_ALLOC) for name in ("alloc_space", "alloc_objects")),
     *((name, ProfileType.CONTENTION) for name in ("contentions", "delay", "lock", "lock_time")),
     *((name, ProfileType.THREADS) for name in ("goroutine", "thread", "threads")),
-    *((name, ProfileType.WALL) for name in ("wall", "wall_time", "time")),
 )
 UNITS = ("count", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes")
 

@@ -42,6 +42,10 @@ _LEGACY_BINARY = tuple(
     for order in _BYTE_ORDERS
 )
 _LEGACY_HEADER = 200  # bytes
+_REPLACED_IDS = (
+    "Every function has the id 0, which is reserved: each was read as the one with the id of the "
+    "location in the same position, as early profilers of .NET mean it."
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class DecodedProfile:
     default: int  # index of the metric that is shown by default
     totals: tuple[int, ...]  # [K], of the metrics
     comments: tuple[str, ...] = ()  # the first MOST_COMMENTS
-    warnings: tuple[str, ...] = ()  # sentences about data that was left out
+    warnings: tuple[str, ...] = ()  # sentences about data that was left out or repaired
 
     @property
     def weight(self) -> int:
@@ -95,6 +99,8 @@ def decode_profile(
     totals = stacks.totals()
     stored = _stored_metrics(profile_type, metrics, totals, differences | unread)
     warnings = difference_warnings(metrics, differences, below)
+    if symbols.has_replaced_function_ids:
+        warnings += (_REPLACED_IDS,)
     metrics = tuple(metrics[k] for k in stored)
     labelled = _labelled(reader, samples, symbols, stacks, stored, limits)
     return DecodedProfile(

@@ -19,6 +19,7 @@ class SymbolTable:
     first: memoryview
     frame_of: memoryview
     frames: KeyTable
+    has_replaced_function_ids: bool
     def __init__(
         self,
         reader: WireReader,

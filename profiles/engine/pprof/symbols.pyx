@@ -243,24 +243,33 @@ cdef class FunctionTable:
 
     cdef ProfileStrings strings
     cdef readonly RowIndex index
+    cdef readonly bint has_replaced_ids  # all ids were 0
     cdef int32_t[::1] name  # string number of each function; `strings.empty` if none
     cdef int32_t[::1] file
     cdef uint64_t[::1] id
     cdef Py_ssize_t unknown
 
-    def __init__(self, WireReader reader, ProfileStrings strings, ranges):
-        cdef uint64_t[:, ::1] table = varint_fields(reader, ranges, FUNCTION_FILE + 1)
-        cdef Py_ssize_t i
+    def __init__(self, WireReader reader, ProfileStrings strings, ranges, locations):
+        table = varint_fields(reader, ranges, FUNCTION_FILE + 1)
         self.strings = strings
+        # Early profilers of .NET wrote the id 0 for every function, and a function for each
+        # location, to whose id the lines of the location point.
+        if len(table) and len(table) == len(locations) and not table[:, 1].any():
+            table[:, 1] = varint_fields(reader, locations, 2)[:, 1]
+            self.has_replaced_ids = True
         self.index = RowIndex("function", table)
         self.unknown = table.shape[0]
         self.name = np.empty(table.shape[0] + 1, np.int32)
         self.file = np.empty(table.shape[0] + 1, np.int32)
         self.id = np.empty(table.shape[0] + 1, np.uint64)
+        self.read_rows(table)
+        self.set_row(self.unknown, strings.unknown, strings.empty)
+
+    cdef read_rows(self, const uint64_t[:, ::1] table):
+        cdef Py_ssize_t i
         with nogil:
             for i in range(table.shape[0]):
                 self.read(i, table)
-            self.set_row(self.unknown, strings.unknown, strings.empty)
 
     cdef int read(self, Py_ssize_t i, const uint64_t[:, ::1] table) except -1 nogil:
         """Read a row, whose strings must exist; the system name replaces a missing name."""
@@ -340,12 +349,19 @@ cdef class SymbolTable:
         self.string_limit = limits.strings_of(reader.data.shape[0])
         self.mappings = varint_fields(reader, ranges["mappings"], 7)
         self.mapping_index = RowIndex("mapping", self.mappings)
-        self.functions = FunctionTable(reader, self.strings, ranges["functions"])
+        self.functions = FunctionTable(
+            reader, self.strings, ranges["functions"], ranges["locations"]
+        )
         self.name_mappings()
         self.read_locations(ranges["locations"], limits)
         self.location_index = RowIndex("location", self.locations[: self.locations.shape[0] - 1])
         self.name_unsymbolised()
         self.make_frames()
+
+    @property
+    def has_replaced_function_ids(self):
+        """Return True if all functions had the id 0, and got those of the locations."""
+        return self.functions.has_replaced_ids
 
     cdef read_locations(self, const Py_ssize_t[:, ::1] ranges, limits):
         """Read the locations and their named lines, in order of location."""

@@ -15,9 +15,12 @@ from tests.ingest.client import Client, assert_error_response
 from tests.ingest.formats import imported
 from tests.ingest.pprof import SIMPLE
 from tests.paths import SAMPLES
+from tests.profiles.pprof_proto import Profile as PprofMessage
+from tests.profiles.pprofs import pprof
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FOLDED = b"main;work 3\nmain 1\n"
+DOTNET_TYPES = [("cpu", "nanoseconds"), ("lock_time", "nanoseconds")]
 
 
 def send(agent: Client, body: bytes, project: str = "-", **params: Any) -> httpx.Response:
@@ -77,6 +80,15 @@ def test_a_difference_of_heap_profiles_is_allocation_over_its_duration(agent: Cl
     assert 10**9 <= row.duration_ns < 2 * 10**9
     assert {metric["name"] for metric in described["metrics"]} == {"alloc_objects", "alloc_space"}
     assert "difference of two heap profiles" in described["warnings"][0]
+
+
+def test_a_repaired_file_says_what_was_repaired(agent: Client) -> None:
+    profile = PprofMessage.FromString(pprof({"main;work": (3, 5)}, DOTNET_TYPES))
+    for function in profile.function:
+        function.id = 0
+    [described] = send(agent, profile.SerializeToString()).json()["profiles"]
+    assert (described["type"], described["samples"]) == ("CPU", 1)
+    assert [text for text in described["warnings"] if "Every function has the id 0" in text]
 
 
 def test_the_same_file_again_is_stored_once(agent: Client) -> None:

@@ -107,7 +107,10 @@ def usable(data: bytes) -> str:
 class _OracleReader:
     def __init__(self, message: Any) -> None:
         self.strings = [usable(data) for data in message.string_table]
-        self.functions = {function.id: function for function in message.function}
+        ids = [function.id for function in message.function]
+        if len(ids) == len(message.location) and not any(ids):  # as early profilers of .NET
+            ids = [location.id for location in message.location]
+        self.functions = dict(zip(ids, message.function, strict=True))
         self.locations = {location.id: location for location in message.location}
         self.mappings = {mapping.id: mapping for mapping in message.mapping}
 

@@ -269,6 +269,33 @@ def test_many_lines_in_one_location_cannot_make_a_deep_stack() -> None:
         read(built(amplified))
 
 
+def test_functions_that_all_have_the_id_0_are_those_of_the_locations() -> None:
+    def without_ids(b: PprofBuilder) -> None:
+        stack = [b.frame("System.Threading!Wait"), b.frame("Shop!Checkout.Pay")]
+        b.message.sample.add(location_id=stack, value=[3])
+        for function in b.message.function:
+            function.id = 0
+
+    found = read(built(without_ids))
+    names = {found.tree.frames.strings[number] for number in found.tree.frames.name.tolist()}
+    assert names == {"System.Threading!Wait", "Shop!Checkout.Pay"}
+    assert "Every function has the id 0" in found.warnings[0]
+
+
+@pytest.mark.parametrize("extra", [0, 5])
+def test_a_single_function_with_the_id_0_is_rejected(extra: int) -> None:
+    def one_without_id(b: PprofBuilder) -> None:
+        stack = [b.frame("work"), b.frame("main")]
+        b.message.sample.add(location_id=stack, value=[3])
+        b.message.function[0].id = 0
+        if extra:  # none has an id, but there are more functions than locations
+            b.message.function[1].id = 0
+            b.message.function.add()
+
+    with pytest.raises(BadProfile, match="A function has the id 0"):
+        read(built(one_without_id))
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

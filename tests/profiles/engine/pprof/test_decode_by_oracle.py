@@ -27,6 +27,23 @@ def test_it_agrees_with_the_oracle(message: Any, profile_type: str) -> None:
     assert got.duration_ns == message.duration_nanos
 
 
+@settings(max_examples=examples(100), deadline=None)
+@given(messages())
+def test_functions_without_ids_have_those_of_the_locations(message: Any) -> None:
+    """Check what early profilers of .NET write: a function for each location, each with id 0."""
+    del message.function[len(message.location) :]
+    while len(message.function) < len(message.location):
+        message.function.add(name=message.function[0].name if message.function else 0)
+    for location in message.location:
+        for line in location.line:
+            line.function_id = location.id
+    for function in message.function:
+        function.id = 0
+    raw = message.SerializeToString()
+    got = decode_profile(raw, "CPU", LIMITS)
+    assert oracle.meaning_of(got.tree, got.totals, got.samples) == oracle.digest(raw, "CPU")
+
+
 @settings(max_examples=examples(300), deadline=None)
 @given(messages(), st.data())
 def test_truncated_and_changed_bytes_are_rejected_or_read(
