@@ -8,13 +8,14 @@ deployment that differ in no label are summed, so that equal ones are not taken 
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingest.formats.imported_profile import ImportedProfile
+from ingest.formats.otlp.async_profiler import UNNAMED, name_engine
 from ingest.formats.otlp.pprof_encoder import ByteBudget, Label, PprofEncoder
 from ingest.formats.otlp.request import ExportRequest, OtlpProfile
 from ingest.formats.otlp.revision import Revision
@@ -114,7 +115,8 @@ def group_profiles(
             rejections.append(Rejection(owner))
             continue
         key = owner, profile.time_ns, _duration_ns(profile)
-        buckets.setdefault(key, []).append(profile)
+        named = replace(profile, sample_types=name_engine(request, profile))
+        buckets.setdefault(key, []).append(named)
     groups = []
     for (owner, time_ns, duration_ns), profiles in buckets.items():
         found, unknown = _groups(owner, time_ns, duration_ns, profiles)
@@ -215,6 +217,11 @@ def _derive_time(group: ProfileGroup[Owner]) -> None:
 
 def _unknown(profile: OtlpProfile, samples: Sequence[ValueType]) -> str:
     types = ", ".join(map(str, samples))[:200] or "none"
+    if any(sample.name == UNNAMED for sample in samples):
+        return (
+            f"Unknown sample type: {types}. async-profiler 4.2 and 4.3 do not name what a capture "
+            "without an event of the processor counts, and its stacks do not tell; update to 4.4."
+        )
     return (
         f"Unknown sample type: {types} with the period type {str(profile.period_type)[:100]}. The "
         "guide to OpenTelemetry lists the sample types that are stored."

@@ -163,6 +163,11 @@ class SharedTables:
         _, name, system_name, file = self._row("Function", index, self._functions)
         return SharedFunction(name, system_name, file)
 
+    def function_name(self, location: int) -> str:
+        """Return the name of the innermost function of a location; "" without one."""
+        lines = self.location(location).lines
+        return self.text(self.function(lines[0][0]).name) if lines else ""
+
     def _row(
         self, kind: str, index: int, table: NDArray[np.int64] | NDArray[np.uint64]
     ) -> list[int]:

@@ -20,7 +20,7 @@ class ValueType(NamedTuple):
 NAMES = {
     ProfileType.CPU: (
         *("cpu", "on_cpu", "cpu_time", "process_cpu", "cpu_samples", "cpu_clock", "task_clock"),
-        *("cycles", "cpu_cycles", "itimer", "ctimer", "perf_events"),
+        *("cycles", "cpu_cycles", "itimer", "ctimer", "perf_events", "instrument"),
     ),
     ProfileType.WALL: (
         *("wall", "wall_time", "wallclock", "wall_clock", "wall_samples", "time", "j9_wall"),
@@ -61,6 +61,9 @@ _OTHER_NAMES = {
     "lock_tracer": "lock",
     "native_lock_tracer": "nativelock",
 }
+# Engines of async-profiler that count something else than time: events of the processor or the
+# kernel, and calls of a method. Their units are "total" and "calls".
+_COUNTED = {"perf_events": "events", "instrument": "calls"}
 # Time of one sample; it is derived from the period of a profile that only counts samples.
 TIME_METRICS = {
     ProfileType.CPU: Metric("cpu", "nanoseconds"),
@@ -95,6 +98,8 @@ def metric_of(sample: ValueType, profile_type: ProfileType) -> tuple[Metric, int
     """Return the metric of a supported sample type, and the factor to multiply its values by."""
     name = _plain(sample.name)
     unit, factor = unit_of(sample.unit or "count")
+    if name in _COUNTED and unit in ("total", "calls"):
+        return Metric(_COUNTED[name], "count"), factor
     if profile_type in TIME_METRICS and unit == "count":
         return Metric("samples", "count"), factor
     if name == "events" and unit == "nanoseconds":

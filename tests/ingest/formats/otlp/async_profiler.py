@@ -38,8 +38,16 @@ def value_type(tag: int, strings: StringIndex, kind: str, unit: str) -> bytes:
     return field(tag, number(1, strings.index(kind)) + number(2, strings.index(unit)))
 
 
+Stacks = Sequence[tuple[str, ...]]
+
+
 def message_4_1(
-    engine: str, unit: str, rows: Sequence[tuple[int, int]], *, counts_threads: bool = False
+    engine: str,
+    unit: str,
+    rows: Sequence[tuple[int, int]],
+    *,
+    counts_threads: bool = False,
+    stacks: Stacks = STACKS,
 ) -> bytes:
     """Return a message of version 4.1, with (samples, total) for each of STACKS.
 
@@ -53,7 +61,7 @@ def message_4_1(
         for each in ("count", unit)
     )
     locations: list[int] = []
-    for stack, row in zip(STACKS, rows, strict=True):
+    for stack, row in zip(stacks, rows, strict=True):
         sample = number(1, len(locations)) + number(2, len(stack) + counts_threads) + packed(3, row)
         profile += field(2, sample)
         locations += [functions.index(name) for name in stack]
@@ -67,18 +75,29 @@ def message_4_1(
     return field(1, field(2, field(2, profile))) + field(2, dictionary)
 
 
-def message_4_5(engine: str, unit: str, values: Sequence[int], total: bool, period: int) -> bytes:
-    """Return a message of version 4.5; `total` has values in `unit`, others count samples."""
+def message_4_5(
+    engine: str,
+    unit: str,
+    values: Sequence[int],
+    total: bool,
+    period: int,
+    *,
+    stacks: Stacks = STACKS,
+) -> bytes:
+    """Return a message of version 4.5; `total` has values in `unit`, others count samples.
+
+    With a period of 0 it is one of version 4.3, which states none.
+    """
     strings, functions, threads = StringIndex(""), StringIndex(""), StringIndex("")
     kind, engine_unit, count = map(strings.index, (engine, unit, "count"))
-    stacks = field(7, b"")
+    table = field(7, b"")
     samples = b""
-    for nth, (stack, value) in enumerate(zip(STACKS, values, strict=True), 1):
-        stacks += field(7, packed(1, [functions.index(name) for name in stack]))
+    for nth, (stack, value) in enumerate(zip(stacks, values, strict=True), 1):
+        table += field(7, packed(1, [functions.index(name) for name in stack]))
         samples += field(
             2, number(1, nth) + number(2, threads.index(f"worker-{nth}")) + number(4, value)
         )
-    dictionary = stacks + field(1, b"") + field(4, field(1, bytes(16)) + field(2, bytes(8)))
+    dictionary = table + field(1, b"") + field(4, field(1, bytes(16)) + field(2, bytes(8)))
     for name in functions:
         dictionary += field(3, number(1, strings.index(name)))
     for function, _ in enumerate(functions):
@@ -91,5 +110,7 @@ def message_4_5(engine: str, unit: str, values: Sequence[int], total: bool, peri
     dictionary += b"".join(field(5, text.encode()) for text in strings)
     profile = fixed(3, START) + number(4, SECONDS * 10**9)
     profile += field(1, number(1, kind) + number(2, engine_unit if total else count))
-    profile += field(5, number(1, kind) + number(2, engine_unit)) + number(6, period) + samples
+    if period:
+        profile += field(5, number(1, kind) + number(2, engine_unit)) + number(6, period)
+    profile += samples
     return field(2, dictionary) + field(1, field(2, field(2, profile)))

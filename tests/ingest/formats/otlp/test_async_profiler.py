@@ -17,6 +17,9 @@ ENGINES = [
     ("alloc_tracer", "bytes", "HEAP_ALLOC", "alloc_objects/count", "alloc_space/bytes"),
     ("malloc_tracer", "bytes", "HEAP_ALLOC", "malloc/count", "malloc/bytes"),
     ("lock_tracer", "ns", "CONTENTION", "contentions/count", "delay/nanoseconds"),
+    # Another event than the processor's clock, and calls of a method.
+    ("perf_events", "total", "CPU", "samples/count", "events/count"),
+    ("instrument", "calls", "CPU", "samples/count", "calls/count"),
     ("native_lock_tracer", "ns", "CONTENTION", "nativelock/count", "nativelock/nanoseconds"),
 ]
 # Types of its converter from JFR.
@@ -71,3 +74,37 @@ def test_captures_of_4_5_count_samples_or_totals(
         assert profile.labels == [{"thread.name": "worker-1"}, {"thread.name": "worker-2"}]
         assert not profile.imported.warnings
     assert profile.stacks == STACKS
+
+
+ARRAYS = (("byte[]_[i]", "Checkout.pay"), ("java.lang.String_[i]", "Cart.total"))
+LARGE_OBJECTS = (("Cart_[i]", "Cart.total"), ("Checkout_[k]", "Checkout.pay"))
+PARKED = (
+    ("java.lang.Object_[i]", "Checkout.pay"),
+    ("java.util.concurrent.locks.ReentrantLock$NonfairSync_[i]", "jdk/internal/misc/Unsafe.park"),
+)
+UNNAMED = [
+    (ARRAYS, "HEAP_ALLOC", "alloc_objects/count", "alloc_space/bytes"),
+    (LARGE_OBJECTS, "HEAP_ALLOC", "alloc_objects/count", "alloc_space/bytes"),
+    (PARKED, "CONTENTION", "contentions/count", "delay/nanoseconds"),
+]
+
+
+@pytest.mark.parametrize(("stacks", "kind", "count", "total"), UNNAMED)
+def test_stacks_tell_what_captures_without_an_engine_count(
+    stacks: async_profiler.Stacks, kind: str, count: str, total: str
+) -> None:
+    old = async_profiler.message_4_1("noop", "total", [(7, 700), (2, 90)], stacks=stacks)
+    (profile,) = convert(old).profiles
+    assert profile.imported.type == kind
+    assert profile.totals == {count: 9, total: 790}
+    for metric, is_total in ((count, False), (total, True)):
+        body = async_profiler.message_4_5("noop", "total", [700, 90], is_total, 0, stacks=stacks)
+        (profile,) = convert(body).profiles
+        assert profile.imported.type == kind
+        assert profile.totals == {metric: 790}
+
+
+def test_a_capture_that_nothing_tells_apart_is_rejected_with_the_version_that_does() -> None:
+    converted = convert(async_profiler.message_4_5("noop", "total", [700, 90], False, 0))
+    assert not converted.profiles
+    assert converted.rejections[0].reason.endswith("update to 4.4.")
