@@ -21,6 +21,7 @@ PATH = "/v1development/profiles"
 FORMER_PATH = "/v1experimental/profiles"
 PATHS = frozenset({PATH, FORMER_PATH})
 REVISION_HEADER = "X-Otlp-Revision"
+TRACE_LINKS_HEADER = "X-Otlp-Dropped-Links"
 
 
 class OtlpEndpoint:
@@ -35,6 +36,8 @@ class OtlpEndpoint:
             result, as_json = await _export(request)
             body = messages.response_json(result) if as_json else messages.response_bytes(result)
             headers = {**_content_type(as_json), REVISION_HEADER: result.revision}
+            if result.trace_links:
+                headers[TRACE_LINKS_HEADER] = str(result.trace_links)
             await send_response(send, 200, headers, body)
         except Disconnected:
             return

@@ -70,6 +70,7 @@ class ExportResult:
     revision: Revision
     rejected: int  # profiles of the request
     message: str  # "" if all was stored and the revision is the newest
+    trace_links: int = 0  # links of samples to traces, which are not stored
 
 
 class Owner(NamedTuple):
@@ -112,7 +113,7 @@ async def export(sender: OtlpSender, body: bytes, charge: Charge) -> ExportResul
                 if isinstance(profile, ImportedProfile):
                     charge_converted(len(profile.pprof))
             await _store(sender, groups, converted, report)
-    return report.result()
+    return report.result(converter.trace_links)
 
 
 def is_json(body: bytes) -> bool:
@@ -224,15 +225,21 @@ class _Report:
         if isinstance(error, QuotaReached):
             self._quota = error
 
-    def result(self) -> ExportResult:
-        """Return the result. Raise QuotaReached if it is the reason that nothing was stored."""
+    def result(self, trace_links: int) -> ExportResult:
+        """Return the result. Raise QuotaReached if it is the reason that nothing was stored.
+
+        Links to traces alone are no reason for a message, which Collectors log as a warning.
+        """
         if self._quota is not None and not self._stored:
             raise self._quota
         rejected = min(sum(rejection.profiles for rejection in self._rejections), self._profiles)
         sentences = [*self._reasons(rejected), *self._warning_sentences()]
         if sentences or self._revision is not Revision.SINCE_1_10:
             sentences.insert(0, f"This message was read as {self._revision}.")
-        return ExportResult(self._revision, rejected, " ".join(sentences)[:_LONGEST_MESSAGE])
+        if sentences and trace_links:
+            sentences.append(f"Links to traces are not stored: {trace_links:,}.")
+        message = " ".join(sentences)[:_LONGEST_MESSAGE]
+        return ExportResult(self._revision, rejected, message, trace_links)
 
     def _reasons(self, rejected: int) -> list[str]:
         if not rejected:

@@ -31,7 +31,6 @@ from profiles.engine.metrics import Metric, unit_of
 from profiles.engine.pprof.limits import FREE_EXPANSION_BYTES, DecodeLimits, setting
 from projects.profile_types import INSTANTANEOUS, ProfileType
 
-TRACE_ID, SPAN_ID = "trace-id", "span-id"
 ASSUMED_DURATION_NS = 10 * 10**9  # of profiles that state neither a time nor a duration
 _NO_DURATION = (
     "The profile states neither a time nor a duration, so its end at arrival and a "
@@ -233,6 +232,7 @@ class Converter:
 
     def __init__(self, request: ExportRequest, limits: DecodeLimits) -> None:
         self._request, self._limits = request, limits
+        self.trace_links = 0  # links of samples to traces, which are not stored
         self._budget = ByteBudget(limits.max_expansion * request.size + FREE_EXPANSION_BYTES)
 
     def convert(self, group: ProfileGroup[Owner]) -> ImportedProfile:
@@ -245,6 +245,7 @@ class Converter:
             conversion.add(member)
         encoder = conversion.encoder
         warnings = (*dict.fromkeys(group.warnings), *_warnings(conversion.left_out))
+        self.trace_links += conversion.trace_links
         if encoder.is_empty:
             raise BadProfile(" ".join(warnings) or "The profile has no samples.")
         return ImportedProfile(
@@ -271,9 +272,10 @@ class _GroupConversion:
         self._max_depth = limits.max_depth
         self._numbers = {metric: number for number, metric in enumerate(metrics)}
         self._stacks: dict[Hashable, bytes] = {}
-        self._labels: dict[tuple[tuple[int, ...], int], bytes] = {}
+        self._labels: dict[tuple[int, ...], bytes] = {}
         self.encoder = PprofEncoder(request.dictionary, metrics, budget)
         self.left_out: Counter[str] = Counter()  # samples by reason
+        self.trace_links = 0  # of samples, which are not stored
 
     def add(self, member: GroupMember) -> None:
         """Add the samples of a profile; bad ones are counted in `left_out`."""
@@ -302,12 +304,14 @@ class _GroupConversion:
         value_start = attribute_start = 0
         for stack, length, link, value_end, attribute_end, timestamps in rows:
             try:
+                has_link = self._is_trace_link(link)
                 totals = self._totals(profile, values[value_start:value_end], timestamps)
                 self.encoder.add(
                     stack_of(stack, length),
-                    self._label_bytes(attributes[attribute_start:attribute_end], link),
+                    self._label_bytes(attributes[attribute_start:attribute_end]),
                     [(metric, totals[kind] * factor) for metric, kind, factor in columns],
                 )
+                self.trace_links += has_link
             except BadProfile as error:
                 self._leave_out(error.reason)
             value_start, attribute_start = value_end, attribute_end
@@ -373,26 +377,30 @@ class _GroupConversion:
 
         return by_range
 
-    def _label_bytes(self, attributes: list[int], link: int) -> bytes:
-        key = tuple(attributes), link
+    def _label_bytes(self, attributes: list[int]) -> bytes:
+        key = tuple(attributes)
         encoded = self._labels.get(key)
         if encoded is None:
-            encoded = self._labels[key] = self.encoder.labels(self._sample_labels(*key))
+            encoded = self._labels[key] = self.encoder.labels(self._sample_labels(key))
         return encoded
 
-    def _sample_labels(self, attributes: Sequence[int], link: int) -> list[Label]:
+    def _sample_labels(self, attributes: Sequence[int]) -> list[Label]:
         labels = []
         for index in attributes:
             key, value, unit = self._dictionary.attribute(index, self._request.revision)
             if key and value:
                 is_number = unit and _INTEGER.fullmatch(value)
                 labels.append((key, value, unit if is_number else ""))
-        if link > 0 or (link == 0 and self._dictionary.links):
-            ids = self._dictionary.link(link)
-            labels += [
-                (key, id, "") for key, id in zip((TRACE_ID, SPAN_ID), ids, strict=True) if id
-            ]
         return labels
+
+    def _is_trace_link(self, index: int) -> bool:
+        """Return True if a sample has a link. Raise BadProfile if there is none at the index.
+
+        A link is no sample label: each has its own value, and would be stored by itself.
+        """
+        if index <= 0 and not (index == 0 and self._dictionary.links):
+            return False
+        return self._dictionary.has_link(index)
 
 
 def _counts_threads(

@@ -70,6 +70,7 @@ class SharedTables:
         )
         self._stack_bounds = np.stack((ends - np.diff(ends, prepend=0), ends), axis=1)
         self._read_attributes: dict[int, Attribute] = {}
+        self._read_links: dict[int, bool] = {}
 
     @property
     def attributes(self) -> int:
@@ -128,8 +129,14 @@ class SharedTables:
             self._read_attributes[index] = attribute
         return attribute
 
-    def link(self, index: int) -> tuple[str, str]:
-        """Return the trace id and the span id of a link in hexadecimal; "" if not set."""
+    def has_link(self, index: int) -> bool:
+        """Return True if the link at the index has an id. Raise `BadProfile` if it is invalid."""
+        found = self._read_links.get(index)
+        if found is None:
+            found = self._read_links[index] = self._read_link(index)
+        return found
+
+    def _read_link(self, index: int) -> bool:
         start, stop = self._row("Link", index, self._links)
         ids = {
             number: content
@@ -139,7 +146,7 @@ class SharedTables:
         trace, span = ids.get(1, b""), ids.get(2, b"")
         if len(trace) not in (0, 16) or len(span) not in (0, 8):
             raise BadProfile(f"Link {index} has ids of {len(trace)} and {len(span)} bytes.")
-        return trace.hex(), span.hex()
+        return bool(trace or span)
 
     def stack(self, index: int) -> list[int]:
         """Return the location indexes of a stack, the leaf first."""

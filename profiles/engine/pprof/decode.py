@@ -99,6 +99,11 @@ def decode_profile(
     totals = stacks.totals()
     stored = _stored_metrics(profile_type, metrics, totals, differences | unread)
     warnings = difference_warnings(metrics, differences, below)
+    if stacks.trace_links:
+        warnings += (
+            f"Sample labels with ids of traces, spans or profiles were left out: "
+            f"{stacks.trace_links:,}. Each value would have samples of its own.",
+        )
     if symbols.has_replaced_function_ids:
         warnings += (_REPLACED_IDS,)
     metrics = tuple(metrics[k] for k in stored)
@@ -232,12 +237,12 @@ def _labelled(
     stored: list[int],
     limits: DecodeLimits,
 ) -> LabelledSelf | None:
-    if stacks.labelled is None or stacks.label_sets is None:
+    if stacks.labelled is None or stacks.label_sets is None or stacks.marks is None:
         return None
     keys, values = stacks.labelled.table()
     first = samples[stacks.label_sets.table()[1][0]]
     return LabelledSelf(
-        label_sets=read_label_sets(reader, first, symbols.strings, limits),
+        label_sets=read_label_sets(reader, first, symbols.strings, limits, stacks.marks),
         node=(keys >> np.uint64(32)).astype(np.int32),
         label_set=(keys & np.uint64(2**32 - 1)).astype(np.int32),
         values=values[stored],

@@ -1,4 +1,4 @@
-"""Limits on the size of a profile; each field has the name of its setting."""
+"""Limits on the size of a profile, each with the name of its setting, and labels left out."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -6,6 +6,10 @@ from typing import NamedTuple
 MAX_NAME_BYTES = 4096  # of one string; longer strings are truncated and marked, see Strings
 MAX_SAMPLE_TYPES = 64  # each is a column of values, and a row of the database's JSON
 MAX_SAMPLE_TYPE_BYTES = 256  # of a sample type's name, and of its unit
+# Sample labels that Pyroscope's clients write for span profiles. With an id as their value they are
+# left out: each value has samples of its own, and nothing reads them.
+TRACE_KEYS = (b"profile_id", b"span_id", b"trace_id")
+TRACE_KEY_MARK, TRACE_ID_MARK = 1, 2  # of strings, see ProfileStrings.mark_trace_links
 # Bytes to which any profile may expand when decoded, however small it is.
 FREE_EXPANSION_BYTES = 2**20
 NODE_BYTES = 8  # counted per node of the call tree: its parent and its frame

@@ -14,14 +14,19 @@ from profiles.engine.pprof.wire import WireReader
 
 
 def read_label_sets(
-    reader: WireReader, samples: NDArray[np.intp], strings: ProfileStrings, limits: DecodeLimits
+    reader: WireReader,
+    samples: NDArray[np.intp],
+    strings: ProfileStrings,
+    limits: DecodeLimits,
+    marks: NDArray[np.uint8],
 ) -> tuple[tuple[Label, ...], ...]:
     """Read the labels of each sample, sorted; `samples` has their byte ranges, [count, 2].
 
+    Links to traces, which `marks` shows (ProfileStrings.mark_trace_links), are left out.
     Raise `TooLarge` if there are more than `limits.max_sample_labels` labels, or if their texts,
     which are stored with each sample, exceed the limit on the profile's strings.
     """
-    rows, which, ends = read_labels(reader, samples, limits)
+    rows, which, ends = read_labels(reader, samples, limits, marks)
     sizes = strings.sizes(rows[:, [1, 2, 4]].ravel()).reshape(-1, 3).sum(axis=1)
     check_limit(limits.strings_of(reader.size), int(sizes[which].sum()))
     labels = _labels(rows, strings.text)

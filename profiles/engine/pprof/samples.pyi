@@ -7,7 +7,10 @@ from profiles.engine.pprof.symbols import SymbolTable
 from profiles.engine.pprof.wire import WireReader
 
 def read_labels(
-    reader: WireReader, samples: NDArray[np.intp], limits: DecodeLimits
+    reader: WireReader,
+    samples: NDArray[np.intp],
+    limits: DecodeLimits,
+    marks: NDArray[np.uint8],
 ) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int64]]: ...
 
 class SampleNodes:
@@ -20,6 +23,8 @@ class SampleReader:
     nodes: SampleNodes
     label_sets: SumTable | None  # None if no sample has labels; the same for `labelled`
     labelled: SumTable | None
+    marks: NDArray[np.uint8] | None
+    trace_links: int
     def __init__(
         self,
         reader: WireReader,

@@ -1,7 +1,7 @@
 """Samples of a pprof profile, summed by the nodes of its call tree and by their labels."""
 
 cimport cython
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from profiles.engine.hashing cimport (
     SEED,
@@ -16,10 +16,14 @@ from profiles.engine.pprof.wire cimport BYTES, VARINT, Field, RowIndex, WireRead
 import numpy as np
 
 from profiles.engine.errors import BadProfile, TooLarge
-from profiles.engine.pprof.limits import setting
+from profiles.engine.pprof.limits import TRACE_ID_MARK, TRACE_KEY_MARK, setting
+
+cdef uint8_t TRACE_KEY = TRACE_KEY_MARK, TRACE_ID = TRACE_ID_MARK
 
 cdef enum:
     LABEL_FIELDS = 5  # columns of a label: key 1, str 2, num 3, num_unit 4
+    LABEL_KEY = 1
+    LABEL_TEXT = 2
 
 
 cdef int read_label(
@@ -45,29 +49,50 @@ cdef inline uint64_t label_key(uint64_t before, const uint64_t* parts) noexcept 
     return before
 
 
-def read_labels(WireReader reader, const Py_ssize_t[:, ::1] samples, limits):
-    """Read the labels of samples; `samples` has their byte ranges, intp [S, 2].
+cdef inline bint is_trace_link(const uint8_t[::1] marks, const uint64_t* parts) noexcept nogil:
+    """Return True for a label with the id of a trace or span; `marks` see mark_trace_links."""
+    cdef uint64_t key = parts[LABEL_KEY], text = parts[LABEL_TEXT]
+    if key >= <uint64_t>marks.shape[0] or text >= <uint64_t>marks.shape[0]:
+        return False
+    return marks[<Py_ssize_t>key] == TRACE_KEY and marks[<Py_ssize_t>text] == TRACE_ID
 
-    Return the distinct labels by field, uint64 [U, LABEL_FIELDS]; the row of each label of each
+
+def read_labels(
+    WireReader reader, const Py_ssize_t[:, ::1] samples, limits, const uint8_t[::1] marks
+):
+    """Read the labels of samples, except links to traces; `samples` has byte ranges, intp [S, 2].
+
+    `marks` are those of ProfileStrings.mark_trace_links. Return the distinct labels by field, uint64 [U, LABEL_FIELDS]; the row of each label of each
     sample in order, int32 [L]; and the end of each sample's labels in these, int64 [S]. Raise
     `TooLarge` if L exceeds `limits.max_sample_labels`.
     """
     cdef Py_ssize_t most = limits.max_sample_labels, i, last = 0
     all_ends = np.empty(samples.shape[0], np.int64)
     cdef int64_t[::1] ends = all_ends
+    cdef uint64_t[LABEL_FIELDS] parts
     cdef Field field
     with nogil:
         for i in range(samples.shape[0]):
             field.at = samples[i, 0]
             while reader.next_field(&field, samples[i, 1]):
-                last += field.number == 3 and field.wire_type == BYTES
+                if field.number == 3 and field.wire_type == BYTES:
+                    if marks.shape[0]:
+                        read_label(reader, field.start, field.stop, parts)
+                        if is_trace_link(marks, parts):
+                            continue
+                    last += 1
             ends[i] = last
     if last > most:
         raise TooLarge(setting("max_sample_labels"), last, most)
-    return (*number_labels(reader, samples, last), all_ends)
+    return (*number_labels(reader, samples, last, marks), all_ends)
 
 
-cdef number_labels(WireReader reader, const Py_ssize_t[:, ::1] samples, Py_ssize_t count):
+cdef number_labels(
+    WireReader reader,
+    const Py_ssize_t[:, ::1] samples,
+    Py_ssize_t count,
+    const uint8_t[::1] marks,
+):
     """Return the first two results of read_labels; there are `count` labels."""
     cdef KeyTable keys = KeyTable(count, "", count)
     cdef uint64_t[LABEL_FIELDS] parts
@@ -82,6 +107,8 @@ cdef number_labels(WireReader reader, const Py_ssize_t[:, ::1] samples, Py_ssize
             while reader.next_field(&field, samples[i, 1]):
                 if field.number == 3 and field.wire_type == BYTES:
                     read_label(reader, field.start, field.stop, parts)
+                    if is_trace_link(marks, parts):
+                        continue
                     row = keys.insert(label_key(SEED, parts))
                     for k in range(LABEL_FIELDS):
                         rows[row, k] = parts[k]
@@ -212,6 +239,11 @@ cdef class SampleReader:
     cdef int32_t[::1] frame_at  # frames of the current sample, root first
     cdef uint64_t[::1] path  # hash of all frames down to each: the key of its node
     cdef uint64_t labels  # hash of the sample labels in encoded order; 0 if none
+    cdef object strings
+    cdef bint has_marks
+    cdef readonly object marks  # see ProfileStrings.mark_trace_links; None without labels
+    cdef const uint8_t[::1] mark
+    cdef readonly Py_ssize_t trace_links  # labels that were left out
     cdef readonly SampleNodes nodes
     # None until a sample with labels occurs.
     cdef readonly SumTable label_sets  # row: label set; value: first sample that has it
@@ -225,6 +257,7 @@ cdef class SampleReader:
         self.reader = reader
         self.locations = symbols.location_index
         self.first, self.frame_of = symbols.first, symbols.frame_of
+        self.strings, self.has_marks = symbols.strings, False
         self.factors = factors
         self.allow_negative = limits.negative
         self.max_depth = limits.max_depth
@@ -300,7 +333,18 @@ cdef class SampleReader:
     cdef int add_label(self, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
         cdef uint64_t[LABEL_FIELDS] parts
         read_label(self.reader, start, stop, parts)
+        if not self.has_marks:
+            self.mark_trace_links()
+        if is_trace_link(self.mark, parts):
+            self.trace_links += 1
+            return 0
         self.labels = label_key(self.labels ^ SEED, parts)
+        return 0
+
+    cdef int mark_trace_links(self) except -1 nogil:
+        with gil:
+            self.marks = self.mark = self.strings.mark_trace_links()
+            self.has_marks = True
         return 0
 
     cdef bint scale_values(self, Py_ssize_t i) except -1 nogil:

@@ -29,7 +29,13 @@ import numpy as np
 
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.hashing import function_ids
-from profiles.engine.pprof.limits import MAX_NAME_BYTES, setting
+from profiles.engine.pprof.limits import (
+    MAX_NAME_BYTES,
+    TRACE_ID_MARK,
+    TRACE_KEY_MARK,
+    TRACE_KEYS,
+    setting,
+)
 
 cdef enum:
     UNCHECKED = 128  # value of is_replaced until the string is checked
@@ -37,6 +43,7 @@ cdef enum:
 
 cdef Py_ssize_t NAME_BYTES = MAX_NAME_BYTES
 cdef bytes UNKNOWN = b"?"  # name of frames with neither name nor address
+_TRACE_KEY_IDS = np.array([bytes_id(key) for key in TRACE_KEYS], np.uint64)
 
 
 @cython.final
@@ -125,6 +132,38 @@ cdef class ProfileStrings:
         if self.is_replaced[i]:
             return len(<bytes>self.replacements[i])
         return self.ranges[i, 1] - self.ranges[i, 0]
+
+    def mark_trace_links(self):
+        """Return which strings are keys of labels with ids of traces, and which such ids.
+
+        The result has TRACE_KEY_MARK or TRACE_ID_MARK at the number of each, uint8 [N]; it is empty
+        if the profile has none of the keys.
+        """
+        keys = np.isin(self.ids[: self.empty], _TRACE_KEY_IDS)
+        if not keys.any():
+            return np.empty(0, np.uint8)
+        marks = np.zeros(self.empty, np.uint8)
+        marks[keys] = TRACE_KEY_MARK
+        cdef uint8_t[::1] mark = marks
+        cdef uint8_t id_mark = TRACE_ID_MARK
+        cdef Py_ssize_t i
+        with nogil:
+            for i in range(self.empty):
+                if self.is_hexadecimal_id(i):
+                    mark[i] = id_mark
+        return marks
+
+    cdef bint is_hexadecimal_id(self, Py_ssize_t i) except -1 nogil:
+        """Return True for the id of a trace, span or profile: 16 or 32 hexadecimal digits."""
+        cdef Py_ssize_t start = self.ranges[i, 0], stop = self.ranges[i, 1], at
+        cdef uint8_t letter
+        if stop - start != 16 and stop - start != 32:
+            return False
+        for at in range(start, stop):
+            letter = self.reader.data[at]
+            if not (c"0" <= letter <= c"9" or c"a" <= letter | 32 <= c"f"):
+                return False
+        return True
 
     cdef append(self, list strings):
         """Append generated strings (bytes)."""

@@ -52,7 +52,9 @@ def test_a_profile_is_stored_with_its_deployment_and_labels(agent: Client) -> No
 )
 def test_the_response_names_an_older_revision(agent: Client, version: str, revision: str) -> None:
     response = send(agent, sample(f"{version}-values.pb"))
-    expected = PartialSuccess(0, f"This message was read as {revision}.")
+    links = "Links to traces are not stored: 1."
+    expected = PartialSuccess(0, f"This message was read as {revision}. {links}")
+    assert response.headers["X-Otlp-Dropped-Links"] == "1"
     assert success(response) == (None if version == "1.10" else expected)
     assert response.headers["X-Otlp-Revision"] == revision
     assert Profile.objects.get().weight == 420_000_000
@@ -95,7 +97,8 @@ def test_json_is_answered_in_json(agent: Client) -> None:
     assert response.json() == {
         "partialSuccess": {
             "rejectedProfiles": "0",
-            "errorMessage": "This message was read as OTLP 1.7 or older.",
+            "errorMessage": "This message was read as OTLP 1.7 or older. "
+            "Links to traces are not stored: 1.",
         }
     }
 

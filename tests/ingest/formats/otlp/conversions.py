@@ -66,6 +66,7 @@ class Converted:
     request: ExportRequest
     profiles: list[GroupConversion]
     rejections: list[Rejection]
+    trace_links: int
 
 
 def sample(name: str) -> bytes:
@@ -85,7 +86,7 @@ def convert(body: bytes, limits: DecodeLimits = LIMITS) -> Converted:
         GroupConversion(dict(group.owner), converter.convert(group), group.profiles)
         for group in grouped.groups
     ]
-    return Converted(request, profiles, grouped.rejections)
+    return Converted(request, profiles, grouped.rejections, converter.trace_links)
 
 
 def _owner(attributes: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -17,8 +17,6 @@ LABELS = {
     "size": "512 bytes",
     "ok": "true",
     "tags": "a, b",
-    "trace-id": "0102030405060708090a0b0c0d0e0f10",
-    "span-id": "0102030405060708",
 }
 
 
@@ -42,6 +40,7 @@ def test_values_labels_links_and_inlined_functions(version: str, form: str) -> N
         "main;work;copy": COUNTS[0] * 10**7,
         "main;idle": COUNTS[1] * 10**7,
     }
+    assert converted.trace_links == 1
     labels = LABELS if version != "1.7" else LABELS | {"size": "512"}  # it has no units
     assert profile.labels == [labels, {"thread.name": "main"}]
     decoded = profile.decoded

@@ -1,5 +1,6 @@
 """Slow reference decoder on protobuf, which the compiled decoder must match."""
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
@@ -143,8 +144,12 @@ class _OracleReader:
         return f"{name}+0x{offset:x}" if location.address else name
 
     def labels(self, sample: Any) -> Labels:
-        labels = [self.label(label) for label in sample.label]
+        labels = [self.label(label) for label in sample.label if not self.is_trace_link(label)]
         return tuple(sorted(labels, key=lambda label: (label.key, label.value, label.unit or "")))
+
+    def is_trace_link(self, label: Any) -> bool:
+        is_id = re.fullmatch("[0-9a-fA-F]{16}(?:[0-9a-fA-F]{16})?", self.text(label.str))
+        return bool(is_id) and self.text(label.key) in {"profile_id", "span_id", "trace_id"}
 
     def label(self, label: Any) -> Label:
         if label.str or not (label.num or label.num_unit):

@@ -21,6 +21,8 @@ TEXTS = [
     b"ms",
     b"samples",
     b"count",
+    b"trace_id",
+    b"span_id",
 ]
 KINDS = [
     (b"cpu", b"nanoseconds"),

@@ -282,6 +282,37 @@ def test_functions_that_all_have_the_id_0_are_those_of_the_locations() -> None:
     assert "Every function has the id 0" in found.warnings[0]
 
 
+def test_ids_of_traces_are_no_sample_labels() -> None:
+    """Check that samples of one stack and endpoint are summed, whatever their spans."""
+
+    def of_spans(b: PprofBuilder) -> None:
+        stack = [b.frame("main")]
+        for number in range(20):
+            sample = b.message.sample.add(location_id=stack, value=[1])
+            for key, value in (
+                ("profile_id", f"{number:016x}"),
+                ("trace_id", f"{number:032X}"),
+                ("endpoint", "/pay"),
+            ):
+                sample.label.add(key=b.string(key), str=b.string(value))
+        user = b.message.sample.add(location_id=stack, value=[5])
+        user.label.add(key=b.string("profile_id"), str=b.string("premium"))
+
+    found = read(built(of_spans))
+    assert found.tree.labelled is not None
+    assert [
+        [(label.key, label.value) for label in each] for each in found.tree.labelled.label_sets
+    ] == [
+        [("endpoint", "/pay")],
+        [("profile_id", "premium")],
+    ]
+    assert found.tree.labelled.values.tolist() == [[20, 5]]
+    assert found.warnings == (
+        "Sample labels with ids of traces, spans or profiles were left out: 40. Each value would "
+        "have samples of its own.",
+    )
+
+
 @pytest.mark.parametrize("extra", [0, 5])
 def test_a_single_function_with_the_id_0_is_rejected(extra: int) -> None:
     def one_without_id(b: PprofBuilder) -> None:
