@@ -39,6 +39,8 @@ log = logging.getLogger(__name__)
 RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
 # Seconds. Agents retry even after permanent errors, rarely, because keys and quotas change.
 _SELDOM, _SOON, _LONGEST = 60.0, 5.0, 3600.0
+# Seconds. A client does not wait until a quota resets: it may be raised before.
+_QUOTA_STEP = 60.0
 
 
 class Rule(NamedTuple):
@@ -181,7 +183,10 @@ def _of_quota(error: QuotaReached) -> ErrorResponse:
     """Return 413 for a profile that is over the size limit, 429 for quotas that reset later."""
     if error.resets_in is None:
         return ErrorResponse(413, "RESOURCE_EXHAUSTED", str(error), _spread(_SELDOM))
-    return ErrorResponse(429, "RESOURCE_EXHAUSTED", str(error), _spread(max(1.0, error.resets_in)))
+    delay = error.retry_after
+    if delay is None:
+        delay = _spread(min(max(1.0, error.resets_in), _QUOTA_STEP))
+    return ErrorResponse(429, "RESOURCE_EXHAUSTED", str(error), delay)
 
 
 def _of_queue(error: TooManyQueriesWaiting) -> ErrorResponse:

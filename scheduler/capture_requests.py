@@ -56,6 +56,11 @@ def first_id(deployment: int, kind: ProfileType) -> str:
     return f"first-{deployment}-{kind}"
 
 
+def after_quota_id(deployment: int, kind: ProfileType, now: float) -> str:
+    """Return the id of the request for a profile after a quota: the same within ID_SECONDS."""
+    return f"quota-{deployment}-{kind}-{now // ID_SECONDS:.0f}"
+
+
 def person_id(deployment: int, kind: ProfileType, nonce: str) -> str:
     """Return the id of a request by a user; the nonce makes it unique."""
     return f"person-{deployment}-{kind}-{nonce}"

@@ -1,10 +1,16 @@
-"""Immediate capture requests for the first profile of each deployment and type."""
+"""Immediate capture requests of a deployment: for its first profiles, and after a quota."""
 
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 
 from projects.profile_types import INSTANTANEOUS, NEVER_REQUESTED, ProfileType
-from scheduler.capture_requests import CaptureRequest, RequestOrigin, first_id
+from scheduler.capture_requests import (
+    CaptureRequest,
+    RequestOrigin,
+    after_quota_id,
+    first_id,
+)
 from scheduler.long_poll.interface import LongPollQueue
 from scheduler.rates import is_stopped
 
@@ -20,6 +26,21 @@ async def request_first_profiles(
     """
     if not await is_stopped(project):
         queue.add_requests(first_requests(project, deployment, types, time.time()))
+
+
+async def request_profiles_after_quota(
+    queue: LongPollQueue, project: int, deployment: int, types: Iterable[ProfileType]
+) -> None:
+    """Add a capture request for each type of a deployment that a quota kept away.
+
+    Otherwise it would wait for the next plan, and then for a random time of that minute.
+    """
+    if not await is_stopped(project):
+        now = time.time()
+        requests = first_requests(project, deployment, types, now)
+        queue.add_requests(
+            [replace(each, id=after_quota_id(deployment, each.type, now)) for each in requests]
+        )
 
 
 def first_requests(

@@ -15,7 +15,7 @@ from endpoints.errors import Throttled
 from endpoints.json_fields import Message
 from ingest import agents
 from ingest.caller import Caller
-from ingest.cloud_profiler import names, wire
+from ingest.cloud_profiler import names, quota_back_off, wire
 from ingest.cloud_profiler.responses import ProfileJson, deployment_json, profile_name
 from ingest.cloud_profiler.wire import Handshake
 from profiles.storage import disk
@@ -46,11 +46,17 @@ async def create_profile(
     credentials.require_own(access, project)
     handshake = wire.handshake(message)
     agent = agents.agent_seen(access, caller.headers, caller.peer, handshake.types)
-    registered = await registry.seen(access, _key(handshake), agent)
+    try:
+        registered = await registry.seen(access, _key(handshake), agent)
+    except QuotaReached as reached:
+        raise quota_back_off.back_off(reached, access.project) from None
     # New agents are inserted in batches, after which hundreds of handshakes continue at once.
     await turns_of_process.wait(("project", access.project))
     disk.require_room()
-    await quotas.require_room(access.project)
+    try:
+        await quotas.require_room(access.project)
+    except QuotaReached as reached:
+        raise quota_back_off.back_off(reached, access.project, registered.deployment) from None
     seconds_parked = settings.POLL_TIMEOUT_SECONDS if poll_timeout is None else poll_timeout
     capture = await _wait(access, handshake, agent, registered, seconds_parked)
     # Hundreds of handshakes may reach their poll timeout at once.
@@ -82,13 +88,17 @@ async def _wait(
     """Park the agent in the long-poll queue for at most `poll_timeout` seconds.
 
     Proxies cut longer polls; a disconnect of the client ends the wait too. Before it waits, request
-    a first profile of each offered type that the deployment has none of. Raise Throttled without a
-    capture request.
+    a first profile of each offered type that the deployment has none of, and one of every type
+    after a quota kept its agents away. Raise Throttled without a capture request.
     """
     new = handshake.types - registered.profiled
     if new:
         await first_profile.request_first_profiles(
             queue_of_process(), access.project, registered.deployment, new
+        )
+    if quota_back_off.is_over(access.project, registered.deployment):
+        await first_profile.request_profiles_after_quota(
+            queue_of_process(), access.project, registered.deployment, handshake.types
         )
     quota = (await limits.find_limits(access.project)).parked_handshakes
     waiter = Waiter(

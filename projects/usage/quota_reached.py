@@ -37,10 +37,19 @@ class QuotaReached(Exception):
     """Rejection by a quota of the project.
 
     `resets_in` is in seconds; None for a profile that is too large, where waiting does not help.
+    `retry_after` is the time in seconds until the client should ask again; None for a default.
     """
 
-    def __init__(self, limit: LimitName, allowed: int, resets_in: float | None) -> None:
+    def __init__(
+        self,
+        limit: LimitName,
+        allowed: int,
+        resets_in: float | None,
+        *,
+        retry_after: float | None = None,
+    ) -> None:
         self.limit, self.allowed, self.resets_in = limit, allowed, resets_in
+        self.retry_after = retry_after
         super().__init__(limit, allowed, resets_in)
 
     def __str__(self) -> str:
