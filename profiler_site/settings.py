@@ -209,7 +209,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     _folder = Path(str(DATABASES["default"]["NAME"])).parent
     _folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 else:
-    DATABASES["default"]["OPTIONS"] = _POSTGRESQL_OPTIONS
+    # Those of the URL stay, such as sslmode.
+    DATABASES["default"]["OPTIONS"] = DATABASES["default"].get("OPTIONS", {}) | _POSTGRESQL_OPTIONS
     # An iteration that ends early leaves a server-side cursor for the garbage collector to close.
     # If that happens during another query on the same connection, both wait for ever.
     DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True

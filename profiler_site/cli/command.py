@@ -134,6 +134,24 @@ def _upload(parser: ArgumentParser) -> None:
     )
 
 
+def _backup(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "folder", metavar="DIR", help="folder for the backup: new, or with an older backup"
+    )
+
+
+def _restore(parser: ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="DIR", help="folder with a backup")
+    parser.add_argument(
+        "--replace",
+        action="store_true",
+        help="delete the accounts, projects and profiles that the target has",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="verify the backup, and restore nothing"
+    )
+
+
 ARGUMENTS: dict[str, Callable[[ArgumentParser], None]] = {
     "up": _up,
     "version": _no_arguments,
@@ -144,6 +162,8 @@ ARGUMENTS: dict[str, Callable[[ArgumentParser], None]] = {
     "key create": _key_create,
     "capture": _capture,
     "upload": _upload,
+    "backup": _backup,
+    "restore": _restore,
 }
 HELP = {
     "up": "start the server",
@@ -158,6 +178,8 @@ HELP = {
     "key": "manage API keys",
     "capture": "request one profile from the next free agent of a service",
     "upload": "import files of other profilers",
+    "backup": "back up the database and the blobs, while the server runs",
+    "restore": "restore a backup to an empty installation",
 }
 
 

@@ -6,16 +6,30 @@ from pathlib import Path
 
 from profiler_site.configuration.env import BadSetting
 
+_VARIABLE, _FILE = "FLAMEWATCH_SECRET_KEY", "secret_key"
+
+
+def is_in_environment() -> bool:
+    return bool(os.environ.get(_VARIABLE))
+
+
+def replace_file(data_dir: Path, key: str) -> None:
+    """Store another key in the data folder, for the next start."""
+    new = data_dir / f"{_FILE}.{os.getpid()}"
+    new.touch(mode=0o600)
+    new.write_text(key)
+    new.rename(data_dir / _FILE)
+
 
 def load_or_make(data_dir: Path) -> str:
     """Return the key for signatures; several machines share one through FLAMEWATCH_SECRET_KEY.
 
     Raise BadSetting if the data folder cannot be used.
     """
-    given = os.environ.get("FLAMEWATCH_SECRET_KEY")
+    given = os.environ.get(_VARIABLE)
     if given:
         return given
-    path = data_dir / "secret_key"
+    path = data_dir / _FILE
     try:
         if not path.exists():
             data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)

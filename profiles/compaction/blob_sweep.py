@@ -8,6 +8,7 @@ from itertools import islice
 from django.db import transaction
 from django.db.models import F, Sum
 
+from profiles.compaction.lease import BACKUP, is_held
 from profiles.compaction.replace import SourcesGone, locked_blocks
 from profiles.models import Blob, Block
 from profiles.storage.blob_store import blobs, location_of, read
@@ -24,7 +25,11 @@ BATCH = 500
 
 
 def sweep(now: datetime) -> None:
-    """Delete dead blobs, repack half-empty blobs, then delete unknown objects."""
+    """Delete dead blobs, repack half-empty blobs, then delete unknown objects.
+
+    A backup copies rows first, then the blobs that they name: meanwhile no object is deleted. Each
+    deletion asks after its row is gone, so that a backup that starts later has no such row.
+    """
     delete_dead(now)
     for pk in half_empty(now):
         repack(pk, now)
@@ -38,11 +43,14 @@ def delete_dead(now: datetime) -> None:
     a row without an object would be an error.
     """
     for blob in Blob.objects.filter(dead_since__lt=now - DEAD_FOR).order_by("pk")[:BATCH]:
+        if is_held(BACKUP):
+            return
         with transaction.atomic():
             if Block.objects.filter(blob=blob).exists():
                 continue
             Blob.objects.filter(pk=blob.pk).delete()
-        blobs().delete(blob.key)
+        if not is_held(BACKUP):  # else delete_unknown deletes it later
+            blobs().delete(blob.key)
 
 
 def half_empty(now: datetime) -> list[int]:
@@ -93,7 +101,10 @@ def delete_unknown(now: datetime) -> None:
     old = (each for each in blobs().list() if each.modified < now - UNKNOWN_FOR)
     for batch in _batches(old):
         registered = Blob.objects.filter(key__in=[each.key for each in batch])
-        for key in {each.key for each in batch} - set(registered.values_list("key", flat=True)):
+        unknown = {each.key for each in batch} - set(registered.values_list("key", flat=True))
+        if unknown and is_held(BACKUP):
+            return
+        for key in unknown:
             blobs().delete(key)
 
 

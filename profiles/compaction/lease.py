@@ -18,6 +18,7 @@ from profiles.models import Lease
 
 log = logging.getLogger(__name__)
 
+BACKUP = "backup"  # job whose lease pauses the deletion of blobs
 LEASE_SECONDS = 120.0
 RENEW_SECONDS = 30.0  # three renewals may fail before another worker takes the job
 
@@ -43,11 +44,16 @@ def lease(job: str) -> Iterator[bool]:
 
 
 def release_all() -> None:
-    """Delete every lease.
+    """Delete every lease but that of a backup, which runs in a process of its own.
 
     For a process that is the only worker, at its start: any lease belongs to a killed process.
     """
-    Lease.objects.all().delete()
+    Lease.objects.exclude(job=BACKUP).delete()
+
+
+def is_held(job: str) -> bool:
+    """Return True if a worker holds the lease of a job; that of a killed one ends by itself."""
+    return Lease.objects.filter(job=job, until__gte=timezone.now()).exists()
 
 
 def _acquire(job: str, holder: str) -> bool:
