@@ -15,6 +15,7 @@ from frontend.components.services import by_last_seen
 from frontend.components.versions import VersionMark, releases_of
 from frontend.queries.page_query import PageQuery
 from frontend.queries.params import DEFAULT_VIEW, PageParams, span_text, time_text
+from frontend.queries.restrictions import restrict
 from profiles.query import MenuChoice, OptionsResult, ServiceName, SnapshotInfo
 
 _MOST_VERSIONS = 5
@@ -89,18 +90,22 @@ def with_services(
 def start(params: PageParams, options: OptionsResult, releases: Sequence[VersionMark]) -> str:
     """Return the query string of a new comparison, whose sides have the same time range.
 
-    They are the newest version and the one before it, if the range has profiles of two versions.
+    They are the selected version, by default the newest, and the one before it, if the range has
+    profiles of two versions; the oldest is compared with the newest. Other restrictions stay.
     """
     plain = _plain(params)
     inside = _in_order(options, releases)
-    if len(inside) > 1:
-        plain = replace(plain, versions=(inside[-1],))
-    previous = _previous_version(plain, inside[:-1])
-    return (previous or [_in_same_range("", plain, [])])[0].parameters
+    version = _selected_version(plain, inside)
+    if len(inside) < 2 or version not in inside:
+        return _in_same_range("", plain, []).parameters
+    selected = replace(plain, versions=(version,))
+    before = inside[: inside.index(version)] or inside
+    return _previous_version(selected, before)[0].parameters
 
 
 def _plain(params: PageParams) -> PageParams:
-    return replace(params.of_the_data(), view=DEFAULT_VIEW, focus="", root=None, split=None)
+    plain = restrict(params.of_the_data(), "compare")
+    return replace(plain, view=DEFAULT_VIEW, root=None, split=None)
 
 
 def _in_same_range(name: str, selected: PageParams, overrides: Overrides) -> Comparison:

@@ -1,7 +1,7 @@
-"""Parameters that the links of the navigation carry to other pages: the range, service and type.
+"""Parameters that the links of the navigation carry to other pages: range and whole selection.
 
-A page that opens by such a link shows the range that the page before it showed. A range that ends
-now goes on following the clock.
+A page that opens by such a link shows what the page before it showed. A range that ends now goes on
+following the clock.
 """
 
 from dataclasses import dataclass
@@ -12,43 +12,49 @@ from django.utils import timezone
 
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import FROM, SPAN, TO, TimeRange, read_range
-from frontend.queries.params import PageParams, span_text, time_text
+from frontend.queries.params import SNAPSHOT, PageParams, Pair, span_text, time_text
+from frontend.queries.restrictions import PAGES_OF_PROFILES, restrictions_in
 
-PAGES_OF_PROFILES = frozenset({"flame", "compare", "history", "breakdown", "profiles"})
+_PAGES_OF_SNAPSHOTS = ("flame", "compare")
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """Range, service and type of a page; None or "" if it has none of its own."""
+    """Range, service, type and restrictions of a page; empty if it has none of its own."""
 
     range: TimeRange | None = None
     service: str = ""
     type: str = ""
+    restrictions: tuple[Pair, ...] = ()
 
     def parameters(self, page: str) -> str:
         """Return the query string for a page, by the name of its URL.
 
-        Only pages of profiles take the service and type: `service` restricts the lists of others.
+        Only pages of profiles take the selection: `service` restricts the lists of others.
         The comparison begins anew; without `new` its baseline would be the period before.
         """
         pairs = range_pairs(self.range) if self.range else []
-        if page in PAGES_OF_PROFILES:
-            pairs = [("service", self.service), ("type", self.type), *pairs]
+        names = {name for name, _ in self.restrictions}
+        if page in _PAGES_OF_SNAPSHOTS and SNAPSHOT.name in names:
+            pairs = [*self.restrictions]  # it has its own service, type and range
+        elif page in PAGES_OF_PROFILES:
+            selected = [("service", self.service), ("type", self.type)]
+            pairs = [*selected, *pairs, *self.restrictions]
         if page == "compare" and any(value for _name, value in pairs):
             pairs = [*pairs, ("new", "1")]
         return urlencode([(name, value) for name, value in pairs if value])
 
 
-def range_pairs(within: TimeRange) -> list[tuple[str, str]]:
+def range_pairs(within: TimeRange) -> list[Pair]:
     """Return the parameters of a range; `end` is empty for one that ends now."""
     return [("span", span_text(within.span)), ("end", time_text(within.end) if within.end else "")]
 
 
 def carried_of(params: PageParams) -> Carried:
-    """Return what a page passes on; nothing of a snapshot, whose range is over."""
+    """Return what a page passes on; of a snapshot neither service nor range, which are its own."""
     if params.snapshot:
-        return Carried()
-    return Carried(params.range, params.service, params.type or "")
+        return Carried(restrictions=restrictions_in(params))
+    return Carried(params.range, params.service, params.type or "", restrictions_in(params))
 
 
 def carried_by(request: HttpRequest) -> Carried:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from frontend.components.range_menu import RangeMenu, range_menu, range_notices
 from frontend.components.services import by_last_seen
 from frontend.queries.params import PageParams, ParsedParams
+from frontend.queries.restrictions import OF_SNAPSHOT, restrict
 from profiles.query import (
     Coverage,
     GroupKind,
@@ -95,14 +96,11 @@ def _snapshot_query(
 
 
 def of_snapshot(params: PageParams, info: SnapshotInfo) -> PageParams:
-    """Return the parameters with the range of the snapshot, and without any restriction."""
+    """Return the parameters with the range of the snapshot, which cannot be restricted."""
     return replace(
-        params.without_profile_labels().without_sample_labels(),
+        restrict(params, OF_SNAPSHOT),
         span=info.end - info.start,
         end=info.end,
-        weight=None,
-        weights=None,
-        profile="",
         split=params.split if params.split and params.split.kind is GroupKind.SAMPLE else None,
     )
 

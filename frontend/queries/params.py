@@ -53,6 +53,9 @@ DEFAULT_SORT, DEFAULT_COLOUR = FUNCTION_SORT.default, COLOUR.default
 DEFAULT_VIEW, DEFAULT_ORDER = VIEW.default, ORDER.default
 
 
+Pair = tuple[str, str]  # name and value of a URL parameter
+
+
 @dataclass(frozen=True, slots=True)
 class PageParams:
     """Parameters of a page; missing or invalid ones have their default."""
@@ -85,6 +88,8 @@ class PageParams:
     frame: str = ""  # id of the node zoomed to full width
     all_rows: bool = False
     snapshot: str = ""  # id of the snapshot that is shown instead of profiles
+    # URL parameters that the page does not apply; they stay in its links to other pages
+    left_out: tuple[Pair, ...] = ()
 
     @property
     def range(self) -> TimeRange:
@@ -157,6 +162,13 @@ class PageParams:
 
     def parameters(self) -> str:
         """Return the query string, without parameters that have their default."""
+        return urlencode(self.pairs())
+
+    def pairs(self) -> list[Pair]:
+        """Return the URL parameters that differ from their default, in the order of a URL.
+
+        Those that the page leaves out have the same places as on a page that applies them.
+        """
         pairs = [
             ("service", self.service),
             ("type", self.type or ""),
@@ -186,7 +198,8 @@ class PageParams:
             ("all", "1" if self.all_rows else ""),
             ("snapshot", self.snapshot),
         ]
-        return urlencode([(name, value) for name, value in pairs if value])
+        given = [(name, value) for name, value in pairs if value]
+        return sorted([*given, *self.left_out], key=_place) if self.left_out else given
 
     def sorted_by(self, column: str) -> "PageParams":
         """Return the parameters sorted by a column; the current sort column is reversed."""
@@ -254,6 +267,23 @@ def _filters(of: LenientReader) -> tuple[ViewFilter, ...]:
         sentence = _("The address has more than %(n)d filters; the others were left out.")
         of.reject(FILTER, "", Notice(sentence % {"n": FILTER.most_used}))
     return filters
+
+
+# Names of URL parameters in their order; those of a family have a common prefix.
+_ORDER = (
+    *("service", "type", "zone", "version", "span", "end", "weights", "profile"),
+    *(LABEL.prefix, SAMPLE.prefix, "unset", "weight", "metric", "f", "view", "focus", "root"),
+    *("split", "order", "recursion", "flip", "search", "sort", "colour", "frame", "all"),
+    "snapshot",
+)
+
+
+def _place(pair: Pair) -> int:
+    name = pair[0]
+    for prefix in (LABEL.prefix, SAMPLE.prefix):
+        if name.startswith(prefix):
+            return _ORDER.index(prefix)
+    return _ORDER.index(name)
 
 
 def span_text(span: timedelta) -> str:

@@ -11,7 +11,8 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from frontend.queries.carried import PAGES_OF_PROFILES, Carried, carried_by
+from frontend.queries.carried import Carried, carried_by
+from frontend.queries.restrictions import PAGES_OF_PROFILES
 from frontend.queries.view_address import DEPENDENTS, FAMILIES, changed_address, state_of
 
 register = template.Library()

@@ -51,7 +51,7 @@ from profiles.queries.selection import (
 )
 from projects.profile_types import ProfileType
 
-VERSION = 3  # of the format; part of the keys of shared caches
+VERSION = 4  # of the format; part of the keys of shared caches
 _ALIGNMENT = 8  # bytes: of each buffer, and the size of the header's length
 _CLASSES = {
     each.__name__: each

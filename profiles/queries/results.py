@@ -38,6 +38,11 @@ class TreeResult:
         """Return the number of levels, with one below a node for what folding removed there."""
         return _levels(self.tree, self.folded)
 
+    @property
+    def drawn_total(self) -> int:
+        """Return the total of all roots, after the view's filters."""
+        return int(self.tree.self.sum()) + sum(total for _, total in self.folded.values())
+
 
 @dataclass(frozen=True, slots=True)
 class FunctionRow:
@@ -60,6 +65,8 @@ class TopResult:
     metrics: tuple[Metric, ...]
     coverage: Coverage
     rows: tuple[FunctionRow, ...]  # by self, then total, then name
+    # Σ before the view's filters; less than the coverage's if the selection has sample labels
+    selected_total: int
 
     @property
     def rows_for_packages(self) -> list[FunctionRow]:
@@ -120,6 +127,7 @@ class LinesResult:
     name: str
     file: str
     rows: tuple[LineRow, ...]
+    drawn_total: int  # Σ of all functions, after the view's filters
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,8 @@ def run_lines(
     tree = _apply_filters(context, merged.tree, view)
     costs = lines(tree, name, file, check=context.check)
     rows = tuple(LineRow(cost.line, cost.self, cost.total) for cost in costs)
-    return LinesResult(selection, merged.metric, merged.coverage, name, file, rows)
+    drawn = int(tree.self.sum())
+    return LinesResult(selection, merged.metric, merged.coverage, name, file, rows, drawn)
 
 
 class _Merged(NamedTuple):
@@ -268,7 +269,10 @@ def _top(context: QueryContext, merged: _Merged, selection: Selection, view: Vie
     view_of_list = replace(view, shape=Shape.TOP_DOWN, split=split_by)
     tree = apply_view(context, merged.tree, view_of_list)
     rows = tuple(_row(cost) for cost in top(tree, check=context.check))
-    return TopResult(selection, view, merged.metric, merged.metrics, merged.coverage, rows)
+    selected = int(merged.tree.self.sum())
+    return TopResult(
+        selection, view, merged.metric, merged.metrics, merged.coverage, rows, selected
+    )
 
 
 def _focus(context: QueryContext, merged: _Merged, selection: Selection, view: View) -> FocusResult:

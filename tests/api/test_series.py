@@ -77,9 +77,9 @@ def test_samples_are_grouped_and_selected_by_their_labels(labelled: Ask) -> None
     assert "samples selected by their labels" in compared["why_no_intervals"]
     tree = labelled("tree", **{"sample.endpoint": "/pay"}, group="line", format="folded")
     assert tree.text == "main;a 5000\n"
-    assert_error_response(
-        labelled("history", **{"sample.endpoint": "/pay"}), 400, "INVALID_ARGUMENT", "samples"
-    )
+    history = labelled("history", **{"sample.endpoint": "/pay"}).json()
+    assert sum(history["steps"]["total"]) == 5000
+    assert [each["name"] for each in history["functions"]] == ["a"]
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def _results() -> Sequence[object]:
     change = FunctionChange("f", "f.py", 1, 2, 3, 4, None, 0.5, 0.01, True)
     return (
         TreeResult(*of_view, tree, {0: (1, 2)}, (0, 1)),
-        TopResult(*of_view, (row, row)),
+        TopResult(*of_view, (row, row), 20),
         FocusResult(*of_view, row, tree, tree, Peek((Neighbour("a", "b", 1),))),
         CompareResult(
             *((selection, selection), view, cpu, (cpu,), (coverage, coverage), tree),

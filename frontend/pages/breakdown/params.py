@@ -15,11 +15,11 @@ from frontend.queries.notices import notices_of
 from frontend.queries.params import (
     DEFAULT_VIEW,
     OTHER_MEANINGS,
-    SNAPSHOT,
     PageParams,
     page_params,
     span_text,
 )
+from frontend.queries.restrictions import restrict
 from profiles.query import Grouping, GroupKind
 
 DEFAULT_GROUPING = Grouping(GroupKind.VERSION)
@@ -88,10 +88,10 @@ def _with(labels: Labels, name: str, values: tuple[str, ...]) -> Labels:
 
 def read(of: LenientReader, now: datetime) -> tuple[BreakdownQuery, tuple[str, ...]]:
     """Read the parameters; return them with a notice for each invalid one."""
-    plain = page_params(of.without(*OTHER_MEANINGS, SNAPSHOT.name), now).of_the_data()
+    plain = restrict(page_params(of.without(*OTHER_MEANINGS), now).of_the_data(), "breakdown")
     sort = of.read(SORT)
     query = BreakdownQuery(
-        params=replace(plain, view=DEFAULT_VIEW, root=None, profile=""),
+        params=replace(plain, view=DEFAULT_VIEW, root=None),
         group_by=of.read(GROUP_BY) or DEFAULT_GROUPING,
         step=read_step(of, plain.span),
         sort=sort.removeprefix("-"),

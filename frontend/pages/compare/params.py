@@ -34,6 +34,7 @@ from frontend.queries.params import (
     PageParams,
     page_params,
 )
+from frontend.queries.restrictions import restrict
 
 PREFIX = "b."
 _RANGE = frozenset({SPAN.name, END.name, FROM.name, TO.name})
@@ -176,7 +177,7 @@ def _of_baseline(of: LenientReader, selected: PageParams, own: set[str]) -> Leni
 
 def _plain(params: PageParams) -> PageParams:
     """Return the parameters without those that only the flame page uses."""
-    return replace(params.of_the_data(), view=DEFAULT_VIEW, focus="", profile="")
+    return replace(restrict(params.of_the_data(), "compare"), view=DEFAULT_VIEW)
 
 
 def _grouped(params: PageParams) -> dict[str, list[str]]:

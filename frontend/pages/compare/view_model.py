@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from frontend.components import display_names, empty_state
-from frontend.components.comparisons import comparisons_of, start
+from frontend.components.comparisons import comparisons_of, start, with_services
 from frontend.components.empty_state import EmptyStateLinks, with_links
 from frontend.components.filter_chips import chips
 from frontend.components.left_out import left_out
@@ -94,6 +94,9 @@ def start_of(queries: QueryContext, project: Project, params: PageParams, now: d
             of = page_query(queries, project, ParsedParams(params, ()), now)
             if of is None:
                 return ""
+            if of.snapshot:
+                live = with_services(of.snapshot, of.params, of.services)
+                return live[0].parameters if live else ""
             options = options_of(of.context, of.selection)
             return start(of.params, options, releases_of(of.context, of.selection))
     except DeadlinePassed:

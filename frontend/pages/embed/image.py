@@ -151,6 +151,6 @@ def _title(selection: Selection, result: TreeResult) -> str:
     parts = [selection.service, str(type_name(selection.type)), *filter(None, selection.versions)]
     parts += [f"{selection.start:%Y-%m-%d %H:%M} – {end}"]
     if coverage.profiles:
-        mean = format_value(coverage.total / coverage.profiles, result.metric.unit)
+        mean = format_value(result.drawn_total / coverage.profiles, result.metric.unit)
         parts.append(_("%(value)s per profile") % {"value": mean})
     return " · ".join(parts)

@@ -111,7 +111,7 @@ def _boxes(
     result: TreeResult, colours: PackageColours, size: Size, theme: Theme
 ) -> Iterator[GraphBox]:
     """Yield at most MAX_BOXES boxes, parents before their children."""
-    total = result.coverage.total
+    total = result.drawn_total
     collector = PackageCollector()
 
     def token_of(node: _PlacedNode) -> str:

@@ -252,7 +252,9 @@ def _empty(of: PageQuery, options: OptionsResult, results: MergedPage) -> EmptyS
 def _average(top: TopResult) -> summary.Average | None:
     if not top.coverage.profiles:
         return None
-    return summary.average(top.selection.type, top.metric, top.coverage)
+    # Of the selected samples, as are the graph and the chart above it.
+    counted = replace(top.coverage, total=top.selected_total)
+    return summary.average(top.selection.type, top.metric, counted)
 
 
 def _share(params: PageParams, top: TopResult) -> Share | None:

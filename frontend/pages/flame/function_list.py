@@ -18,7 +18,7 @@ _KEYS: dict[str, Callable[[FunctionRow], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class FunctionListRow:
-    """One function: averages per profile, and shares of the selection's total."""
+    """One function: averages per profile, and shares of the graph's total."""
 
     name: str
     split: SplitName
@@ -42,14 +42,18 @@ class FunctionList:
         return self.all - self.until
 
 
-def function_list(top: TopResult, sort: str, reverse: bool, page: int | None) -> FunctionList:
-    """Return page number `page` (from 1) of PAGE_ROWS rows; None for every row."""
+def function_list(
+    top: TopResult, whole: int, sort: str, reverse: bool, page: int | None
+) -> FunctionList:
+    """Return page number `page` (from 1) of PAGE_ROWS rows; None for every row.
+
+    `whole` is the total of which the graph shows shares, too.
+    """
     rows = _sorted(top.rows, sort, reverse)
     first = 0 if page is None else (page - 1) * PAGE_ROWS
     shown = rows if page is None else rows[first : first + PAGE_ROWS]
     key = _KEYS.get(sort)
     largest = max(map(key, rows), default=0) if key else 0
-    total = top.coverage.total
     profiles, unit = max(1, top.coverage.profiles), top.metric.unit
 
     def line(row: FunctionRow) -> FunctionListRow:
@@ -58,9 +62,9 @@ def function_list(top: TopResult, sort: str, reverse: bool, page: int | None) ->
             split=split_name(row.name),
             file=row.file,
             self=format_value(row.self / profiles, unit),
-            self_share=format_percent(row.self, total),
+            self_share=format_percent(row.self, whole),
             total=format_value(row.total / profiles, unit),
-            total_share=format_percent(row.total, total),
+            total_share=format_percent(row.total, whole),
             count=format_count(row.count),
             bar=f"{key(row) / largest * 100:.1f}%" if key and largest else "",
         )

@@ -38,7 +38,10 @@ def functions_page(
 ) -> FunctionsPage:
     """Return one page of rows. Raise `DeadlinePassed` or `InvalidQuery`."""
     found = listed(context, params, results)
-    shown = function_list(found.top, params.sort, params.reverse, None if params.all_rows else page)
+    # After filters, samples and focus, but of all frames: the search and the zoom leave it.
+    drawn_total = sum(row.self for row in results.top.rows)
+    rows_page = None if params.all_rows else page
+    shown = function_list(found.top, drawn_total, params.sort, params.reverse, rows_page)
     here = reverse("flame_functions", args=[project.project_id])
     further = f"{_address(params, seen)}&page={page + 1}"
     apart = replace(params, focus="", root=None, frame="", view="flame", search="", all_rows=False)

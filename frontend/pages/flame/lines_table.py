@@ -33,10 +33,10 @@ class LinesTable:
 
 
 def lines_table(result: LinesResult, links: SourceLinks) -> LinesTable:
-    """Build the table of lines: averages per profile, and shares of the selection's total."""
+    """Build the table of lines: averages per profile, and shares of the graph's total."""
     heavy = sorted(result.rows, key=lambda row: -row.total)[:MOST_LINES]
     profiles, unit = max(1, result.coverage.profiles), result.metric.unit
-    whole = result.coverage.total
+    whole = result.drawn_total
 
     return LinesTable(
         name=result.name,

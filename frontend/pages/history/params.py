@@ -5,23 +5,21 @@ from datetime import datetime, timedelta
 from functools import partial
 from urllib.parse import urlencode
 
-from django.utils.translation import gettext as _
-
 from endpoints.params import parameter, values
 from endpoints.params.lists import FUNCTION
 from endpoints.params.parameter import Parameter
 from endpoints.params.reader import LenientReader
-from endpoints.params.selection import DEFAULT_RANGE, FROM, SAMPLE, SPAN, TO, TimeRange
+from endpoints.params.selection import DEFAULT_RANGE, FROM, SPAN, TO, TimeRange
 from frontend.components.time_steps import default_step, read_step
-from frontend.queries.notices import Notice, notices_of
+from frontend.queries.notices import notices_of
 from frontend.queries.params import (
     DEFAULT_VIEW,
     OTHER_MEANINGS,
-    SNAPSHOT,
     PageParams,
     page_params,
     span_text,
 )
+from frontend.queries.restrictions import restrict
 
 DEFAULT_SPAN = timedelta(days=7)
 MOST_CHOSEN = FUNCTION.most_used  # selected functions: one per dash pattern of the charts
@@ -66,14 +64,9 @@ class HistoryQuery:
 
 def read(of: LenientReader, now: datetime) -> tuple[HistoryQuery, tuple[str, ...]]:
     """Read the parameters; return them with a notice for each invalid one."""
-    own = of.without(*OTHER_MEANINGS, SNAPSHOT.name)
     default = DEFAULT_RANGE if of.has(SPAN, FROM, TO) else TimeRange(DEFAULT_SPAN)
-    plain = page_params(own, now, default).of_the_data()
-    if plain.selects_samples:
-        sentence = _("A history cannot be restricted to samples with labels; it shows all.")
-        of.reject(SAMPLE.member(""), "", Notice(sentence))
-    plain = plain.without_sample_labels()
-    params = replace(plain, view=DEFAULT_VIEW, focus="", root=None, profile="")
+    whole = page_params(of.without(*OTHER_MEANINGS), now, default).of_the_data()
+    params = replace(restrict(whole, "history"), view=DEFAULT_VIEW, root=None)
     query = HistoryQuery(
         params=params,
         step=read_step(of, params.span),

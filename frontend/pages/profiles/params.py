@@ -8,7 +8,8 @@ from endpoints.params import parameter, values
 from endpoints.params.lists import CURSOR, PROFILE_ORDER
 from endpoints.params.reader import LenientReader
 from frontend.queries.notices import notices_of
-from frontend.queries.params import SNAPSHOT, PageParams, page_params
+from frontend.queries.params import PageParams, page_params
+from frontend.queries.restrictions import restrict
 from profiles.query import ProfileOrder, Selection
 from projects.profile_types import ProfileType
 
@@ -64,10 +65,9 @@ class ProfileQuery:
 
 def read(of: LenientReader, now: datetime) -> tuple[ProfileQuery, tuple[str, ...]]:
     """Read the parameters; return them with a notice for each invalid one."""
-    params = page_params(of.without(PROFILE_ORDER.name, SNAPSHOT.name), now)
+    params = page_params(of.without(PROFILE_ORDER.name), now)
     query = ProfileQuery(
-        # A single profile belongs on the flame page.
-        params=replace(params.of_the_data(), profile=""),
+        params=restrict(params.of_the_data(), "profiles"),
         order=of.read(PROFILE_ORDER),
         picked=_picked(of),
         page=of.read(CURSOR),

@@ -5,8 +5,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import numpy as np
+from django.conf import settings
 
+from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.patterns import BadFilterPattern, matcher
+from profiles.engine.calltree.samples import only_samples
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import ScanStats
 from profiles.engine.metrics import Metric
@@ -58,13 +61,11 @@ def run_history(
     The functions are those with the full names `names`, at most MAX_LINES names, or otherwise
     the `lines` functions with the greatest self value over the range. `show` and `hide` are
     substrings of names, or regular expressions between slashes, and restrict the top functions:
-    they match any of `show`, if it is given, and none of `hide`. The view's filters choose the
-    stacks. Steps begin at round times of UTC; by default they are those of `step_of`. Raise
-    InvalidQuery also if there are more than MAX_STEPS steps, if a pattern is invalid, or if the
-    selection has sample labels.
+    they match any of `show`, if it is given, and none of `hide`. The view's filters and its focus
+    choose the stacks. If the selection has sample labels, only these samples count, also in the
+    totals of the steps. Steps begin at round times of UTC; by default they are those of `step_of`.
+    Raise InvalidQuery also if there are more than MAX_STEPS steps, or if a pattern is invalid.
     """
-    if selection.samples:
-        raise InvalidQuery("A history of functions cannot be restricted to samples with labels.")
     is_offered = _name_filter(show, hide)
     step = step or step_of(selection.end - selection.start)
     starts = step_starts(selection, step)
@@ -182,17 +183,33 @@ def _sum_steps(
 ) -> SeriesSums:
     stats = [ScanStats() for _ in starts]
     deployments: dict[int, TimeSpan] = {}
-    with (
-        explain_errors(),
-        scan(context, plan, metric, cuts=starts, trees=Trees.FUNCTIONS) as inputs,
-    ):
+    samples = plan.selection.samples
+    # Trees by function have no sample labels.
+    trees = Trees.WHOLE if samples else Trees.FUNCTIONS
+    with explain_errors(), scan(context, plan, metric, cuts=starts, trees=trees) as inputs:
         merge = TimeSeriesMerge(metric, len(starts), plan.selection.type, context.check)
         for each in inputs:
             merge.step = max(0, (each.start - starts[0]) // step)
-            each.add_to(merge, stats[merge.step])
+            if samples:
+                _add_samples(context, plan.selection, each, merge, stats[merge.step])
+            else:
+                each.add_to(merge, stats[merge.step])
             _add_deployments(each, deployments)
         require_64_bits(sum(each.total for each in stats))
         return SeriesSums(merge.tree(), stats, deployments)
+
+
+def _add_samples(
+    context: QueryContext,
+    selection: Selection,
+    scan_input: ScanInput,
+    merge: TimeSeriesMerge,
+    stats: ScanStats,
+) -> None:
+    """Add the selected samples of an input to the current step; `stats` counts whole profiles."""
+    whole = Merge([merge.metric], False, settings.MAX_QUERY_NODES, selection.type, context.check)
+    scan_input.add_to(whole, stats)
+    merge.add_tree(only_samples(whole.tree(), selection.samples, context.check))
 
 
 def _add_deployments(scan_input: ScanInput, deployments: dict[int, TimeSpan]) -> None:

@@ -13,6 +13,7 @@ from profiles.queries.cache import cache_sum, cached_sum
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import CLOSED, choose_metric, metrics_of, plan_query
 from profiles.queries.reports.history import run_history
+from profiles.queries.reports.series import run_series
 from profiles.queries.results import StripResult, StripStep
 from profiles.queries.scan import Trees, scan
 from profiles.queries.selection import InvalidQuery, MetricNotFound, Selection, View
@@ -40,14 +41,17 @@ def run_strip(
 ) -> StripResult:
     """Return number, total and duration of the matching profiles in each time step.
 
-    The totals are those of the view's metric, without its filters: no call tree is read. Steps
-    begin at round times of UTC, by default as `strip_step` chooses; the result's selection begins
-    where its first step does. Profiles without the metric are not counted. Raise InvalidQuery for
-    an empty range, or for more than MAX_STEPS steps.
+    The totals are those of the view's metric, without its filters: no call tree is read, unless
+    the selection has sample labels, whose samples alone count then. Steps begin at round times of
+    UTC, by default as `strip_step` chooses; the result's selection begins where its first step
+    does. Profiles without the metric are not counted. Raise InvalidQuery for an empty range, or
+    for more than MAX_STEPS steps.
     """
     step = step or strip_step(selection.end - selection.start)
     starts = _starts(selection, step)
     selection = replace(selection, start=starts[0])
+    if selection.samples:
+        return _strip_of_samples(context, selection, View(view.metric if view else None), step)
     counts, durations = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.int64)
     totals = np.zeros(len(starts))  # float64, because a sum of totals may pass 64 bits
     stats = ScanStats()
@@ -68,6 +72,22 @@ def run_strip(
         metric=metric,
         coverage=stats.coverage(),
         steps=tuple(StripStep(*each) for each in steps),
+    )
+
+
+def _strip_of_samples(
+    context: QueryContext, selection: Selection, view: View, step: timedelta
+) -> StripResult:
+    series = run_series(context, selection, view, step=step)
+    return StripResult(
+        selection=selection,
+        step_seconds=series.step_seconds,
+        metric=series.metric,
+        coverage=series.coverage,
+        steps=tuple(
+            StripStep(each.start, each.profiles, float(each.total), each.duration_ns)
+            for each in series.steps
+        ),
     )
 
 

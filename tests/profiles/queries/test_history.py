@@ -23,9 +23,12 @@ from profiles.query import (
     HistoryResult,
     InvalidQuery,
     Selection,
+    StripStep,
     View,
     ViewFilter,
     run_history,
+    run_series,
+    run_strip,
     run_top,
     run_tree,
 )
@@ -36,6 +39,8 @@ from tests.profiles.contexts import query_context
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles
 from tests.profiles.engine.random_trees import folded, meaning, tree_of
 from tests.profiles.pprofs import EXAMPLE, Stacks
+from tests.profiles.queries import labelled_profiles
+from tests.profiles.queries.compaction_stages import STAGES, compact_to
 
 pytestmark = pytest.mark.django_db
 
@@ -236,3 +241,38 @@ def test_it_does_not_matter_how_profiles_are_stored(
         for profile in third:
             plain.add_tree(decode(profile.tree))
     assert meaning(stored.tree())["own"] == meaning(plain.tree())["own"]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_history_of_samples_has_their_values_in_every_form_of_storage(
+    project: Project, stage: str
+) -> None:
+    labelled_profiles.fill(project)
+    compact_to(project, stage)
+    of = labelled_profiles.cut(project)
+    for allowed in (("/pay",), ("/list", "")):
+        selection = replace(of, samples=(("endpoint", allowed),))
+        context, step = query_context(selection), timedelta(hours=1)
+        result = run_history(context, selection, View(), step=step, lines=50)
+        top_rows = run_top(context, selection, View()).rows
+        assert {line.name: (sum(line.self), sum(line.total)) for line in result.lines} == {
+            row.name: (row.self, row.total) for row in top_rows if row.self
+        }
+        series = run_series(context, selection, View(), step=step)
+        assert result.steps == series.steps
+        assert sum(each.total for each in result.steps) == sum(row.self for row in top_rows) > 0
+        strip = run_strip(context, selection, step=step)
+        series = run_series(context, strip.selection, View(), step=step)
+        assert strip.steps == tuple(
+            StripStep(each.start, each.profiles, each.total, each.duration_ns)
+            for each in series.steps
+        )
+
+
+def test_history_with_a_focus_has_the_stacks_that_reach_the_function(
+    shop: Deployment, selection: Selection
+) -> None:
+    rows.stored(shop, minutes=5)
+    result = run_history(query_context(selection), selection, View(focus="foo1"), step=TEN)
+    assert result.steps[0].total == 4_000_000
+    assert set(own(result)) == {"bar", "foo1"}

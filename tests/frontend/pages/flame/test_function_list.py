@@ -21,8 +21,8 @@ def shown(
     selection = Selection(1, "shop", ProfileType.CPU, NOON, NOON)
     total = sum(row.self for row in rows)
     coverage = Coverage(2, total, 20 * 10**9, NOON, NOON)
-    top = TopResult(selection, View(), CPU, (CPU,), coverage, tuple(rows))
-    return function_list(top, sort, reverse, None if whole else page)
+    top = TopResult(selection, View(), CPU, (CPU,), coverage, tuple(rows), total)
+    return function_list(top, total, sort, reverse, None if whole else page)
 
 
 EXAMPLE = [

@@ -1,0 +1,130 @@
+"""Restrictions of a selection, and the pages that cannot apply one of them.
+
+A page applies what it can, shows the rest struck through with the reason, and keeps it in its URL,
+so that the next page that can apply it does.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from endpoints.params.selection import LABEL, PROFILE, SAMPLE, UNSET, VERSION, WEIGHT, WEIGHTS, ZONE
+from endpoints.params.view import FILTER, FOCUS, METRIC
+from frontend.queries.params import SNAPSHOT, PageParams, Pair
+from profiles.query import GroupKind
+
+PAGES_OF_PROFILES = ("flame", "compare", "history", "breakdown", "profiles")
+OF_SNAPSHOT = "snapshot"  # in place of the page, where a snapshot is shown
+
+_OF_SNAPSHOT = {OF_SNAPSHOT: _("A snapshot cannot be restricted.")}
+_ALONE = _("A single profile has no values over time.")
+_STORED = _("A snapshot has no values over time.")
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """Kind of restriction; `reasons` says by page why the page does not apply it."""
+
+    matches: Callable[[str, str], bool]  # name and value of a URL parameter
+    cleared: Callable[[PageParams], PageParams]
+    reasons: Mapping[str, Promise]
+
+
+def _named(name: str) -> Callable[[str, str], bool]:
+    return lambda parameter, _value: parameter == name
+
+
+def _is_of_sample(name: str, value: str) -> bool:
+    return name.startswith(SAMPLE.prefix) or (
+        name == UNSET.name and value.startswith(SAMPLE.prefix)
+    )
+
+
+def _is_of_label(name: str, value: str) -> bool:
+    is_unset = name == UNSET.name and not value.startswith(SAMPLE.prefix)
+    return name.startswith(LABEL.prefix) or is_unset
+
+
+def _without_labels(params: PageParams) -> PageParams:
+    unset = tuple(each for each in params.unset if each.kind is GroupKind.SAMPLE)
+    return replace(params, labels=(), unset=unset)
+
+
+RESTRICTIONS = (
+    Restriction(_named(ZONE.name), lambda of: replace(of, zones=()), _OF_SNAPSHOT),
+    Restriction(_named(VERSION.name), lambda of: replace(of, versions=()), _OF_SNAPSHOT),
+    Restriction(_is_of_label, _without_labels, _OF_SNAPSHOT),
+    Restriction(
+        _is_of_sample,
+        PageParams.without_sample_labels,
+        _OF_SNAPSHOT | {"profiles": _("Profiles are listed with all of their samples.")},
+    ),
+    Restriction(_named(WEIGHT.name), lambda of: replace(of, weight=None), _OF_SNAPSHOT),
+    Restriction(_named(WEIGHTS.name), lambda of: replace(of, weights=None), _OF_SNAPSHOT),
+    Restriction(
+        _named(PROFILE.name),
+        lambda of: replace(of, profile=""),
+        _OF_SNAPSHOT
+        | {
+            "compare": _("A comparison needs more than one profile."),
+            "history": _ALONE,
+            "breakdown": _ALONE,
+            "profiles": _("This page lists all profiles."),
+        },
+    ),
+    Restriction(
+        _named(METRIC.name),
+        lambda of: replace(of, metric=""),
+        {"profiles": _("Profiles are listed by the default metric of their type.")},
+    ),
+    Restriction(
+        _named(FILTER.name),
+        lambda of: replace(of, filters=()),
+        {"profiles": _("Filters of frames do not select profiles.")},
+    ),
+    Restriction(
+        _named(FOCUS.name),
+        lambda of: replace(of, focus=""),
+        {
+            "compare": _("A comparison shows all stacks."),
+            "profiles": _("Profiles are listed with all of their stacks."),
+        },
+    ),
+    Restriction(
+        _named(SNAPSHOT.name),
+        lambda of: replace(of, snapshot=""),
+        {
+            "history": _STORED,
+            "breakdown": _STORED,
+            "profiles": _("A snapshot has no individual profiles."),
+        },
+    ),
+)
+
+
+def restriction_of(pair: Pair) -> Restriction | None:
+    return next((each for each in RESTRICTIONS if each.matches(*pair)), None)
+
+
+def restrictions_in(params: PageParams) -> tuple[Pair, ...]:
+    """Return the URL parameters that restrict what is selected, those that are left out, too."""
+    return tuple(pair for pair in params.pairs() if restriction_of(pair))
+
+
+def reason_of(pair: Pair, page: str) -> str:
+    """Return why a page does not apply a parameter; "" if it does."""
+    restriction = restriction_of(pair)
+    return str(restriction.reasons.get(page, "")) if restriction else ""
+
+
+def restrict(params: PageParams, page: str) -> PageParams:
+    """Return the parameters that the page applies; `left_out` keeps the others."""
+    lacking = [each for each in RESTRICTIONS if page in each.reasons]
+    left_out = tuple(
+        pair for pair in params.pairs() if any(each.matches(*pair) for each in lacking)
+    )
+    for each in lacking:
+        params = each.cleared(params)
+    return replace(params, left_out=tuple(dict.fromkeys([*params.left_out, *left_out])))
