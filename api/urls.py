@@ -23,7 +23,10 @@ urlpatterns = [
     path("api/v1/projects/<str:project>/annotations", AnnotationsView.as_view()),
     path("api/v1/projects/<str:project>/annotations/<int:annotation>", AnnotationView.as_view()),
     *(
-        path(f"api/v1/projects/<str:project>/{name}", ApiQueryView.as_view(query=query))
+        path(
+            f"api/v1/projects/<str:project>/{name}",
+            ApiQueryView.as_view(query=query, kind=f"api_{name}"),
+        )
         for name, query in _RESOURCES.items()
     ),
 ]

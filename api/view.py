@@ -26,6 +26,7 @@ class ApiQueryView(WireView):
 
     http_method_names = ["get"]
     query: Callable[[ApiRequest], ApiQuery] = staticmethod(_nothing)
+    kind = "api"  # label of metrics
 
     async def get(self, request: HttpRequest, project: str) -> HttpResponse:
         access = await _reader(request, project)
@@ -34,7 +35,7 @@ class ApiQueryView(WireView):
         query = self.query(api_request)
         api_request.parameters.read(credentials.KEY)
         api_request.parameters.done()
-        body = await execute(access, partial(body_of, query, may_compress(request)))
+        body = await execute(access, partial(body_of, query, may_compress(request)), kind=self.kind)
         return respond(request, api_request, query, body)
 
 

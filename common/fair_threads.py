@@ -50,12 +50,13 @@ class FairLimits:
 class _FairJob:
     """Job of one client of a tenant, which tells its queue when it has ended."""
 
-    __slots__ = ("client", "queue", "started_at", "tenant", "work")
+    __slots__ = ("client", "queue", "queued_at", "started_at", "tenant", "work")
 
     def __init__(
         self, queue: "FairQueue", tenant: Hashable, client: Hashable, work: Callable[[], object]
     ) -> None:
         self.queue, self.tenant, self.client, self.work = queue, tenant, client, work
+        self.queued_at = time.monotonic()
         self.started_at: float | None = None
 
     def __call__(self) -> None:
@@ -135,6 +136,9 @@ class FairQueue:
     def is_empty(self) -> bool:
         """Return True if no job is queued or running."""
         return not self._tenants
+
+    def qsize(self) -> int:
+        return self.waiting
 
     def put(self, job: Job) -> None:
         """Add a job of FairThreads.submit. Raise QueueFull."""

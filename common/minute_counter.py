@@ -13,6 +13,7 @@ from redis import asyncio as redis_asyncio
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.exceptions import RedisError
 
+from common.outages import Dependency, count_failure, note_failure
 from common.redis_outage import RedisPause, redis_options
 
 logger = logging.getLogger(__name__)
@@ -100,8 +101,12 @@ class RedisCounter:
             return bool(await self._increment(keys=[self._key(key, minute)], args=[allowed]))
         except RedisError as error:
             self._pause.begin()
-            logger.warning(
-                "Redis failed; each process counts the %s per minute alone: %s", self._name, error
+            note_failure(
+                Dependency.REDIS,
+                logger,
+                "Redis failed; each process counts the %s per minute alone: %s",
+                self._name,
+                error,
             )
             return await self._fallback.increment(key, minute, allowed)
 
@@ -113,7 +118,9 @@ class RedisCounter:
             await self._decrement(keys=[self._key(key, minute)])
         except RedisError as error:
             self._pause.begin()
-            logger.warning(
+            note_failure(
+                Dependency.REDIS,
+                logger,
                 "Redis failed; a failed one stays in the count of %s per minute: %s",
                 self._name,
                 error,
@@ -125,6 +132,7 @@ class RedisCounter:
         try:
             return int(self._blocking.get(self._key(key, minute)) or 0)
         except RedisError:
+            count_failure(Dependency.REDIS)
             self._pause.begin()
             return self._fallback.count(key, minute)
 

@@ -1,5 +1,6 @@
 """Short time-outs for Redis, and work without it while it does not respond."""
 
+import logging
 import time
 from collections.abc import Callable
 from functools import cache
@@ -10,6 +11,10 @@ from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
+
+from common.outages import Dependency, note_failure
+
+logger = logging.getLogger(__name__)
 
 COMMAND_SECONDS = 0.5  # for one command; pages stay usable while Redis hangs
 PAUSE_SECONDS = 5.0  # without Redis after a failure, so that a hanging Redis costs one wait
@@ -67,7 +72,13 @@ class _FallbackClient(RedisCacheClient):
             return memory()
         try:
             return redis()
-        except RedisError:
+        except RedisError as error:
+            note_failure(
+                Dependency.REDIS,
+                logger,
+                "Redis failed; each process counts attempts to sign in alone: %s",
+                error,
+            )
             self._pause.begin()
             return memory()
 

@@ -7,15 +7,34 @@ or a statement that hangs would keep the process alive.
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Generic, Protocol, TypeVar
 
+from prometheus_client import Gauge, Histogram
+
+from common.metrics import DURATION_BUCKETS, REGISTRY
+
 log = logging.getLogger(__name__)
 
 Job = Callable[[], object]
 T = TypeVar("T")
+
+QUEUED_JOBS = Gauge(
+    "flamewatch_pool_queued_jobs",
+    "Jobs that wait in the queue of a pool.",
+    ["pool"],
+    registry=REGISTRY,
+)
+WAIT_SECONDS = Histogram(
+    "flamewatch_pool_wait_seconds",
+    "Time that a job waited in the queue of a pool.",
+    ["pool"],
+    buckets=DURATION_BUCKETS,
+    registry=REGISTRY,
+)
 
 
 class PoolFull(Exception):
@@ -36,14 +55,19 @@ class JobQueue(Protocol):
         """Return the next job; wait until there is one that may run."""
         ...
 
+    def qsize(self) -> int:
+        """Return the number of jobs that wait."""
+        ...
+
 
 class FutureJob(Generic[T]):
     """Job that completes a future. Cancelling the future skips a job that has not started."""
 
-    __slots__ = ("future", "work")
+    __slots__ = ("future", "queued_at", "work")
 
     def __init__(self, work: Callable[[], T]) -> None:
         self.work = work
+        self.queued_at = time.monotonic()
         self.future: Future[T] = Future()
 
     def __call__(self) -> None:
@@ -79,6 +103,8 @@ class ThreadPool:
         self._idle = threading.Semaphore(0)  # threads that have ended a job since the last `start`
         self._lock = threading.Lock()  # guards the two counts
         self._started = self._jobs = 0
+        self._waits = WAIT_SECONDS.labels(name)
+        QUEUED_JOBS.labels(name).set_function(self._queue.qsize)
 
     def start(self, job: Job) -> None:
         """Queue a job whose result nobody awaits. Its exception is logged."""
@@ -125,6 +151,9 @@ class ThreadPool:
     def _serve(self) -> None:
         while True:
             job = self._queue.get()
+            queued_at = getattr(job, "queued_at", None)
+            if queued_at is not None:
+                self._waits.observe(time.monotonic() - queued_at)
             try:
                 job()
             except Exception:

@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 from django.db import Error
 
 from common import database_pool
+from common.outages import Dependency, note_failure
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -136,8 +137,11 @@ async def _flush_or_log() -> None:
     try:
         await flush()
     except (Error, database_pool.DatabasePoolFull) as error:
-        logger.warning(
-            "Buffered counters and last-seen times could not be written; retrying: %s", error
+        note_failure(
+            Dependency.DATABASE,
+            logger,
+            "Buffered counters and last-seen times could not be written; retrying: %s",
+            error,
         )
 
 

@@ -18,6 +18,8 @@ from rest_framework.exceptions import APIException
 
 from common.database_pool import DatabasePoolFull
 from common.disk_space import DiskFull, is_disk_full
+from common.outages import Dependency, note_failure
+from common.repeated_log import repeated_log
 from common.request_body import TooSlow
 from common.worker_processes.pool import WorkerLost
 from endpoints import errors
@@ -139,6 +141,34 @@ def error_response(error: Exception) -> ErrorResponse:
 
     Unexpected exceptions are logged, and their text is not sent to the client.
     """
+    response, rule = _respond(error)
+    if rule is not None and rule.status >= 500:
+        _log(rule, error)
+    return response
+
+
+def http_status(error: Exception) -> int:
+    """Return the status of the error response for an exception, which is logged elsewhere."""
+    return _respond(error)[0].status
+
+
+def _respond(error: Exception) -> tuple[ErrorResponse, Rule | None]:
+    """Return the response, and the rule that it was made by."""
+    special = _special_response(error)
+    if special is not None:
+        return special, None
+    if is_disk_full(error) and not isinstance(error, DiskFull):
+        error = DiskFull(DATABASE_FULL)
+    rules = (_RULES[kind] for kind in type(error).__mro__ if kind in _RULES)
+    rule = next(rules, _UNKNOWN)
+    response = ErrorResponse(
+        rule.status, rule.code, rule.message or str(error), _spread(rule.retry_after)
+    )
+    return response, rule
+
+
+def _special_response(error: Exception) -> ErrorResponse | None:
+    """Return the response for an exception that has a retry time or a status of its own."""
     if isinstance(error, errors.Throttled):
         return ErrorResponse(409, "ABORTED", str(error), error.retry_after)
     if isinstance(error, QuotaReached):
@@ -152,15 +182,7 @@ def error_response(error: Exception) -> ErrorResponse:
     if isinstance(error, APIException):
         code = _CODES.get(error.status_code, "INVALID_ARGUMENT")
         return ErrorResponse(error.status_code, code, str(error.detail), _spread(_SELDOM))
-    if is_disk_full(error) and not isinstance(error, DiskFull):
-        error = DiskFull(DATABASE_FULL)
-    rules = (_RULES[kind] for kind in type(error).__mro__ if kind in _RULES)
-    rule = next(rules, _UNKNOWN)
-    if rule.status >= 500:
-        _log(rule, error)
-    return ErrorResponse(
-        rule.status, rule.code, rule.message or str(error), _spread(rule.retry_after)
-    )
+    return None
 
 
 def unavailable(message: str) -> ErrorResponse:
@@ -196,11 +218,15 @@ def _of_queue(error: TooManyQueriesWaiting) -> ErrorResponse:
 
 
 def _log(rule: Rule, error: Exception) -> None:
-    """Log an unavailable dependency as one line, and an unexpected exception with its stack."""
+    """Log an unexpected exception with its stack, and an unavailable service once a minute."""
     if rule is _UNKNOWN:
         log.error("Internal error; the request got a 500 response", exc_info=error)
+        return
+    message = "Request answered with %d, the client retries: %s"
+    if rule is _DATABASE_UNAVAILABLE and not isinstance(error, StoreUnavailable):
+        note_failure(Dependency.DATABASE, log, message, rule.status, error)
     else:
-        log.warning("Request answered with %d, the client retries: %s", rule.status, error)
+        repeated_log.warn(log, message, rule.status, error, key=type(error).__name__)
 
 
 def _spread(delay: float) -> float:

@@ -30,11 +30,12 @@ async def admit_query(access: Access) -> None:
         raise TooManyQueries(allowed, 60 - seconds)
 
 
-async def execute(access: Access, work: Callable[[QueryContext], T]) -> T:
+async def execute(access: Access, work: Callable[[QueryContext], T], *, kind: str = "other") -> T:
     """Return the result of `work`, whose deadline covers the serialization of the result too.
 
     The query shares the threads and the queue of its project with pages. Raise QueryTooSlow after
-    FLAMEWATCH_QUERY_SECONDS, which include the wait for a thread.
+    FLAMEWATCH_QUERY_SECONDS, which include the wait for a thread. `kind` is a label of metrics, one
+    of a bounded number.
     """
     seconds = settings.QUERY_SECONDS
     try:
@@ -43,6 +44,7 @@ async def execute(access: Access, work: Callable[[QueryContext], T]) -> T:
                 access.project,
                 ("key", access.key),
                 work,
+                kind=kind,
                 project_id=access.project_id,
                 deadline=time.monotonic() + seconds,
             )

@@ -44,6 +44,13 @@ def not_in_time(scope: Scope) -> HttpResponse:
     return _busy(scope, HTTPStatus.SERVICE_UNAVAILABLE, sentence)
 
 
+def without_database(scope: Scope) -> HttpResponse:
+    """Return 503 for a page that needs the database, which does not respond."""
+    title = _("The database is not available")
+    sentence = _("Wait a moment and reload this page. If this lasts, tell the operator.")
+    return _busy(scope, HTTPStatus.SERVICE_UNAVAILABLE, sentence, title)
+
+
 class DeadlineMiddleware:
     """Middleware that turns a `DeadlinePassed` which a view did not handle into a 503 response."""
 
@@ -57,25 +64,29 @@ class DeadlineMiddleware:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not isinstance(error, DeadlinePassed):
             return None
-        headers = [
-            (name.lower().encode(), value.encode()) for name, value in request.headers.items()
-        ]
-        return not_in_time({"path": request.path, "headers": headers})
+        return not_in_time({"path": request.path, "headers": headers_of(request)})
 
 
-def _busy(scope: Scope, status: HTTPStatus, sentence: str) -> HttpResponse:
-    response = _page(scope, sentence)
+def headers_of(request: HttpRequest) -> list[tuple[bytes, bytes]]:
+    """Return the headers of a request as a scope has them."""
+    return [(name.lower().encode(), value.encode()) for name, value in request.headers.items()]
+
+
+def _busy(scope: Scope, status: HTTPStatus, sentence: str, title: str = "") -> HttpResponse:
+    response = _page(scope, sentence, title or _("The server is busy"))
     response.status_code = status
     response["Retry-After"] = str(ceil(RETRY_SECONDS))
     response["Cache-Control"] = "private, no-store"
     return response
 
 
-def _page(scope: Scope, sentence: str) -> HttpResponse:
+def _page(scope: Scope, sentence: str, title: str) -> HttpResponse:
     """Return JSON for the graphs, HTML for browsers, and plain text for other clients."""
     accepts = next((value for name, value in scope["headers"] if name == b"accept"), b"")
     if scope["path"].endswith("/tree"):
         return JsonResponse({"error": sentence})
     if b"text/html" in accepts:
-        return HttpResponse(render_to_string("frontend/busy.html", {"sentence": sentence}))
+        return HttpResponse(
+            render_to_string("frontend/busy.html", {"title": title, "sentence": sentence})
+        )
     return HttpResponse(sentence + "\n", "text/plain; charset=utf-8")

@@ -16,17 +16,19 @@ from django.core import signals
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
 from django.core.handlers.base import BaseHandler
 from django.http import HttpResponseBase
-from django.urls import set_script_prefix
+from django.urls import Resolver404, resolve, set_script_prefix
 
+from common.database_pool import DatabasePoolFull
 from common.disconnect import unless_disconnected
 from common.fair_threads import FairLimits, FairThreads, QueueFull
 from common.loop_turns import turns_of_process
 from common.request_body import Disconnected, TooLong, TooSlow, read_body
 from frontend import page_concurrency
+from frontend.database_outage import DATABASE_ERRORS, database_outage_page
 from frontend.fragments import text_error
 from frontend.page_client import PageClient, page_client
 from frontend.thread_response import ThreadResponse
-from profiles.query import QueryContext, TooManyQueriesWaiting, run_query
+from profiles.query import QueryContext, QueryStatus, TooManyQueriesWaiting, run_query
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
 
@@ -40,6 +42,7 @@ LIGHT_PAGES = FairLimits(
     waiting_of_tenant=64,
     waiting=512,
 )
+_STATUSES = {4: QueryStatus.INVALID, 5: QueryStatus.ERROR}  # by hundreds of the response's status
 _light_pages = FairThreads("flamewatch-page", LIGHT_PAGES)
 
 
@@ -74,7 +77,11 @@ class PageHandler(ASGIHandler):
             await self.send_response(too_late, send)
 
     async def _respond(self, scope: Any, body: bytes, send: Any) -> None:
-        whose = await page_client(scope)
+        try:
+            whose = await page_client(scope)
+        except (*DATABASE_ERRORS, DatabasePoolFull) as error:
+            await self.send_response(database_outage_page(scope, error), send)
+            return
         await turns_of_process.wait(whose.tenant)
         made = ThreadResponse()
 
@@ -82,7 +89,7 @@ class PageHandler(ASGIHandler):
             made.start()
             self._in_thread(scope, body, context, made)
 
-        working = asyncio.ensure_future(_in_fair_thread(whose, in_thread))
+        working = asyncio.ensure_future(_in_fair_thread(whose, in_thread, scope["path"]))
         try:
             await self.send_response(await self._response(scope, made, working), send)
         finally:
@@ -109,18 +116,28 @@ class PageHandler(ASGIHandler):
         if isinstance(request, PageRequest):
             request.query_context = context
         response: Any = error if request is None else self.get_response(request)
+        if context is not None:
+            context.record.status = _STATUSES.get(response.status_code // 100, QueryStatus.OK)
         # Closing it sends request_finished, on which Django closes stale database connections.
         made.write(response)
 
 
-async def _in_fair_thread(whose: PageClient, work: Any) -> None:
+async def _in_fair_thread(whose: PageClient, work: Any, path: str) -> None:
     if not whose.is_query:
         await asyncio.wrap_future(_submit_light_page(whose, work))
         return
     try:
-        await run_query(whose.project, whose.client, work)
+        await run_query(whose.project, whose.client, work, kind=_kind(path))
     except TooManyQueriesWaiting as waiting:
         raise QueueFull(waiting.of_project, waiting.limit) from None
+
+
+def _kind(path: str) -> str:
+    """Return the name of the page's URL, a label of metrics."""
+    try:
+        return resolve(path).url_name or "page"
+    except Resolver404:
+        return "unknown_page"
 
 
 def _submit_light_page(whose: PageClient, work: Any) -> "Future[None]":

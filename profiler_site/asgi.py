@@ -31,7 +31,9 @@ from ingest.cloud_profiler import endpoint as cloud_profiler  # noqa: E402
 from ingest.files import endpoint as files  # noqa: E402
 from ingest.otlp import endpoint as otlp  # noqa: E402
 from ingest.pyroscope import endpoint as pyroscope  # noqa: E402
-from profiler_site import health, metrics  # noqa: E402
+from ingest.uploads.upload_metrics import Protocol, measure_uploads  # noqa: E402
+from profiler_site import health  # noqa: E402
+from profiler_site.metrics import endpoint as metrics  # noqa: E402
 from profiler_site.process import lifespan, proxied_requests  # noqa: E402
 from profiler_site.static_files import handler as static_files  # noqa: E402
 
@@ -59,9 +61,17 @@ ROUTES = (
     _route(_below(cloud_profiler.PREFIX), cloud_profiler.Endpoint(), of_programs=True),
     _route(token_endpoint.PATH.__eq__, token_endpoint.respond, of_programs=True),
     _route(discovery.PATH.__eq__, discovery.respond),
-    _route(files.is_import, files.endpoint, of_programs=True),
-    _route(otlp.PATHS.__contains__, otlp.OtlpEndpoint(), of_programs=True),
-    _route(pyroscope.PATHS.__contains__, pyroscope.endpoint, of_programs=True),
+    _route(files.is_import, measure_uploads(Protocol.FILE, files.endpoint), of_programs=True),
+    _route(
+        otlp.PATHS.__contains__,
+        measure_uploads(Protocol.OTLP, otlp.OtlpEndpoint().__call__),
+        of_programs=True,
+    ),
+    _route(
+        pyroscope.PATHS.__contains__,
+        measure_uploads(Protocol.PYROSCOPE, pyroscope.endpoint),
+        of_programs=True,
+    ),
     _route(
         pyroscope_queries.takes,
         LeanHandler(pyroscope_queries.__name__, connect_rejection),

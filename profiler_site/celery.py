@@ -4,7 +4,12 @@ import os
 
 from celery import Celery
 from celery.schedules import crontab
+from celery.signals import after_task_publish, task_postrun, worker_process_init, worker_ready
 from django.conf import settings
+
+from common import heartbeats
+from common.heartbeats import Heartbeat
+from common.metric_exchange import start_exchange
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 
@@ -12,12 +17,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 ROLL_UP_SECONDS = 60.0
 ROLL_UP = "profiles.tasks.roll_up"
 
+PLAN = "scheduler.tasks.plan"
+
 app = Celery("flamewatch")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.conf.beat_schedule = {
     "plan": {
-        "task": "scheduler.tasks.plan",
+        "task": PLAN,
         "schedule": settings.PLAN_PERIOD_SECONDS,
         # A run that was queued for longer than its period is superseded by the next.
         "options": {"expires": settings.PLAN_PERIOD_SECONDS},
@@ -47,3 +54,22 @@ app.conf.beat_schedule = {
     },
     "sweep blobs": {"task": "profiles.tasks.sweep_blobs", "schedule": crontab(minute="47")},
 }
+
+
+@after_task_publish.connect(weak=False)
+def _note_beat(sender: str = "", **_details: object) -> None:
+    if sender == PLAN:  # only beat sends it
+        heartbeats.note(Heartbeat.BEAT)
+
+
+@task_postrun.connect(weak=False)
+def _note_worker(**_details: object) -> None:
+    heartbeats.note(Heartbeat.WORKER)
+
+
+@worker_process_init.connect(weak=False)
+@worker_ready.connect(weak=False)
+def _publish_metrics(**_details: object) -> None:
+    """Publish the metrics of a worker process for the web processes of this machine."""
+    if settings.REDIS_URL:
+        start_exchange("worker")

@@ -5,17 +5,28 @@ queries.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from math import isinf
 
 from asgiref.typing import ASGISendCallable, HTTPScope
 from django.db import connection
 from django.db.utils import DatabaseError
 
+from common.client_address import is_loopback
 from common.thread_pool import ThreadPool
+from profiler_site.diagnosis.finding import Finding, Severity
+from profiler_site.diagnosis.service_checks import SERVICE_CHECKS
+from profiler_site.operator_access import TOKEN_REQUIRED, is_operator
 from profiler_site.text_response import send_text
 from profiles.storage import disk
 
 READY_SECONDS = 5.0
+RECENT_SECONDS = 5.0  # for which the outcome of a check of `/ready?verbose` is not checked again
+FORWARDING_HEADERS = frozenset(
+    {b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-proto", b"x-real-ip"}
+)
 
 CheckResult = tuple[int, str]
 
@@ -40,6 +51,76 @@ async def ready() -> CheckResult:
         return 503, f"The database did not respond within {READY_SECONDS:g} s."
 
 
+async def respond_verbosely(scope: HTTPScope, send: ASGISendCallable) -> None:
+    """Respond with the status of /ready, and one line for each service that the server uses.
+
+    Only for holders of FLAMEWATCH_METRICS_TOKEN and programs on this machine; 401 for others.
+    """
+    if not (is_operator(scope) or _is_local(scope)):
+        await send_text(send, 401, TOKEN_REQUIRED)
+        return
+    (status, text), findings = await asyncio.gather(ready(), service_findings())
+    await send_text(send, status, f"{text}\n\n{format_findings(findings)}")
+
+
+async def service_findings() -> list[Finding]:
+    """Return the outcomes of all checks of services; each is at most RECENT_SECONDS old.
+
+    A check that does not end within READY_SECONDS is reported as failed, and goes on in its thread:
+    it is not started again before it ends.
+    """
+    return list(await asyncio.gather(*(_checks[name].finding() for name in SERVICE_CHECKS)))
+
+
+def format_findings(findings: Sequence[Finding]) -> str:
+    return "".join(
+        f"{each.severity:8} {each.name:11} {_age_text(each.age):22} {each.text}\n"
+        for each in findings
+    )
+
+
+def _age_text(age: float | None) -> str:
+    return "has not worked yet" if age is None else f"worked {age:,.0f} s ago"
+
+
+class _RepeatedCheck:
+    """Check of one service, which concurrent and frequent requests share."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._threads = ThreadPool(f"flamewatch-check-{name.replace(' ', '-')}", threads=1)
+        self._running: asyncio.Future[Finding] | None = None
+        self._ended_at = self._worked_at = float("-inf")
+
+    async def finding(self) -> Finding:
+        running = self._running
+        is_usable = running is not None and running.get_loop() is _loop()
+        is_recent = time.monotonic() - self._ended_at < RECENT_SECONDS
+        if running is None or not is_usable or (running.done() and not is_recent):
+            running = asyncio.ensure_future(self._threads.run(SERVICE_CHECKS[self._name]))
+            running.add_done_callback(self._note_end)
+            self._running = running
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                found = await asyncio.shield(running)
+        except TimeoutError:
+            text = f"It has not responded for {READY_SECONDS:g} s."
+            found = Finding(self._name, Severity.FAILED, text)
+        return replace(found, age=self._age(found))
+
+    def _note_end(self, ended: "asyncio.Future[Finding]") -> None:
+        self._ended_at = time.monotonic()
+        if not ended.cancelled() and ended.exception() is None and ended.result().is_ok:
+            self._worked_at = self._ended_at
+
+    def _age(self, found: Finding) -> float | None:
+        """Return the seconds since the service worked: as it says, or since its last check."""
+        if found.age:
+            return found.age
+        age = time.monotonic() - self._worked_at
+        return None if isinf(age) else age
+
+
 async def _check() -> CheckResult:
     return await _threads.run(_trouble)
 
@@ -55,16 +136,27 @@ def _trouble() -> CheckResult:
     return (503, full) if full else (200, "ready")
 
 
+def _is_local(scope: HTTPScope) -> bool:
+    """Return True for a program on this machine; a proxy there forwards requests of others."""
+    client = scope.get("client")
+    is_forwarded = any(name in FORWARDING_HEADERS for name, _value in scope["headers"])
+    return client is not None and is_loopback(str(client[0])) and not is_forwarded
+
+
 def _loop() -> asyncio.AbstractEventLoop:
     return asyncio.get_running_loop()
 
 
 _checking: "asyncio.Future[CheckResult] | None" = None
 _threads = ThreadPool("flamewatch-ready", threads=1)
+_checks = {name: _RepeatedCheck(name) for name in SERVICE_CHECKS}
 ADDRESSES: dict[str, Callable[[], Awaitable[CheckResult]]] = {"/ok": live, "/ready": ready}
 
 
 async def respond(scope: HTTPScope, send: ASGISendCallable) -> None:
     """Respond to a request for one of ADDRESSES, whatever its method."""
+    if scope["path"] == "/ready" and b"verbose" in scope.get("query_string", b"").split(b"&"):
+        await respond_verbosely(scope, send)
+        return
     status, text = await ADDRESSES[scope["path"]]()
     await send_text(send, status, f"{text}\n")

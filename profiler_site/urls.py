@@ -11,3 +11,5 @@ urlpatterns = [
     path("account/", include("allauth.account.urls")),
     path("", include("frontend.urls")),
 ]
+
+handler500 = "frontend.database_outage.respond_to_error"

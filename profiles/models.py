@@ -49,6 +49,9 @@ class Profile(models.Model):
         indexes = [
             models.Index(fields=["project", "service", "type", "time"], name="profile_by_time"),
             models.Index(fields=["deployment", "type", "time"], name="profile_by_deployment"),
+            models.Index(  # of few rows, for metrics
+                fields=["id"], name="quarantined_profiles", condition=models.Q(quarantined=True)
+            ),
         ]
 
     def __str__(self) -> str:
@@ -118,6 +121,9 @@ class Block(models.Model):
                 fields=["covered_by", "start"],
                 name="block_part",
                 condition=models.Q(is_part=True),
+            ),
+            models.Index(
+                fields=["id"], name="quarantined_blocks", condition=models.Q(quarantined=True)
             ),
         ]
 

@@ -21,6 +21,7 @@ from profiles.queries.concurrency import (
 from profiles.queries.context import DeadlinePassed, QueryContext
 from profiles.queries.deployments import deployments_of
 from profiles.queries.exports import ExportFile, ExportFormat, run_export
+from profiles.queries.query_record import QueryStatus
 from profiles.queries.render import (
     VERSION,
     compare_document,
@@ -158,6 +159,7 @@ __all__ = [
     "ProfileValuesResult",
     "ProfilesResult",
     "QueryContext",
+    "QueryStatus",
     "Selection",
     "SeriesChange",
     "SeriesResult",

@@ -5,6 +5,8 @@ import time
 from celery import shared_task
 from django.conf import settings
 
+from common import heartbeats
+from common.heartbeats import Heartbeat
 from scheduler import policy
 from scheduler.capture_requests import CaptureRequest, CaptureTarget
 from scheduler.long_poll import queue_of_process
@@ -17,6 +19,7 @@ _HORIZON = 1.5  # periods to plan ahead: half a period more than one, if the nex
 def plan() -> None:
     """Add the upcoming capture requests to the long-poll queue. Idempotent."""
     queue_of_process().add_requests(plan_now())
+    heartbeats.note(Heartbeat.PLAN)
 
 
 def plan_now() -> list[CaptureRequest]:

@@ -15,6 +15,8 @@ from django.test import TransactionTestCase
 from pytest_django import Settings
 
 from common import bounded_cache, minute_counter, write_behind
+from common.repeated_log import repeated_log
+from profiler_site.metrics.installation import installation_metrics
 from profiles.queries.cache import result_cache
 from projects.credentials import keys
 from projects.models import Member, Project, Role, User
@@ -31,6 +33,8 @@ def nothing_remembered() -> None:
     """Clear all in-process caches, because each test has its own rows."""
     bounded_cache.clear_all()
     minute_counter.clear_all()
+    repeated_log.clear()
+    installation_metrics.forget()
     write_behind.clear_all()
     for cache in caches.all():
         cache.clear()

@@ -72,7 +72,9 @@ class _QuerierView(WireView):
                 return gzip.compress(body, COMPRESSION, mtime=0), True
             return body, False
 
-        return await execute(access, run)
+        # The path is one of a bounded number: the view is found, and a procedure is known.
+        kind = f"pyroscope_{request.path.rpartition('/')[2]}"
+        return await execute(access, run, kind=kind)
 
 
 class ProcedureView(_QuerierView):

@@ -57,11 +57,12 @@ def query(request: ApiRequest) -> ApiQuery:
 class AnnotationsView(ApiQueryView):
     http_method_names = ["get", "post"]
     query = staticmethod(query)
+    kind = "api_annotations"
 
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
         access = await _writer(request, project)
         fields = _read_fields(json_body.parse(request.body))
-        row = await execute(access, lambda _: _create(access, fields))
+        row = await execute(access, lambda _: _create(access, fields), kind="api_annotations")
         return json_response(_document(row), status=201)
 
 
@@ -70,7 +71,7 @@ class AnnotationView(WireView):
 
     async def delete(self, request: HttpRequest, project: str, annotation: int) -> HttpResponse:
         access = await _writer(request, project)
-        await execute(access, lambda _: _delete(access, annotation))
+        await execute(access, lambda _: _delete(access, annotation), kind="api_annotations")
         return HttpResponse(status=204)
 
 

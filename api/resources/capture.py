@@ -44,7 +44,9 @@ class CaptureView(WireView):
             await admit_query(access)
             params = _read_params(json_body.parse(request.body))
             pending = await execute(
-                access, lambda _: _request_capture(access.project_id, access.prefix, params)
+                access,
+                lambda _: _request_capture(access.project_id, access.prefix, params),
+                kind="api_capture",
             )
         return json_response(_json(params, pending), status=201)
 

@@ -19,6 +19,7 @@ from ingest.cloud_profiler import offline, uploads, wire
 from ingest.cloud_profiler.responses import ProfileJson
 from ingest.uploads import requests
 from ingest.uploads.requests import UploadRequest, read_upload
+from ingest.uploads.upload_metrics import Protocol, measure_uploads
 
 PREFIX = "/v2/"
 URLCONF = "ingest.cloud_profiler.urls"
@@ -32,24 +33,27 @@ class Endpoint:
 
     def __init__(self) -> None:
         self._django = LeanHandler(URLCONF)
+        self._upload = measure_uploads(Protocol.CLOUD_PROFILER, _respond_to_upload)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        upload = _UPLOAD.fullmatch(scope["path"])
-        if not upload:
-            return await self._django(scope, receive, send)
-        incoming = Incoming(receive)
-        try:
-            message = await _store_upload(requests.of_scope(scope, incoming), upload[1], upload[2])
-            await send_response(send, 200, _JSON, orjson.dumps(message))
-        except Disconnected:
-            return
-        except Exception as error:
-            await send_error(incoming.responding(send), error)
+        is_upload = _UPLOAD.fullmatch(scope["path"]) is not None
+        await (self._upload if is_upload else self._django)(scope, receive, send)
 
 
-def _store_upload(
-    request: UploadRequest, project: str, name_id: str | None
-) -> Awaitable[ProfileJson]:
+async def _respond_to_upload(scope: Scope, receive: Receive, send: Send) -> None:
+    incoming = Incoming(receive)
+    try:
+        message = await _store_upload(requests.of_scope(scope, incoming))
+        await send_response(send, 200, _JSON, orjson.dumps(message))
+    except Disconnected:
+        return
+    except Exception as error:
+        await send_error(incoming.responding(send), error)
+
+
+def _store_upload(request: UploadRequest) -> Awaitable[ProfileJson]:
+    path = _UPLOAD.fullmatch(request.path)
+    project, name_id = (path[1], path[2]) if path else ("", None)
     caller = Caller.of_upload(request)
     if name_id is None:
         _require(request, "POST")

@@ -8,10 +8,12 @@ from ingest.cloud_profiler import handshake, listing, messages, offline, uploads
 from ingest.cloud_profiler.proto import profiler_pb2
 from ingest.cloud_profiler.wire import OfflineProfile, SentProfile
 from ingest.grpc.service import Call, Port, handler
+from ingest.uploads.upload_metrics import Protocol
 
 _SERVICES = profiler_pb2.DESCRIPTOR.services_by_name
 PROFILER_SERVICE = _SERVICES["ProfilerService"].full_name
 EXPORT_SERVICE = _SERVICES["ExportService"].full_name
+_UPLOADS = dict.fromkeys(("CreateOfflineProfile", "UpdateProfile"), Protocol.CLOUD_PROFILER_GRPC)
 # A parked handshake is answered this long before its client's deadline.
 _ANSWER_SECONDS = 1.0
 
@@ -25,7 +27,7 @@ def handlers(port: Port) -> list[grpc.GenericRpcHandler]:
     }
     export = {"ListProfiles": list_profiles}
     return [
-        handler(PROFILER_SERVICE, profiler, port),
+        handler(PROFILER_SERVICE, profiler, port, uploads=_UPLOADS),
         handler(EXPORT_SERVICE, export, port),
     ]
 

@@ -33,7 +33,11 @@ async def list_profiles(
     await admit_query(access)
     size, filters, mark = _page_size(query), _filters(access, query), _page_mark(query)
     try:
-        rows = await execute(access, lambda context: listing.page(context, filters, size + 1, mark))
+        rows = await execute(
+            access,
+            lambda context: listing.page(context, filters, size + 1, mark),
+            kind="list_profiles",
+        )
     except InvalidPageToken:
         raise _bad_token() from None
     message: dict[str, object] = {"profiles": [_json(access, row) for row in rows[:size]]}

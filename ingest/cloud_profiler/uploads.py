@@ -42,11 +42,14 @@ async def update_profile(
     """
     issued = await _issued(caller, project, name_id)
     note_authenticated(caller.scope, ("project", issued.project))
-    with uploading.report_rejections(issued.agent), uploads.account(issued.project) as charge:
+    target = await deployments.target(issued.project, issued.deployment)
+    with (
+        uploading.report_rejections(target, issued.agent),
+        uploads.account(issued.project) as charge,
+    ):
         sent = await read(issued.project, charge)
         check_size(sent.body)
         label_values.count(issued.project, sent.labels)
-        target = await deployments.target(issued.project, issued.deployment)
         make_row = partial(_row, name_id, issued, target, sent)
         stored = await uploading.store_upload(issued.project, issued.type, sent.body, make_row)
     return stored_json(target, stored)

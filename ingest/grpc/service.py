@@ -1,6 +1,7 @@
 """gRPC services whose methods are functions of bytes, with the checks that all of them share."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import grpc
@@ -9,6 +10,7 @@ from ingest.caller import Caller
 from ingest.grpc.caller import caller_of
 from ingest.grpc.errors import abort
 from ingest.grpc.receiving import Receiver
+from ingest.uploads.upload_metrics import Protocol, measure_call
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +43,32 @@ def handler(
     *,
     requires_tls: bool = True,
     on_error: Abort = abort,
+    uploads: Mapping[str, Protocol] | None = None,
 ) -> grpc.GenericRpcHandler:
     """Return the handler of a service.
 
     A credential in the metadata is checked before the request is received. Errors end a call as
     ingest.grpc.errors describes, or as `on_error` does. `requires_tls` is explained in
-    ingest.grpc.caller.
+    ingest.grpc.caller. The methods in `uploads` are counted as uploads of a protocol.
     """
 
+    async def receive(messages: AsyncIterator[bytes], context: "_Context[bytes, bytes]") -> Call:
+        caller = caller_of(context, port.scheme, requires_tls=requires_tls)
+        project = (await caller.access()).project if caller.credential else None
+        sender = ("address", caller.peer) if project is None else ("project", project)
+        has_key = project is not None
+        body = await port.receiver.receive(messages, sender, has_key=has_key)
+        return Call(caller, body, context.time_remaining())
+
     def behaviour(
-        method: Method,
+        method: Method, protocol: Protocol | None
     ) -> Callable[[AsyncIterator[bytes], "_Context[bytes, bytes]"], Awaitable[bytes]]:
         async def respond(
             messages: AsyncIterator[bytes], context: "_Context[bytes, bytes]"
         ) -> bytes:
             try:
-                caller = caller_of(context, port.scheme, requires_tls=requires_tls)
-                project = (await caller.access()).project if caller.credential else None
-                sender = ("address", caller.peer) if project is None else ("project", project)
-                has_key = project is not None
-                body = await port.receiver.receive(messages, sender, has_key=has_key)
-                return await method(Call(caller, body, context.time_remaining()))
+                with nullcontext() if protocol is None else measure_call(protocol):
+                    return await method(await receive(messages, context))
             except Exception as error:
                 await on_error(context, error)
                 raise
@@ -71,7 +78,9 @@ def handler(
     # Methods that take a stream receive their message only when they ask for it; to clients this
     # is the same as a method that takes one message.
     behaviours: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {
-        method: grpc.stream_unary_rpc_method_handler(behaviour(function))
+        method: grpc.stream_unary_rpc_method_handler(
+            behaviour(function, (uploads or {}).get(method))
+        )
         for method, function in methods.items()
     }
     return grpc.method_handlers_generic_handler(name, behaviours)

@@ -50,7 +50,7 @@ async def store_import(access: Access, sent: Import) -> StoredImport:
     target = await deployments.target(access.project, registered.deployment)
     days = (await limits.find_limits(access.project)).retention_days
     make_row = partial(_row, registered, target, sent, timedelta(days=days))
-    with uploading.report_rejections(registered.agent):
+    with uploading.report_rejections(target, registered.agent, sent.agent.hostname):
         label_values.count(access.project, sent.labels)
         stored = await uploading.store_upload(
             access.project, profile.type, profile.pprof, make_row, profile.sample_types

@@ -12,13 +12,15 @@ from ingest.otlp.development_version import VERSION_HEADER, require_version
 from ingest.otlp.export import OtlpSender
 from ingest.otlp.export import export as export_profiles
 from ingest.uploads.upload_budget import uploads
+from ingest.uploads.upload_metrics import Protocol
 
 SERVICE = "opentelemetry.proto.collector.profiles.v1development.ProfilesService"
 _DETAILS = "grpc-status-details-bin"
 
 
 def handler(port: Port) -> grpc.GenericRpcHandler:
-    return service.handler(SERVICE, {"Export": export}, port, on_error=_abort)
+    uploads = {"Export": Protocol.OTLP_GRPC}
+    return service.handler(SERVICE, {"Export": export}, port, on_error=_abort, uploads=uploads)
 
 
 async def export(call: Call) -> bytes:

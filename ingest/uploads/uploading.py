@@ -1,5 +1,6 @@
 """Upload pipeline of all ingest endpoints: check quotas, decode, store."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -8,8 +9,10 @@ from typing import NamedTuple
 
 from django.conf import settings
 
+from common.repeated_log import repeated_log
 from endpoints import error_responses
 from endpoints.errors import BadField, BadRequest, BodyTooLarge, TooManyLabelValues
+from ingest.deployments import Target
 from ingest.uploads import decode_pool, decoding
 from ingest.uploads.decoding import DecodedUpload, self_report
 from profiles.engine.errors import BadProfile, TooLarge
@@ -22,6 +25,8 @@ from projects.profile_types import ProfileType
 from projects.registration import agent_reports, registry
 from projects.usage import quotas
 from projects.usage.quota_reached import QuotaReached
+
+log = logging.getLogger(__name__)
 
 _UPLOAD_ERRORS = (
     *(BadField, BadRequest, BadProfile, BodyTooLarge, Conflict, QuotaReached, TooLarge),
@@ -145,13 +150,23 @@ def _without_frames(error: Exception) -> Exception:
 
 
 @contextmanager
-def report_rejections(agent: int | None) -> Iterator[None]:
-    """Show errors of an agent's uploads on the agents page; leave out failures of the server."""
+def report_rejections(target: Target, agent: int | None, host: str = "") -> Iterator[None]:
+    """Log errors of an agent's uploads, and show them on the agents page.
+
+    Failures of the server are left out. The log has one line a minute for each deployment and
+    status.
+    """
     try:
         yield
     except _UPLOAD_ERRORS as error:
-        if agent is None:
-            raise
         response = error_responses.error_response(error)
-        agent_reports.note_rejection(agent, f"{response.status}: {response.message}")
+        repeated_log.warn(
+            log,
+            "Upload rejected with %d: project %s, service %s, agent %s: %s",
+            *(response.status, target.project_id, target.service),
+            *(host or ("not stored" if agent is None else f"{agent}"), response.message),
+            key=f"{target.deployment} {response.status}",
+        )
+        if agent is not None:
+            agent_reports.note_rejection(agent, f"{response.status}: {response.message}")
         raise

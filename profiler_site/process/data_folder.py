@@ -12,7 +12,16 @@ log = logging.getLogger(__name__)
 
 _FILE = "lock"
 # All that the server creates in its data folder. Anything else may be the operator's own.
-_OWN_NAMES = ("address", "blobs", "demo.json", "disk-reserve", _FILE, "secret_key", "static")
+_OWN_NAMES = (
+    "address",
+    "blobs",
+    "demo.json",
+    "disk-reserve",
+    _FILE,
+    "metrics",
+    "secret_key",
+    "static",
+)
 _SQLITE_SUFFIXES = ("", "-journal", "-shm", "-wal")
 PRIVATE_UMASK = 0o077
 

@@ -7,7 +7,10 @@ connection delays the stop. `stop` runs last, after all requests have ended.
 import asyncio
 import threading
 
+from django.conf import settings
+
 from common import write_behind
+from common.metric_exchange import start_exchange
 from frontend.load_pages import load_pages
 from ingest.uploads import conversion_pool
 from profiles.storage import head
@@ -24,6 +27,8 @@ async def start() -> None:
     await queue_of_process().open()
     await write_behind.start()
     conversion_pool.pool.start()
+    if settings.REDIS_URL:  # otherwise there is only this process
+        start_exchange("web")
     threading.Thread(target=load_pages, name="flamewatch-load-pages", daemon=True).start()
 
 

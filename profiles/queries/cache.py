@@ -19,6 +19,8 @@ from cachetools import LRUCache, TLRUCache
 from django.conf import settings
 from redis.exceptions import RedisError
 
+from common.outages import Dependency, count_failure
+from common.repeated_log import repeated_log
 from profiles.engine.blocks import DayBlock, HourBlock
 from profiles.queries import result_codec
 from profiles.storage.blob_store import BlockLocation
@@ -231,11 +233,13 @@ class RedisCache:
             return command(REDIS_PREFIX + result_codec.digest(key))
         except RedisError as error:
             self._without_until = time.monotonic() + WITHOUT_REDIS_SECONDS
+            count_failure(Dependency.REDIS)
             self._failed(error)
             return None
 
     def _failed(self, error: Exception) -> None:
-        logger.warning("The result cache in Redis failed; queries continue without it: %s", error)
+        message = "The result cache in Redis failed; queries continue without it: %s"
+        repeated_log.warn(logger, message, error)
         with self._lock:
             self._stats.errors += 1
 

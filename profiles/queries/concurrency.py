@@ -6,13 +6,16 @@ leave threads and memory for the others.
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TypeVar
 
 from common.database_pool import with_usable_connection
 from common.fair_threads import FairLimits, FairThreads, QueueFull
-from profiles.queries.context import NO_PROJECT, QueryContext
+from profiles.queries.context import NO_PROJECT, DeadlinePassed, QueryContext
+from profiles.queries.query_record import OTHER, QueryRecord, QueryStatus
+from profiles.queries.selection import InvalidQuery
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
 
@@ -46,6 +49,7 @@ async def run_query(
     client: Hashable,
     work: Callable[[QueryContext], T],
     *,
+    kind: str = OTHER,
     project_id: str = "",
     deadline: float | None = None,
 ) -> T:
@@ -53,12 +57,13 @@ async def run_query(
 
     Queries of one project share its limits; those of a client without a project have the
     client's. Cancellation removes queued work from the queue. Running work ends with
-    DeadlinePassed at its next check, and occupies its thread until then. Raise
-    TooManyQueriesWaiting if the queue is full.
+    DeadlinePassed at its next check, and occupies its thread until then. `kind` is a label of
+    metrics, one of a bounded number. Raise TooManyQueriesWaiting if the queue is full.
     """
-    context = QueryContext(project or NO_PROJECT, project_id, deadline)
+    record = QueryRecord(kind, project_id=project_id)
+    context = QueryContext(project or NO_PROJECT, project_id, deadline, record=record)
     tenant = client if project is None else ("project", project)
-    run = partial(with_usable_connection, partial(work, context))
+    run = partial(record.run, partial(with_usable_connection, partial(work, context)))
     try:
         future = _threads.submit(tenant, client, run)
     except QueueFull as full:
@@ -66,11 +71,27 @@ async def run_query(
             project,
             RejectionReason.QUERIES_WAITING if full.of_tenant else RejectionReason.SERVER_BUSY,
         )
+        record.finish(QueryStatus.REJECTED)
         raise TooManyQueriesWaiting(full) from None
+    status = QueryStatus.ERROR
     try:
-        return await asyncio.wrap_future(future)
+        result = await asyncio.wrap_future(future)
+        status = QueryStatus.OK
+        return result
+    except DeadlinePassed:
+        status = QueryStatus.TIMEOUT
+        raise
+    except asyncio.CancelledError:
+        # The caller's own time-out cancels it too.
+        is_late = deadline is not None and time.monotonic() >= deadline
+        status = QueryStatus.TIMEOUT if is_late else QueryStatus.CANCELLED
+        raise
+    except InvalidQuery:
+        status = QueryStatus.INVALID
+        raise
     finally:
         context.cancelled.set()
+        record.finish(status)
 
 
 _threads = FairThreads("flamewatch-query", LIMITS)

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from django.db import connection
 
+from profiles.queries.query_record import QueryRecord
+
 T = TypeVar("T")
 
 NO_PROJECT = 0  # of a context whose project is not known yet: no selection is of it
@@ -94,6 +96,7 @@ class QueryContext:
     deadline: float | None = None  # in seconds of time.monotonic(); None: no deadline
     cancelled: Event = field(default_factory=Event)  # set when the client is gone
     snapshot: Snapshot = field(default_factory=Snapshot)
+    record: QueryRecord = field(default_factory=QueryRecord)
 
     def check(self) -> None:
         """Raise DeadlinePassed if the deadline has passed or the client is gone."""
@@ -109,5 +112,6 @@ class QueryContext:
 
         With `seconds`, the deadline is so long from now.
         """
+        self.record.project_id = project_id
         deadline = self.deadline if seconds is None else time.monotonic() + seconds
         return replace(self, project=project, project_id=project_id, deadline=deadline)

@@ -107,6 +107,9 @@ def plan_query(
     a snapshot reads nothing.
     """
     _require_own(context, selection)
+    context.record.note_selection(
+        selection.service, selection.type.value, selection.start, selection.end
+    )
     if selection.snapshot:
         nothing = RowFilter(micros(selection.start), micros(selection.end), None, (), None, "")
         return QueryPlan(selection, nothing, False, Profile.objects.none(), [], None)

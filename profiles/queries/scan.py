@@ -90,6 +90,7 @@ def add_profiles(
         for each in inputs:
             each.add_to(accumulator, stats)
     coverage = stats.coverage()
+    context.record.profiles += coverage.profiles
     require_64_bits(coverage.total)
     return coverage
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from django.conf import settings
 
+from common.outages import Dependency, note_failure
 from common.thread_pool import ThreadPool
 from profiles.engine.blocks.sections.container import Source
 from profiles.models import Block
@@ -129,7 +130,7 @@ def _wait(location: BlockLocation, data: Future[bytes], deadline: float | None) 
         return data.result(_seconds_left(deadline))
     except TooLate:
         data.cancel()  # a read that has not started leaves the queue; a running one goes on
-        logger.warning("Reading blob %s timed out.", location.key)
+        note_failure(Dependency.BLOB_STORE, logger, "Reading blob %s timed out.", location.key)
         raise BlobDeadlinePassed(f"Reading blob {location.key} timed out.") from None
 
 

@@ -41,7 +41,7 @@ def note_stored() -> None:
     _failed[0] = None
 
 
-def _folders() -> list[Path]:
+def folders() -> list[Path]:
     """Return the folders on this machine that profiles are stored in.
 
     The disks of a PostgreSQL server or an S3 store are not visible from here.
@@ -60,7 +60,7 @@ def _space() -> DiskSpace:
     key = settings.BLOB_URL
     if key not in _spaces:
         _spaces.clear()
-        _spaces[key] = DiskSpace(_folders(), lambda: int(settings.MIN_FREE_BYTES))
+        _spaces[key] = DiskSpace(folders(), lambda: int(settings.MIN_FREE_BYTES))
     return _spaces[key]
 
 

@@ -17,6 +17,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 
 from common import database_pool
 from common.disk_space import is_disk_full
+from common.outages import Dependency, note_failure
 from profiles.storage import deduplication, disk
 from profiles.storage.deduplication import BlocksUnread, Conflict
 from profiles.storage.insert import Outcome, Rejected, Unstorable, insert_once
@@ -106,7 +107,9 @@ class Writer:
             outcomes = self._insert_or_reconnect([new for new, _awaited in batch])
             disk.note_stored()
         except (DatabaseError, InterfaceError) as error:
-            log.warning("Storing profiles failed; agents retry: %s", error)
+            note_failure(
+                Dependency.DATABASE, log, "Storing profiles failed; agents retry: %s", error
+            )
             connection.close()
             outcomes = [_unavailable(error) for _ in batch]
         except Exception as error:

@@ -52,7 +52,7 @@ class InProcessQueue:
         self._returns: dict[int, float] = {}  # policy.next_return by project over its quota
         self._added_ids: dict[str, float] = {}  # request ids, with the time to forget them
         self._swept = 0.0
-        self._claimed = self._expired = 0
+        self._made = self._claimed = self._expired = 0
         self._stopping = False
 
     # -- agents ---------------------------------------------------------------------------
@@ -109,7 +109,6 @@ class InProcessQueue:
             return
         response = parked.response.result()
         if isinstance(response, Assignment):
-            self._claimed -= 1
             queue.unassign(response.request, parked.waiter.agent)
             self._open_request(response.request)
 
@@ -191,6 +190,7 @@ class InProcessQueue:
         for request in added:
             if request.id not in self._added_ids:
                 self._added_ids[request.id] = request.scheduled + capture_requests.ID_SECONDS
+                self._made += 1
                 loop.call_later(max(0.0, request.scheduled - now), self._open_request, request)
 
     def _open_request(self, request: CaptureRequest) -> None:
@@ -260,7 +260,7 @@ class InProcessQueue:
 
     def counts(self) -> QueueCounts:
         waiting = sum(len(queue.waiting) for queue in list(self._queues.values()))
-        return QueueCounts(waiting, self._claimed, self._expired)
+        return QueueCounts(waiting, self._made, self._claimed, self._expired)
 
     # -- start and end --------------------------------------------------------------------
 

@@ -61,10 +61,12 @@ class BackOff:
 class QueueCounts:
     """Counts for metrics.
 
-    `claimed` and `expired` count since the start of the process, in Redis since their keys exist.
+    All but `waiting` count since the start of the process, in Redis since their keys exist. They
+    never decrease: a request whose agent has left at once is claimed and counted again.
     """
 
     waiting: int  # parked handshakes
+    made: int  # capture requests that were added
     claimed: int  # capture requests that agents claimed
     expired: int  # capture requests that expired
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from redis.exceptions import RedisError
 
+from common.outages import Dependency, count_failure
 from projects.profile_types import ProfileType
 from scheduler import policy
 from scheduler.capture_requests import EXPIRY_SECONDS, CaptureRequest
@@ -263,6 +264,7 @@ class RedisQueue:
 
     def _log_failure(self, error: BaseException) -> None:
         """Log a failure of Redis, once until it works again."""
+        count_failure(Dependency.REDIS)
         if not self._failure_logged:
             logger.error("The long-poll queue lost Redis; agents back off: %s", error)
         self._failure_logged = True

@@ -13,6 +13,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
+from common.outages import Dependency, count_failure
 from projects.profile_types import ProfileType
 from scheduler import capture_requests
 from scheduler.capture_requests import CaptureRequest, CaptureTarget
@@ -111,8 +112,9 @@ class RedisState:
     def counts(self) -> QueueCounts:
         with _reported():
             waiting: Any = self._client.zcount(f"{PREFIX}held", time.time(), "+inf")
-            claimed, expired = self._client.mget(f"{PREFIX}claimed", f"{PREFIX}lapsed")
-            return QueueCounts(int(waiting), int(claimed or 0), int(expired or 0))
+            names = [f"{PREFIX}{name}" for name in ("made", "claimed", "lapsed")]
+            made, claimed, expired = (int(count or 0) for count in self._client.mget(names))
+            return QueueCounts(int(waiting), made, claimed, expired)
 
 
 def _waiting(rows: Sequence[str]) -> Iterator[str]:
@@ -129,6 +131,7 @@ def _reported() -> Iterator[None]:
     try:
         yield
     except RedisError as error:
+        count_failure(Dependency.REDIS)
         raise QueueUnavailable(
             _("The long-poll queue is not available. Try again later.")
         ) from error

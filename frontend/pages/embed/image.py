@@ -86,7 +86,7 @@ class EmbedView(WireView):
             data = self._format.draw(picture, image_params.scale, context.check)
             return _Image(data, f'"{hashlib.blake2b(data, digest_size=16).hexdigest()}"')
 
-        image = await execute(access, work)
+        image = await execute(access, work, kind="embed")
         response = self._response(image.data, HTTPStatus.OK)
         if image.tag in parse_etags(request.headers.get("if-none-match", "")):
             response = self._response(b"", HTTPStatus.NOT_MODIFIED)

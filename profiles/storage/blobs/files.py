@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from common.outages import Dependency, count_failure
 from profiles.storage.blobs.interface import BlobEntry, BlobMissing, BlobUnavailable
 from profiles.storage.blobs.keys import checked
 
@@ -28,7 +29,7 @@ class FileBlobs:
             for folder in (path.parent, *made):
                 _sync_folder(folder)
         except OSError as error:
-            raise BlobUnavailable(f"Blob {key} cannot be written: {error.strerror}.") from error
+            raise _unavailable(key, "written", error) from error
 
     def get(self, key: str, offset: int = 0, length: int | None = None) -> bytes:
         try:
@@ -38,7 +39,7 @@ class FileBlobs:
         except FileNotFoundError:
             raise BlobMissing(f"Blob {key} does not exist.") from None
         except OSError as error:
-            raise BlobUnavailable(f"Blob {key} cannot be read: {error.strerror}.") from error
+            raise _unavailable(key, "read", error) from error
         if len(data) != size:
             raise BlobMissing(f"Blob {key} is truncated: {offset + len(data)} bytes.")
         return data
@@ -47,7 +48,7 @@ class FileBlobs:
         try:
             self._path(key).unlink(missing_ok=True)
         except OSError as error:
-            raise BlobUnavailable(f"Blob {key} cannot be deleted: {error.strerror}.") from error
+            raise _unavailable(key, "deleted", error) from error
 
     def list(self, prefix: str = "") -> Iterator[BlobEntry]:
         """Yield the blobs whose keys start with the prefix.
@@ -63,6 +64,11 @@ class FileBlobs:
 
     def _path(self, key: str) -> Path:
         return self._folder / checked(key)
+
+
+def _unavailable(key: str, action: str, error: OSError) -> BlobUnavailable:
+    count_failure(Dependency.BLOB_STORE)
+    return BlobUnavailable(f"Blob {key} cannot be {action}: {error.strerror}.")
 
 
 def _listed(path: Path, key: str) -> Iterator[BlobEntry]:

@@ -12,6 +12,7 @@ import obstore
 from obstore.exceptions import BaseError
 from obstore.store import S3Store
 
+from common.outages import Dependency, count_failure
 from profiles.storage.blobs.interface import BlobEntry, BlobMissing, BlobUnavailable
 from profiles.storage.blobs.keys import checked
 
@@ -19,6 +20,7 @@ from profiles.storage.blobs.keys import checked
 CONNECT_SECONDS = 3
 REQUEST_SECONDS = 15
 RETRY_SECONDS = 20
+MAX_RETRIES = 2
 
 
 class S3Blobs:
@@ -27,7 +29,14 @@ class S3Blobs:
     is_remote = True
 
     def __init__(
-        self, bucket: str, prefix: str = "", endpoint: str = "", region: str = "us-east-1"
+        self,
+        bucket: str,
+        prefix: str = "",
+        endpoint: str = "",
+        region: str = "us-east-1",
+        *,
+        max_retries: int = MAX_RETRIES,
+        request_seconds: int = REQUEST_SECONDS,
     ) -> None:
         self._name = f"s3://{bucket}"
         address = {"endpoint": endpoint} if endpoint else {}
@@ -40,9 +49,12 @@ class S3Blobs:
             client_options={
                 "allow_http": endpoint.startswith("http://"),
                 "connect_timeout": f"{CONNECT_SECONDS}s",
-                "timeout": f"{REQUEST_SECONDS}s",
+                "timeout": f"{request_seconds}s",
             },
-            retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=RETRY_SECONDS)},
+            retry_config={
+                "max_retries": max_retries,
+                "retry_timeout": timedelta(seconds=RETRY_SECONDS),
+            },
             **address,  # type: ignore[arg-type]
         )
 
@@ -84,5 +96,6 @@ class S3Blobs:
         except FileNotFoundError:
             raise BlobMissing(f"Blob {key} does not exist.") from None
         except (BaseError, OSError) as error:
+            count_failure(Dependency.BLOB_STORE)
             reason = str(error).partition("\n")[0]
             raise BlobUnavailable(f"{self._name} failed with blob {key}: {reason}") from error

@@ -6,7 +6,6 @@ for at = 1, #ARGV, 4 do
   local raw = redis.call('GETDEL', P .. 'given:' .. token)
   if raw then
     local request = cjson.decode(raw)
-    redis.call('DECR', P .. 'claimed')
     redis.call('DEL', busy_key(dep, agent))
     redis.call('ZREM', P .. 'captured:' .. dep .. ':' .. request.type, agent)
     put_request(request, raw)

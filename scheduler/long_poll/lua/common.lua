@@ -16,7 +16,7 @@
 -- returns:<dep>         string time at which the last agent that backs off should return;
 --                              returns:project:<project> for those over their project's quota
 -- offered               zset   project:dep:type: time of the last offer
--- claimed, lapsed       string counters of claimed and expired requests
+-- made, claimed, lapsed string counters of added, claimed and expired requests
 local P = KEYS[1]
 local time = redis.call('TIME')
 local now = tonumber(time[1]) + tonumber(time[2]) / 1e6

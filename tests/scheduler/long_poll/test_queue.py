@@ -319,7 +319,9 @@ async def test_a_wait_cancelled_during_its_assignment_gives_the_request_back(
     await asyncio.wait({wait})
     if wait.cancelled():
         assert await claimed(asyncio.create_task(queue.wait(agent("a"), LONG))) == "s"
-    assert queue.counts().claimed == 1
+    # A claim that was given back counts too: counters of Prometheus never decrease.
+    assert queue.counts().claimed in (1, 2)
+    assert queue.counts().made == 1
 
 
 async def test_requests_are_added_from_any_thread(queue: LongPollQueue) -> None:

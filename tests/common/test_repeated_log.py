@@ -1,0 +1,51 @@
+"""Repeated log lines: once a minute, with a count."""
+
+import logging
+
+import pytest
+
+from common import repeated_log
+from common.repeated_log import PERIOD_SECONDS, RepeatedLog
+
+log = logging.getLogger(__name__)
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_kind_is_logged_once_a_minute_with_the_number_left_out(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = Clock()
+    lines = RepeatedLog(clock)
+    for number in range(5):
+        lines.warn(log, "Redis failed: %s", number)
+    clock.now += PERIOD_SECONDS
+    lines.warn(log, "Redis failed: %s", 5)
+    assert caplog.messages == [
+        "Redis failed: 0",
+        "Redis failed: 5 (and 4 more since the last such line)",
+    ]
+
+
+def test_other_messages_and_keys_are_kinds_of_their_own(caplog: pytest.LogCaptureFixture) -> None:
+    lines = RepeatedLog(Clock())
+    lines.warn(log, "Rejected", key="one")
+    lines.warn(log, "Rejected", key="two")
+    lines.warn(log, "Stored")
+    assert caplog.messages == ["Rejected", "Rejected", "Stored"]
+
+
+def test_the_number_of_kinds_is_bounded(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repeated_log, "_MAX_KINDS", 3)
+    lines = RepeatedLog(Clock())
+    for number in range(100):
+        lines.warn(log, "Rejected", key=f"{number}")
+    assert len(caplog.messages) == 4
+    assert len(lines._kinds) == 4
