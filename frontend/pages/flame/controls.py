@@ -9,7 +9,7 @@ from frontend.components.display_names import metric_name
 from frontend.components.downloads import ENDINGS
 from frontend.components.label_menu import LabelMenu
 from frontend.components.picker import Item
-from frontend.queries.params import DEFAULT_COLOUR, PageParams
+from frontend.queries.params import PageParams
 from profiles.query import Metric, TopResult
 from projects.models import Project
 
@@ -43,7 +43,7 @@ class Controls:
     views: list[ControlChoice]
     words: str  # one-line description of the chosen view
     metrics: list[Item]
-    colours: list[ControlChoice]
+    colours: list[Item]
     orders: list[Item]
     downloads: list[Download]
     embed_url: str  # of the page that makes an image for other sites
@@ -94,12 +94,9 @@ def _metrics(metrics: tuple[Metric, ...], shown: Metric) -> list[Item]:
     return [Item(metric.name, metric_name(metric), metric == shown) for metric in metrics]
 
 
-def _colours(params: PageParams) -> list[ControlChoice]:
+def _colours(params: PageParams) -> list[Item]:
     shown = [("package", _("Package")), ("self", _("Self")), ("total", _("Total"))]
-    return [
-        ControlChoice(name, "colour", by if by != DEFAULT_COLOUR else "", params.colour == by)
-        for by, name in shown
-    ]
+    return [Item(by, name, params.colour == by) for by, name in shown]
 
 
 def _orders(params: PageParams) -> list[Item]:

@@ -19,7 +19,8 @@ import { begunIn, drawVersions } from './versions.js';
 
 /** @typedef {import("./uplot.js").Plot} Plot */
 
-const TOP = 16; // pixels for the version names
+const TOP = { full: 16, strip: 12 }; // pixels for the version names
+const LEAST_HEIGHT = 60; // pixels of a chart with axes; a lower one is a strip of lines and bars
 const BARS = 0.4; // of the height, for the bar of the most profiles
 const DASHES = [[], [6, 3]];
 const COLOURS = [3, 1]; // numbers of the series' colours
@@ -42,6 +43,7 @@ class ProfileStrip extends TimeChart {
   /** @param {any} plot @param {import("./time_chart.js").Look} look */
   drawing(plot, look) {
     const [bar, base, ...strokes] = coloursOf(this, ['strip-bar', 'line-strong', 'series-3', 'series-1']);
+    const isStrip = this.clientHeight < LEAST_HEIGHT;
     const middle = (/** @type {number} */ _, /** @type {number} */ i) => plot.from + (i + 0.5) * plot.step;
     const times = plot.counts.map(middle);
     const bars = library().paths.bars({ size: [0.77, Infinity] });
@@ -56,18 +58,21 @@ class ProfileStrip extends TimeChart {
     const mostProfiles = Math.max(1, ...plot.counts);
     const most = Math.max(0, ...plot.values.flat());
     const options = {
-      padding: [TOP, 0, 0, 0],
+      padding: [isStrip ? TOP.strip : TOP.full, 0, 0, 0],
       scales: {
         ...this.common().scales,
         y: { range: () => [0, most > 0 ? most * 1.12 : 1] },
         profiles: { range: () => [0, mostProfiles / BARS] },
       },
       series: [{}, counts, ...lines],
-      axes: [{ ...this.timeAxis(look), border: { show: true, stroke: base, width: 1 } }, { show: false }],
+      axes: [
+        { ...this.timeAxis(look), show: !isStrip, border: { show: true, stroke: base, width: 1 } },
+        { show: false },
+      ],
       cursor: { ...this.common().cursor, points: { size: 7 } },
       hooks: {
         setCursor: [(/** @type {Plot} */ made) => this.point(made)],
-        drawAxes: [(/** @type {Plot} */ made) => most > 0 && this.drawMost(made, most, look)],
+        drawAxes: [(/** @type {Plot} */ made) => !isStrip && this.drawAxis(made, most, look)],
         draw: [
           (/** @type {Plot} */ made) => {
             this.mark(made, look);
@@ -91,22 +96,25 @@ class ProfileStrip extends TimeChart {
   }
 
   /**
-   * Draw a line at the greatest value, with its text.
+   * Draw the value axis: zero at the foot, and a line at the greatest value, with its text.
    * @param {Plot} plot
    * @param {number} most
    * @param {import("./time_chart.js").Look} look
    */
-  drawMost(plot, most, look) {
+  drawAxis(plot, most, look) {
     const { ctx, bbox } = plot;
     const ratio = devicePixelRatio || 1;
-    const y = Math.round(plot.valToPos(most, 'y', true));
+    const left = bbox.left + 2 * ratio;
     ctx.save();
-    ctx.fillStyle = look.line;
-    ctx.fillRect(bbox.left, y, bbox.width, ratio);
     ctx.font = `${11 * ratio}px ${look.face}`;
-    ctx.textBaseline = 'top';
+    ctx.fillStyle = look.line;
+    const y = Math.round(plot.valToPos(most, 'y', true));
+    if (most > 0) ctx.fillRect(bbox.left, y, bbox.width, ratio);
     ctx.fillStyle = look.muted;
-    ctx.fillText(formatValue(most, this.bars.unit), bbox.left + 2 * ratio, y + 3 * ratio);
+    ctx.textBaseline = 'top';
+    if (most > 0) ctx.fillText(formatValue(most, this.bars.unit), left, y + 3 * ratio);
+    ctx.textBaseline = 'bottom';
+    ctx.fillText('0', left, bbox.top + bbox.height - 2 * ratio);
     ctx.restore();
   }
 

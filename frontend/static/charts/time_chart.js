@@ -161,6 +161,7 @@ export class TimeChart extends HTMLElement {
   fit() {
     const { clientWidth: width, clientHeight: height } = this;
     if (!this.plot) this.draw();
+    else if (width && this.plot.height !== height) this.draw();
     else if (width && this.plot.root.clientWidth !== width) this.plot.setSize({ width, height });
   }
 

@@ -3,6 +3,7 @@
 /**
  * @typedef {object} Plot
  * @property {HTMLElement} root
+ * @property {number} height CSS pixels, axes included
  * @property {HTMLElement} over overlay of the plot area, in CSS pixels
  * @property {CanvasRenderingContext2D} ctx in device pixels
  * @property {{left: number, top: number, width: number, height: number}} bbox of the plot, device pixels

@@ -4,6 +4,7 @@ import { act, subjectOf } from '../flame-graph/actions.js';
 import { watchChips } from '../flame-graph/chips.js';
 import { watchLinks } from '../flame-graph/links.js';
 import { watchMenu } from '../flame-graph/menu.js';
+import { watchPanes } from '../flame-graph/panes.js';
 import { search, watchSearch } from '../flame-graph/search.js';
 import { paintSwatches } from '../flame-graph/swatches.js';
 import { addressWith, visit } from '../shell/visit.js';
@@ -45,6 +46,7 @@ document.addEventListener('diff-leave', () => {
 watchChips(document);
 watchKeys(document, graphs);
 watchLinks(document);
+watchPanes(document);
 watchSearch(document, graphs);
 watchMenu(document, (event, target) => {
   const graph = target.closest('flame-diff');

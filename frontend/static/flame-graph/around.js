@@ -33,7 +33,7 @@ export function showAround() {
   const tree = flame?.data?.tree;
   const [legend, crumbs] = [element('#legend'), element('#crumbs')];
   if (!flame || !tree || !legend || !crumbs) return;
-  showLegend(legend, tree, colourBy(flame.getAttribute('colour')));
+  showLegend(legend, element('#all-packages'), tree, colourBy(flame.getAttribute('colour')));
   showCrumbs(crumbs, tree, flame.zoomed.node, (node) => flame.zoom(node));
 }
 
@@ -61,10 +61,10 @@ export function showFailure(reason, detail) {
 /** Set the colour mode of the graphs and of the colour menu. @param {string} by */
 export function showColour(by) {
   for (const flame of graphs()) flame.setAttribute('colour', by);
-  for (const link of document.querySelectorAll('#colours a')) {
-    if (link.getAttribute('data-colour') === by) link.setAttribute('aria-current', 'true');
-    else link.removeAttribute('aria-current');
-  }
+  const menu = element('#colours');
+  const options = menu instanceof HTMLSelectElement ? menu.options : [];
+  // as the default too: a reset of the form returns to what is shown
+  for (const option of options) option.selected = option.defaultSelected = colourBy(option.value) === by;
   showAround();
 }
 

@@ -26,6 +26,7 @@ export function showFrame(tree, node, view) {
   const bar = element('#frame-bar');
   chosen = tree && node >= 0 ? subjectOf(tree, node) : null;
   if (!bar) return;
+  bar.toggleAttribute('data-at-view', chosen !== null && node === view); // the path names it
   for (const part of bar.children) part.toggleAttribute('hidden', part.matches('[data-hint]') === (chosen !== null));
   if (!tree || !chosen) return;
   const values = valuesOf(tree, node, view, '');

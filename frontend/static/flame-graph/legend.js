@@ -4,7 +4,7 @@
  */
 
 import { textOf } from '../shell/texts.js';
-import { formatPercent, formatValue } from '../units.js';
+import { formatCount, formatPercent, formatValue } from '../units.js';
 import { mostSelf } from './colours.js';
 import { packageColoursOf } from './package-colours.js';
 import { filled, harmless } from './text.js';
@@ -13,46 +13,71 @@ import { filled, harmless } from './text.js';
 /** @typedef {import("./colours.js").ColourBy} ColourBy */
 
 /**
- * @param {HTMLElement} list with the texts in its data attributes
+ * @param {HTMLElement} list one line: what does not fit is in the menu
+ * @param {HTMLElement | null} menu with all packages
  * @param {Tree} tree
  * @param {ColourBy} by
  */
-export function showLegend(list, tree, by) {
-  list.replaceChildren(...(by === 'package' ? packageItems(list, tree) : heatItems(list, tree, by)));
+export function showLegend(list, menu, tree, by) {
+  const packages = by === 'package' ? packageItems(list, tree) : [];
+  list.replaceChildren(...(by === 'package' ? packages : heatItems(list, tree, by)));
+  if (menu) showMenu(menu, by === 'package' ? allItems(list, tree) : []);
 }
 
-/** @param {HTMLElement} list @param {Tree} tree */
+/** @param {HTMLElement} menu @param {HTMLElement[]} items */
+function showMenu(menu, items) {
+  menu.hidden = !items.length;
+  const summary = menu.querySelector('summary');
+  if (summary) summary.textContent = filled(menu.dataset.all ?? '', { n: formatCount(items.length) });
+  menu.querySelector('ul')?.replaceChildren(...items);
+}
+
+/**
+ * Return an entry for each colour of the graph, the one of the largest share first; packages that share a
+ * colour are one entry.
+ * @param {HTMLElement} list
+ * @param {Tree} tree
+ */
 function packageItems(list, tree) {
   const colours = packageColoursOf(tree);
-  const { shares, total } = colours;
-  const first = 'all' in list.dataset ? shares : shares.filter(({ packaged }) => colours.isDistinct(packaged));
-  const named = namesOf(shares);
-  const items = [];
-  for (const kind of /** @type {const} */ (['own', 'library', 'stdlib', 'native'])) {
-    const mine = first.filter(({ packaged }) => packaged.kind === kind);
-    const heading = mine.some(({ packaged }) => packaged.name !== kind) ? list.dataset[kind] : '';
-    if (heading) items.push(item(heading, 'grp'));
-    for (const { packaged, self } of mine) {
-      items.push(packageItem(colours.classOf(packaged), named(packaged), formatPercent(self, total)));
-    }
+  const named = namesOf(list, colours.shares);
+  /** @type {Map<string, {name: string, self: number, area: number}>} */
+  const byColour = new Map();
+  for (const { packaged, self, area } of colours.shares) {
+    const colour = colours.classOf(packaged);
+    const name = colours.isDistinct(packaged)
+      ? named(packaged)
+      : (list.dataset[packaged.kind === 'own' ? 'own' : 'library'] ?? '');
+    const entry = byColour.get(colour) ?? { name, self: 0, area: 0 };
+    byColour.set(colour, { name, self: entry.self + self, area: entry.area + area });
   }
-  const others = shares.filter(({ packaged }) => !colours.isDistinct(packaged)).length;
-  if (others) items.push(moreItem(list, tree, others));
-  if (list.dataset.scope) items.push(item(list.dataset.scope, 'grp'));
-  return items;
+  return [...byColour]
+    .sort(([, a], [, b]) => b.self - a.self || b.area - a.area)
+    .map(([colour, { name, self }]) => packageItem(colour, name, formatPercent(self, colours.total)));
+}
+
+/** Return an entry for each package. @param {HTMLElement} list @param {Tree} tree */
+function allItems(list, tree) {
+  const colours = packageColoursOf(tree);
+  const named = namesOf(list, colours.shares);
+  return colours.shares.map(({ packaged, self }) =>
+    packageItem(colours.classOf(packaged), named(packaged), formatPercent(self, colours.total)),
+  );
 }
 
 /**
  * Return a function that names packages, by their whole path if another one has the same name.
+ * @param {HTMLElement} list
  * @param {import("./packaged.js").Share[]} shares
  */
-function namesOf(shares) {
+function namesOf(list, shares) {
   /** @type {Map<string, Set<string>>} */
   const paths = new Map();
   for (const { packaged } of shares)
     paths.set(packaged.name, (paths.get(packaged.name) ?? new Set()).add(packaged.path));
   return (/** @type {import("./packages.js").Package} */ { name, path, kind }) => {
     if (name === 'native' && kind === 'native') return textOf('native', 'Native code');
+    if (kind === 'unknown') return list.dataset.unknown ?? '';
     if (name === 'stdlib' && kind === 'stdlib') return textOf('stdlib', 'Standard library');
     return harmless((paths.get(name)?.size ?? 0) > 1 ? path : name);
   };
@@ -66,23 +91,6 @@ function packageItem(colour, text, share) {
   const name = document.createElement('b');
   name.textContent = text;
   entry.append(swatch, name, share);
-  return entry;
-}
-
-/** @param {HTMLElement} list @param {Tree} tree @param {number} others */
-function moreItem(list, tree, others) {
-  const button = document.createElement('button');
-  button.type = 'button';
-  const all = 'all' in list.dataset;
-  button.textContent = all ? (list.dataset.less ?? '') : filled(list.dataset.more ?? '', { n: String(others) });
-  button.addEventListener('click', () => {
-    if (all) delete list.dataset.all;
-    else list.dataset.all = '';
-    showLegend(list, tree, 'package');
-    list.querySelector('button')?.focus();
-  });
-  const entry = item('', 'grp');
-  entry.append(button);
   return entry;
 }
 

@@ -34,6 +34,7 @@ import { showLines, watchLines } from './lines.js';
 import { followList, isListNow, noteList } from './list.js';
 import { targetAt } from './menu-of-frame.js';
 import { showMoments } from './moments.js';
+import { watchPanes } from './panes.js';
 import { isCallers } from './rows.js';
 import { field, search, searchAsAddressed, watchSearch } from './search.js';
 import { paintLike, paintListAlone, paintSwatches } from './swatches.js';
@@ -154,6 +155,7 @@ watchChips(document);
 watchLines(document);
 watchLinks(document);
 watchMenu(document, targetAt);
+watchPanes(document);
 watchSearch(document, () => graphs().sort((a, b) => Number(isCallers(a)) - Number(isCallers(b))));
 watchRanges(document);
 

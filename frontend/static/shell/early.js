@@ -39,6 +39,20 @@
   });
 }
 
+// Sizes that the user chose for the panes of a page: they are set before the page is drawn, so that nothing
+// moves. flame-graph/panes.js changes and stores them.
+{
+  const root = document.documentElement;
+  try {
+    if (localStorage.getItem('chart') === 'full') root.dataset.chart = 'full';
+    const width = localStorage.getItem('list-width');
+    if (width === '0') root.dataset.list = 'hidden';
+    else if (width && Number(width) > 0) root.style.setProperty('--list-width', `${Number(width)}px`);
+  } catch {
+    /* storage is unavailable: the page has its default sizes */
+  }
+}
+
 // Fields that change before controls.js, which takes them, watches the page.
 {
   /** @type {(EventTarget | null)[]} */

@@ -39,6 +39,21 @@ def drawn(page: Page) -> list[FrameBox]:
     raise AssertionError(f"After {TIMEOUT_MS} ms the graph still waits or moves: {before}")
 
 
+def option(page: Page, label: str) -> Locator:
+    """Return a field of the menu Options, which this opens."""
+    menu = page.locator("#options")
+    if menu.get_attribute("open") is None:
+        menu.locator("summary").click()
+    return menu.get_by_label(label)
+
+
+def show_full_chart(page: Page) -> None:
+    """Show the chart over time with its axes and its legend instead of the strip."""
+    button = page.get_by_role("button", name="Full chart")
+    if button.get_attribute("aria-expanded") != "true":
+        button.click()
+
+
 def box(page: Page, name: str) -> FrameBox:
     return next(found for found in drawn(page) if found["name"] == name)
 

@@ -67,7 +67,7 @@ def flame(page: Page, server_url: str) -> Page:
 
 def open_dialog(flame: Page) -> Locator:
     flame.wait_for_load_state()  # before its scripts have run, the link opens a page
-    flame.locator("summary", has_text="Download").click()
+    flame.locator("summary", has_text="Share").click()
     flame.get_by_role("link", name="Embed…").click()
     dialog = flame.get_by_role("dialog", name="Embed")
     expect(dialog).to_be_visible()
@@ -127,7 +127,7 @@ def test_escape_closes_the_dialog_and_returns_the_focus(flame: Page) -> None:
     dialog = open_dialog(flame)
     flame.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
-    expect(flame.locator("summary", has_text="Download")).to_be_focused()
+    expect(flame.locator("summary", has_text="Share")).to_be_focused()
 
 
 def test_the_command_palette_opens_the_dialog(flame: Page) -> None:
@@ -145,7 +145,7 @@ def test_without_scripts_the_page_makes_an_image(browser: Browser, flame: Page) 
     )
     page = context.new_page()
     page.goto(flame.url)
-    page.locator("summary", has_text="Download").click()
+    page.locator("summary", has_text="Share").click()
     page.get_by_role("link", name="Embed…").click()
     expect(page.get_by_role("heading", name="Embed", level=1)).to_be_visible()
     page.get_by_label("Width in pixels").fill("700")

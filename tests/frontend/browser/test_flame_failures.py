@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from projects.models import Project
 from tests.frontend import shop
-from tests.frontend.browser.flame_page import box, drawn, middle, view
+from tests.frontend.browser.flame_page import box, drawn, middle, option, view
 
 PAGE = re.compile(r"/flame(\?|$)")
 TREE = re.compile(r"/flame/tree\?")
@@ -83,7 +83,7 @@ def test_controls_return_to_what_is_shown(
     page.route(PAGE, reply)
     choose_range(page, "6 hours")
     page.locator("select[name=version]").select_option("2.31.0")
-    page.get_by_label("Order").select_option("name")
+    option(page, "Order").select_option("name")
     expect(page.locator("#flame-failed")).to_contain_text(sentence)
     assert_as_before(page, address)
     assert drawn(page) == before
@@ -175,7 +175,7 @@ def test_a_failed_step_back_leads_forward_again(
     allowed_errors += ["Failed to load resource", "htmx:", "Response Status Error"]
     page.goto(two_versions)
     drawn(page)
-    page.get_by_label("Order").select_option("name")
+    option(page, "Order").select_option("name")
     expect(page.get_by_label("Order").locator("option[selected]")).to_have_attribute(
         "value", "name"
     )

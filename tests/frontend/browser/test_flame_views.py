@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from projects.models import Project
 from tests.frontend import shop
-from tests.frontend.browser.flame_page import box, drawn, middle, view, width_of
+from tests.frontend.browser.flame_page import box, drawn, middle, option, view, width_of
 from tests.waiting import until
 
 
@@ -28,7 +28,7 @@ def test_a_filter_is_added_by_the_form_and_removed_by_its_chip(page: Page, shop_
     page.get_by_role("button", name="Add filter").click()
     expect(page.locator(".chip")).to_have_text("Hide stacks :pricing.quote")
     expect(page).to_have_url(re.compile("f=hide%3Apricing.quote"))
-    expect(page.locator("#filters")).to_contain_text("Showing 828 ms of 1.71 s, 48.5%")
+    expect(page.locator("#chips")).to_contain_text("Showing 828 ms of 1.71 s, 48.5%")
     expect(page.locator("#crumbs")).to_contain_text("9 frames")
     assert "pricing.quote" not in names(page)
     page.get_by_label("Remove filter Hide stacks pricing.quote").click()
@@ -110,7 +110,7 @@ def test_the_list_alone(page: Page, shop_url: str) -> None:
 def test_siblings_by_name(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     page.locator("#recursion").focus()
-    page.get_by_label("Order").select_option("name")
+    option(page, "Order").select_option("name")
     expect(page).to_have_url(re.compile("order=name"))
     expect(page.get_by_label("Order")).to_have_value("name")
     until(
@@ -133,7 +133,7 @@ def test_recursion_is_folded_and_unfolded(page: Page, url: str, project: Project
     shop.send(shop.deployment(project), shop.minutes_before(timezone.now(), 2), stacks)
     page.goto(url)
     assert len(drawn(page)) == 7
-    page.get_by_label("Collapse recursion").check()
+    option(page, "Collapse recursion").check()
     expect(page).to_have_url(re.compile("recursion=folded"))
     expect(page.locator("#crumbs")).to_contain_text("3 frames")
     assert [found["name"] for found in drawn(page)] == ["checkout", "main", "walk", "visit"]

@@ -20,7 +20,8 @@ def test_a_note_is_added_at_a_clicked_step_and_marked_on_the_chart(
     area = page.locator("#strip .u-over")
     size = area.bounding_box()
     assert size
-    area.click(position={"x": size["width"] * 0.9, "y": 30})
+    area.click(position={"x": size["width"] * 0.9, "y": 10})
+    page.locator("#chart-notes summary").click()
     add = page.locator("#over-time a[data-add-note-at]")
     expect(add).to_contain_text(re.compile(r"Add note at \w+"))
     add.click()

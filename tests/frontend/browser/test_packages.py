@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Position, expect
 
 from projects.models import Project
 from tests.frontend import shop
-from tests.frontend.browser.flame_page import ROW, box, colour_of, drawn, middle, view
+from tests.frontend.browser.flame_page import ROW, box, colour_of, drawn, middle, option, view
 
 _GO = "/usr/local/go/src"
 _MODULES = "/go/pkg/mod"
@@ -148,7 +148,7 @@ def test_labels_are_short_and_names_are_whole(page: Page, go_url: str) -> None:
 def test_a_graph_is_flipped_and_back(page: Page, go_url: str) -> None:
     page.goto(go_url)
     assert box(page, _SERVE[0])["row"] == 1
-    page.get_by_label("Flip graph").check()
+    option(page, "Flip graph").check()
     expect(page).to_have_url(re.compile("flip=bottom"))
     height = view(page).bounding_box()
     assert height

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from projects.models import Project
 from tests.frontend import shop
-from tests.frontend.browser.flame_page import box, drawn, middle, view
+from tests.frontend.browser.flame_page import box, drawn, middle, show_full_chart, view
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -55,7 +55,7 @@ def test_it_reads_the_profiles_at_the_cursor(page: Page, shop_url: str) -> None:
 
 
 def series(page: Page) -> Locator:
-    return page.locator("#over-time .series li:not(.counts, .note-links)")
+    return page.locator("#over-time .series li:not(.counts)")
 
 
 def test_a_focused_or_zoomed_function_is_a_second_series(page: Page, shop_url: str) -> None:
@@ -124,7 +124,8 @@ def test_a_narrow_page_has_the_chart_and_does_not_scroll_sideways(
     page.goto(f"{shop_url}?focus=Rule.matches")
     expect(page.locator("#strip canvas")).to_be_visible()
     expect(series(page)).to_have_count(2)
-    for each in [*series(page).all(), page.locator("#over-time .note-links")]:
+    show_full_chart(page)
+    for each in [*series(page).all(), page.locator("#chart-notes")]:
         expect(each).to_be_in_viewport(ratio=1)
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width == 390
@@ -161,6 +162,7 @@ def test_no_label_of_the_time_axis_is_cut(page: Page, shop_url: str, hour: int) 
     page.add_init_script(RECORD_TEXTS)
     page.goto(shop_url)
     expect(page.locator("#strip canvas")).to_be_visible()
+    show_full_chart(page)
     labels = page.locator("#strip").evaluate(REDRAW, hour)
     assert len(labels) >= 2
     assert [label for label in labels if label["end"] > label["width"]] == []
