@@ -13,12 +13,14 @@ from profiles.query import FunctionRow
 _OWN, _LIBRARIES = 4, 8
 
 NATIVE = "native"  # also of nodes that are no functions
+_UNKNOWN = "unknown"
 # Names of the colours in flamewatch.css, without the leading dashes.
 PACKAGE_TOKENS = (
     *(f"own-{i + 1}" for i in range(_OWN)),
     "own-rest",
     *(f"lib-{i + 1}" for i in range(_LIBRARIES)),
     "lib-rest",
+    _UNKNOWN,
     NATIVE,
 )
 
@@ -40,6 +42,8 @@ class PackageColours:
         """Return the package's colour, one of PACKAGE_TOKENS."""
         if package.kind == "native":
             return NATIVE
+        if package.kind == "unknown":
+            return _UNKNOWN
         rest = "own-rest" if package.kind == "own" else "lib-rest"
         return self._tokens.get(package.key, rest)
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-Kind = Literal["own", "library", "stdlib", "native"]
+Kind = Literal["own", "library", "stdlib", "native", "unknown"]
 
 
 class Package(NamedTuple):
@@ -41,6 +41,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 NATIVE = _packaged("native", "native")
+_UNKNOWN = _packaged("unknown", "unknown")
 # Standard library of languages whose functions do not name one of its packages.
 _STDLIB = _packaged("stdlib", "stdlib")
 
@@ -60,7 +61,7 @@ def package_of(name: str, file: str) -> Package:
     for rule in _RULES:
         if found := rule(name, path):
             return found
-    return NATIVE
+    return NATIVE if path else _UNKNOWN  # a file without an ending is a binary
 
 
 class PackageCollector:

@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from frontend.components.display_names import metric_name
-from frontend.components.units import format_percent, format_value
+from frontend.components.units import format_value
 from profiles.query import Coverage, Metric
 from projects.profile_types import INSTANTANEOUS, ProfileType
 
 
 @dataclass(frozen=True, slots=True)
 class Average:
-    """A value and the text after it: **2.38 s** of CPU in a 10 s profile, 23.8% of a core."""
+    """A value and the text after it: **2.38 s** of CPU in a 10 s profile.
+
+    The page has no other unit: a share of a core or a rate would be a second one for the same value.
+    """
 
     value: str
     after: str
@@ -29,15 +32,7 @@ def _after(of: ProfileType, metric: Metric, coverage: Coverage) -> str:
     if of in INSTANTANEOUS or not coverage.duration_ns:
         return what
     duration = format_value(coverage.duration_ns / coverage.profiles, "nanoseconds")
-    values = {"what": what, "duration": duration}
-    if metric.name == "cpu":
-        values["share"] = format_percent(coverage.total, coverage.duration_ns)
-        return _("%(what)s in a %(duration)s profile, %(share)s of a core") % values
-    if metric.unit == "bytes":
-        a_second = coverage.total / coverage.duration_ns * 10**9
-        values["rate"] = format_value(a_second, metric.unit)
-        return _("%(what)s in a %(duration)s profile, %(rate)s a second") % values
-    return _("%(what)s in a %(duration)s profile") % values
+    return _("%(what)s in a %(duration)s profile") % {"what": what, "duration": duration}
 
 
 def _what(metric: Metric) -> str:

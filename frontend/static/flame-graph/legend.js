@@ -12,6 +12,8 @@ import { filled, harmless } from './text.js';
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./colours.js").ColourBy} ColourBy */
 
+const LEAD = 8; // colours that are looked for first, by self value and by area in turn
+
 /**
  * @param {HTMLElement} list one line: what does not fit is in the menu
  * @param {HTMLElement | null} menu with all packages
@@ -33,8 +35,9 @@ function showMenu(menu, items) {
 }
 
 /**
- * Return an entry for each colour of the graph, the one of the largest share first; packages that share a
- * colour are one entry.
+ * Return an entry for each colour of the graph; packages that share a colour are one entry. The first ones
+ * are what is seen, by share: the colours with the largest self values, which top a bottom-up graph, and those
+ * of the largest area in a flame graph. The others follow.
  * @param {HTMLElement} list
  * @param {Tree} tree
  */
@@ -51,9 +54,12 @@ function packageItems(list, tree) {
     const entry = byColour.get(colour) ?? { name, self: 0, area: 0 };
     byColour.set(colour, { name, self: entry.self + self, area: entry.area + area });
   }
-  return [...byColour]
-    .sort(([, a], [, b]) => b.self - a.self || b.area - a.area)
-    .map(([colour, { name, self }]) => packageItem(colour, name, formatPercent(self, colours.total)));
+  const bySelf = [...byColour].sort(([, a], [, b]) => b.self - a.self || b.area - a.area);
+  const byArea = [...bySelf].sort(([, a], [, b]) => b.area - a.area);
+  const lead = new Set(bySelf.flatMap((entry, i) => [entry, byArea[i]]).slice(0, LEAD));
+  return [...bySelf.filter((entry) => lead.has(entry)), ...bySelf.filter((entry) => !lead.has(entry))].map(
+    ([colour, { name, self }]) => packageItem(colour, name, formatPercent(self, colours.total)),
+  );
 }
 
 /** Return an entry for each package. @param {HTMLElement} list @param {Tree} tree */

@@ -1,7 +1,7 @@
 /**
  * Colours of packages: distinct for the heaviest ones of a selection, and the same in all its views.
  *
- * Warm colours are own code, cool ones libraries, grey is native code. Packages beyond the palette
+ * Warm colours are own code, cool ones libraries, greys are native code and unknown packages. Packages beyond the palette
  * share one colour of their kind. frontend/pages/embed/package_colours.py is the same for images that
  * the server draws; the tests compare both.
  */
@@ -22,13 +22,15 @@ export const PACKAGE_TOKENS = [
   'own-rest',
   ...Array.from({ length: LIBRARIES }, (_, i) => `lib-${i + 1}`),
   'lib-rest',
+  'unknown',
   'native',
 ];
 
 const OWN_REST = OWN;
 const FIRST_LIBRARY = OWN_REST + 1;
 const LIBRARY_REST = FIRST_LIBRARY + LIBRARIES;
-const NATIVE = LIBRARY_REST + 1;
+const UNKNOWN = LIBRARY_REST + 1;
+const NATIVE = UNKNOWN + 1;
 
 export class PackageColours {
   /** @param {Functions} functions of the whole selection */
@@ -46,12 +48,13 @@ export class PackageColours {
 
   /** Return whether no other package has this package's colour. @param {Package} packaged */
   isDistinct(packaged) {
-    return packaged.kind === 'native' || this.slots.has(keyOf(packaged));
+    return packaged.kind === 'native' || packaged.kind === 'unknown' || this.slots.has(keyOf(packaged));
   }
 
   /** Return a package's colour as an index into PACKAGE_TOKENS. @param {Package} packaged */
   slotOf(packaged) {
     if (packaged.kind === 'native') return NATIVE;
+    if (packaged.kind === 'unknown') return UNKNOWN;
     return this.slots.get(keyOf(packaged)) ?? (packaged.kind === 'own' ? OWN_REST : LIBRARY_REST);
   }
 

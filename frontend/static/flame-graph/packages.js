@@ -7,7 +7,8 @@
  * - Node.js: the package in node_modules, with its scope
  * - Rust: the crate
  * - own code of Python and Node.js: the last two directories of its file
- * - everything else: native code
+ * - native code by its file, a binary, or by its name
+ * - a function without a file whose name has no package: an unknown one
  *
  * Derived from the source file's path, or from the function's name in languages that put the
  * package there. frontend/pages/embed/packages.py is the same for images that the server draws; the
@@ -18,7 +19,7 @@
  * @typedef {object} Package
  * @property {string} name as shown
  * @property {string} path identity: differs for packages of equal names
- * @property {"own" | "library" | "stdlib" | "native"} kind
+ * @property {"own" | "library" | "stdlib" | "native" | "unknown"} kind
  */
 
 /** @typedef {(name: string, file: string) => Package | null} Rule */
@@ -27,6 +28,7 @@
 const packaged = (name, kind, path = name) => ({ name, path, kind });
 
 const NATIVE = Object.freeze(packaged('native', 'native'));
+const UNKNOWN = Object.freeze(packaged('unknown', 'unknown'));
 /** Standard library of languages whose functions do not name one of its packages. */
 const STDLIB = Object.freeze(packaged('stdlib', 'stdlib'));
 
@@ -68,7 +70,7 @@ export function packageOf(name, file) {
     const found = rule(name, path);
     if (found) return found;
   }
-  return NATIVE;
+  return path ? NATIVE : UNKNOWN; // a file without an ending is a binary
 }
 
 /** Return a path with slashes, without a drive or the scheme of a file URL. @param {string} file */

@@ -1,9 +1,11 @@
 /**
  * Files of other profilers: dropped onto any page of a project (#drop-zone), or chosen in a dialog
- * that [data-open-file] opens. The page Saved has the dialog's form itself.
+ * that [data-open-file] opens. The page Saved has the dialog's form itself. For viewers, the drop zone says
+ * why a file is not opened (data-denied), also after the drop.
  */
 
 import { raiseDialogs } from './dialogs.js';
+import { fadeToasts } from './toasts.js';
 
 /** @param {Document} page */
 export function watchFiles(page) {
@@ -26,13 +28,29 @@ export function watchFiles(page) {
     if (!hasFiles(event)) return;
     event.preventDefault();
     zone.hidden = true;
-    void open(page, [...(event.dataTransfer?.files ?? [])]);
+    if (zone.hasAttribute('data-denied')) sayDenied(page, zone);
+    else void open(page, [...(event.dataTransfer?.files ?? [])]);
   });
 }
 
 /** @param {DragEvent} event */
 function hasFiles(event) {
   return event.dataTransfer?.types.includes('Files') ?? false;
+}
+
+/** Say in a toast what the drop zone says. @param {Document} page @param {HTMLElement} zone */
+function sayDenied(page, zone) {
+  page.querySelector('.toasts.denied')?.remove();
+  const toasts = page.createElement('div');
+  toasts.className = 'toasts denied';
+  toasts.setAttribute('role', 'alert');
+  const toast = page.createElement('div');
+  toast.className = 'toast';
+  toast.dataset.toast = '';
+  toast.textContent = [...zone.querySelectorAll('b, p')].map((part) => part.textContent?.trim()).join('. ');
+  toasts.append(toast);
+  page.body.append(toasts);
+  fadeToasts(toasts);
 }
 
 /**

@@ -8,10 +8,12 @@ import { showCurrentPage, watchCarried } from './nav.js';
 import { watchFiles } from './open_file.js';
 import { watchRecent } from './recent.js';
 import { watchSaving } from './saving.js';
+import { watchSkipLinks } from './skip.js';
 import { watchTimes } from './times.js';
 import { fadeToasts } from './toasts.js';
 import { watchTrouble } from './trouble.js';
 
+watchSkipLinks(document);
 watchCopyButtons(document);
 watchDialogs(document);
 watchMenus(document);

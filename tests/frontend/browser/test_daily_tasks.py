@@ -166,7 +166,7 @@ def test_follow_a_function_over_time(begin: Callable[[], Clicks]) -> None:
     heads = page.locator("#over-time-data thead")
     expect(heads).to_contain_text(re.compile(r"From.*Profiles.*CPU time.*rank", re.DOTALL))
     last = page.locator("#over-time-data tbody tr").last
-    expect(last).to_contain_text(re.compile(r"\d millicores.*\d millicores", re.DOTALL))
+    expect(last).to_contain_text(re.compile(r"\d s.*\d ms", re.DOTALL))
 
 
 @pytest.mark.usefixtures("checkout")

@@ -84,14 +84,15 @@ test('a package has a colour of its own also for the size of its frames', () => 
   assert.ok(!colours.isDistinct(packageOf('f', library('lib_l'))));
 });
 
-test('native code is grey, the standard library has colours of libraries', () => {
+test('native and unknown code is grey, the standard library has colours of libraries', () => {
   const colours = new PackageColours(
     functionsOf([
       ['memcpy', '', 9],
       ['runtime.mallocgc', '', 9],
     ]),
   );
-  assert.equal(PACKAGE_TOKENS[colours.slotOf(packageOf('memcpy', ''))], 'native');
+  assert.equal(PACKAGE_TOKENS[colours.slotOf(packageOf('memcpy', '/usr/lib/libc.so.6'))], 'native');
+  assert.equal(PACKAGE_TOKENS[colours.slotOf(packageOf('memcpy', ''))], 'unknown');
   assert.match(PACKAGE_TOKENS[colours.slotOf(packageOf('runtime.mallocgc', ''))], /^lib-\d$/);
 });
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 
 from frontend.components.chart_notes import ChartNotes, notes_in
 from frontend.components.display_names import metric_name
-from frontend.components.rates import Rate, rate_of
 from frontend.components.units import format_delta, format_value
 from frontend.components.versions import VersionMark, marks_of
 from profiles.query import Selection, StripResult, StripStep, series_changes
@@ -50,7 +49,7 @@ class StepRow:
 class OverTime:
     plot: str  # JSON for <profile-strip>
     series: list[Series]  # the selection, then the function if there is one
-    unit: str  # "cores", "per second" or "": how the values are averaged
+    unit: str  # that of the graph; values are means of a profile
     change: VersionChange | None  # the latest one
     rows: list[StepRow]  # of steps with profiles, new versions or notes
     notes: ChartNotes
@@ -74,16 +73,15 @@ def over_time(
     function: tuple[str, Sequence[int]] | None = None,
 ) -> OverTime:
     """Build the chart; `function` is a name and its total in each step of the result."""
-    of, steps = selected.type, result.steps
-    rate = rate_of(of, result.metric, sum(step.duration_ns for step in steps))
-    unit = rate.unit
+    steps = result.steps
+    unit = result.metric.unit
     totals: list[Sequence[float]] = [[step.total for step in steps]]
     names = [metric_name(result.metric)]
     if function:
         names.append(function[0])
         totals.append(function[1])
     values = [
-        [_value(rate, [total], [step]) for total, step in zip(each, steps, strict=True)]
+        [_mean([total], [step]) for total, step in zip(each, steps, strict=True)]
         for each in totals
     ]
     changes = _changes(releases, result, values, unit)
@@ -92,7 +90,7 @@ def over_time(
     return OverTime(
         plot=_plot(result, selected, names, values, unit, marks_of(releases), signs, notes),
         series=[
-            Series(name, _text(_over(rate, each, steps, inside), unit), i > 0)
+            Series(name, _text(_over(each, steps, inside), unit), i > 0)
             for i, (name, each) in enumerate(zip(names, totals, strict=True))
         ],
         unit=unit,
@@ -102,15 +100,16 @@ def over_time(
     )
 
 
-def _value(rate: Rate, totals: Sequence[float], steps: Sequence[StripStep]) -> float | None:
+def _mean(totals: Sequence[float], steps: Sequence[StripStep]) -> float | None:
+    """Return the mean of a profile, as the root of the graph has it; None without profiles."""
     profiles = sum(step.profiles for step in steps)
-    return rate.of(sum(totals), profiles, sum(step.duration_ns for step in steps))
+    return sum(totals) / profiles if profiles else None
 
 
 def _over(
-    rate: Rate, totals: Sequence[float], steps: Sequence[StripStep], inside: Sequence[int]
+    totals: Sequence[float], steps: Sequence[StripStep], inside: Sequence[int]
 ) -> float | None:
-    return _value(rate, [totals[i] for i in inside], [steps[i] for i in inside])
+    return _mean([totals[i] for i in inside], [steps[i] for i in inside])
 
 
 def _is_inside(step: StripStep, result: StripResult, selected: Selection) -> bool:

@@ -225,7 +225,7 @@ def test_frames_have_the_colours_of_their_packages(
     assert sorted(own[:3] + own[11:]) == ["own-1", "own-2", "own-3", "own-4"]
     assert set(own[3:11]) == {"own-rest"}
     assert re.fullmatch(r"lib-\d", tokens[found["serve"]])
-    assert tokens[found["memcpy"]] == "native"
+    assert tokens[found["memcpy"]] == "unknown"
 
 
 @pytest.mark.parametrize("view", ["view=bottomup", "focus=f10", "focus=memcpy&split=version"])

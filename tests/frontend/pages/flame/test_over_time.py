@@ -61,37 +61,37 @@ def test_the_chart_goes_on_around_the_selected_range_but_not_beyond_now() -> Non
     assert (past.start, past.end) == (NOON - 13 * HOUR, NOON - 6 * HOUR)
 
 
-def test_cpu_time_is_charted_in_cores_beside_that_of_a_function() -> None:
+def test_cpu_time_is_charted_in_the_unit_of_the_graph_beside_that_of_a_function() -> None:
     result = strip([10**10, 0, 2 * 10**10])
     chosen = selection(NOON + 2 * HOUR, NOON + 3 * HOUR)
     release = VersionMark("2.31.0", NOON + HOUR)
     shown = over_time(result, chosen, [release], NO_NOTES, ("quote", [10**9, 0, 4 * 10**9]))
     plot = json.loads(shown.plot)
-    assert (plot["unit"], plot["names"]) == ("cores", ["CPU time", "quote"])
-    assert plot["values"] == [[0.5, None, 1], [0.05, None, 0.2]]
+    assert (plot["unit"], plot["names"]) == ("nanoseconds", ["CPU time", "quote"])
+    assert plot["values"] == [[5e9, None, 1e10], [5e8, None, 2e9]]
     assert plot["counts"] == [2, 0, 2]
     assert plot["selected"] == [plot["to"] - plot["step"], plot["to"]]
     assert plot["versions"] == [[release.first.timestamp(), "2.31.0"]]
-    assert [each.value for each in shown.series] == ["1 core", "200 millicores"]
+    assert [each.value for each in shown.series] == ["10 s", "2 s"]
     assert [(row.profiles, row.values, row.versions) for row in shown.rows] == [
-        (2, ["500 millicores", "50 millicores"], []),
+        (2, ["5 s", "500 ms"], []),
         (0, ["", ""], ["2.31.0"]),
-        (2, ["1 core", "200 millicores"], []),
+        (2, ["10 s", "2 s"], []),
     ]
 
 
 @pytest.mark.parametrize(
     ("of", "metric", "text"),
     [
-        (ProfileType.CPU, Metric("samples", "count"), "102/s"),
-        (ProfileType.WALL, Metric("wall", "nanoseconds"), "<0.01 threads"),
+        (ProfileType.CPU, Metric("samples", "count"), "1,024"),
+        (ProfileType.WALL, Metric("wall", "nanoseconds"), "1.02 µs"),
         (ProfileType.HEAP, Metric("inuse_space", "bytes"), "1 KiB"),
-        (ProfileType.HEAP_ALLOC, Metric("alloc_space", "bytes"), "102 B/s"),
-        (ProfileType.CONTENTION, Metric("delay", "nanoseconds"), "<0.01 threads"),
+        (ProfileType.HEAP_ALLOC, Metric("alloc_space", "bytes"), "1 KiB"),
+        (ProfileType.CONTENTION, Metric("delay", "nanoseconds"), "1.02 µs"),
         (ProfileType.THREADS, Metric("goroutine", "count"), "1,024"),
     ],
 )
-def test_other_types_are_charted_per_second_or_per_profile(
+def test_other_types_are_charted_as_the_mean_of_a_profile(
     of: ProfileType, metric: Metric, text: str
 ) -> None:
     shown = over_time(strip([2048], metric, of), selection(NOON, NOON + HOUR, of), [], NO_NOTES)
@@ -106,7 +106,7 @@ def test_a_significant_change_since_a_version_is_named() -> None:
     shown = over_time(result, result.selection, [began], NO_NOTES, ("quote", [*before, *after]))
     assert shown.change
     assert (shown.change.version, shown.change.sign) == ("2", 1)
-    assert shown.change.text == "+50 millicores"
+    assert shown.change.text == "+500 ms"
     assert json.loads(shown.plot)["changes"] == [1]
     same = over_time(result, result.selection, [began], NO_NOTES, ("quote", [*before, *before]))
     assert same.change is None

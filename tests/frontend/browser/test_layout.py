@@ -1,0 +1,196 @@
+"""Room for the graph, panes that the user sizes, and skip links."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from projects.models import Member, Project, Role, User
+from tests.frontend import every_page, shop
+from tests.frontend.browser.flame_page import drawn, show_full_chart
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DEEP = {
+    tuple((f"level_{i}", f"/app/shop/m{i % 7}/level.py") for i in range(length)): 5000 * length
+    for length in (40, 70)
+}
+# height of the window: the least share of it that shows the graph
+ROOM = {(1440, 900): 0.6, (1280, 720): 0.5, (390, 844): 0.45}
+PAGES = {
+    "flame": "/flame?service=deep",
+    "compare": "/compare?service=deep&version=1&b.version=2&b.end=now",
+    "sandwich": "/flame?service=deep&focus=level_20",
+}
+# Heights of the visible parts of all graphs, in pixels: within the window and within what scrolls.
+SEEN = """() => [...document.querySelectorAll('.fg canvas')].map((canvas) => {
+    let { top, bottom } = canvas.getBoundingClientRect();
+    for (let at = canvas.parentElement; at; at = at.parentElement) {
+        if (getComputedStyle(at).overflowY === 'visible') continue;
+        const box = at.getBoundingClientRect();
+        [top, bottom] = [Math.max(top, box.top), Math.min(bottom, box.bottom)];
+    }
+    return Math.max(0, Math.min(bottom, innerHeight) - Math.max(0, top));
+})"""
+
+
+@pytest.fixture
+def deep(url: str, project: Project) -> str:
+    """Store profiles of deep stacks of two versions; return the URL of the project's pages."""
+    for version in "12":
+        of = shop.deployment(project, service="deep", version=version)
+        shop.send(of, shop.minutes_before(timezone.now(), 5), DEEP)
+    return url.removesuffix("/flame")
+
+
+def settle(page: Page, name: str) -> None:
+    """Wait for the graphs of a page and the chart over time."""
+    if name == "compare":
+        expect(page.locator("flame-diff canvas")).to_have_attribute("height", re.compile(r"\d{3,}"))
+    else:
+        drawn(page)
+        expect(page.locator("#strip canvas")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", ROOM, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("name", PAGES)
+def test_the_graph_has_most_of_the_window(
+    page: Page, deep: str, name: str, size: tuple[int, int]
+) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(deep + PAGES[name])
+    settle(page, name)
+    heights: list[float] = page.evaluate(SEEN)
+    assert sum(heights) / size[1] >= ROOM[size]
+
+
+def test_no_page_scrolls_sideways(
+    page: Page, project: Project, alice: User, sign_in: Callable[[User], None]
+) -> None:
+    every_page.furnish(project, alice, timezone.now())
+    page.set_viewport_size({"width": 390, "height": 844})
+    sideways = {}
+    for strangers in (True, False):
+        for each in every_page.PAGES:
+            if each.stranger != strangers:
+                continue
+            page.goto(each.address)
+            page.wait_for_load_state("networkidle")
+            width: int = page.evaluate("document.documentElement.scrollWidth")
+            if width > 390:
+                sideways[each.name] = width
+        sign_in(alice)
+    assert sideways == {}
+
+
+def test_a_skip_link_leads_to_the_graph_and_one_to_the_content(page: Page, shop_url: str) -> None:
+    page.goto(shop_url)
+    drawn(page)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+    page.keyboard.press("Tab")
+    skip = page.get_by_role("link", name="Skip to flame graph")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport(ratio=1)
+    page.keyboard.press("Enter")
+    expect(page.locator("#graph-view")).to_be_focused()
+    assert "#" not in page.url
+    page.locator("a.skip").first.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+
+
+def test_every_page_with_a_navigation_has_a_skip_link(
+    page: Page, project: Project, alice: User, sign_in: Callable[[User], None]
+) -> None:
+    sign_in(alice)
+    for path in ("services", "flame", "compare", "history", "agents", "saved", "settings"):
+        page.goto(f"/p/{project.project_id}/{path}")
+        page.keyboard.press("Tab")
+        expect(page.locator("a.skip").first).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator("main")).to_be_focused()
+
+
+def test_the_full_chart_has_axes_from_zero_and_stays_open(page: Page, shop_url: str) -> None:
+    page.add_init_script("""
+        window.texts = [];
+        const fillText = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...others) {
+            window.texts.push(text);
+            fillText.call(this, text, ...others);
+        };
+    """)
+    page.goto(shop_url)
+    drawn(page)
+    strip = page.locator("#strip")
+    expect(strip.locator("canvas")).to_be_visible()
+    before = strip.bounding_box()
+    assert "0" not in page.evaluate("window.texts")
+    show_full_chart(page)
+    expect(page.locator("#over-time .series")).to_be_visible()
+    page.wait_for_function("() => window.texts.includes('0')", polling=50)
+    page.reload()
+    drawn(page)
+    expect(page.get_by_role("button", name="Full chart")).to_have_attribute("aria-expanded", "true")
+    expect(strip.locator("canvas")).to_be_visible()
+    after = strip.bounding_box()
+    assert before
+    assert after
+    assert after["height"] > 2 * before["height"]
+    page.get_by_role("button", name="Full chart").click()
+    expect(page.locator("#over-time .series")).to_be_hidden()
+
+
+def width_of_list(page: Page) -> float:
+    box = page.locator("#functions").bounding_box()
+    assert box
+    return box["width"]
+
+
+def test_the_list_is_as_wide_as_the_user_made_it(page: Page, shop_url: str) -> None:
+    page.goto(shop_url)
+    drawn(page)
+    splitter = page.get_by_role("separator", name="Width of the list")
+    stacks = page.get_by_role("columnheader", name="Stacks")
+    expect(stacks).to_be_hidden()
+    before, at = width_of_list(page), splitter.bounding_box()
+    assert at
+    page.mouse.move(at["x"] + 4, at["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(at["x"] - 96, at["y"] + 100)
+    page.mouse.up()
+    assert width_of_list(page) == pytest.approx(before + 100, abs=1)
+    expect(stacks).to_be_visible()
+    splitter.press("ArrowRight")
+    wide = width_of_list(page)
+    assert wide == pytest.approx(before + 76, abs=1)
+    page.reload()
+    drawn(page)
+    assert width_of_list(page) == pytest.approx(wide, abs=1)
+    splitter.press("Enter")
+    expect(page.locator("#functions")).to_be_hidden()
+    expect(splitter).to_have_attribute("aria-valuenow", "0")
+    splitter.press("Enter")
+    expect(page.locator("#functions")).to_be_visible()
+    assert width_of_list(page) == pytest.approx(wide, abs=1)
+
+
+def test_a_viewer_who_drops_a_file_is_told_why_nothing_happens(
+    page: Page, project: Project, bob: User, sign_in: Callable[[User], None]
+) -> None:
+    Member.objects.filter(user=bob).update(role=Role.VIEWER)
+    sign_in(bob)
+    page.goto(f"/p/{project.project_id}/services")
+    drag = page.evaluate_handle("""() => {
+        const transfer = new DataTransfer();
+        transfer.items.add(new File(['a;b 1'], 'stacks.folded'));
+        return transfer;
+    }""")
+    page.dispatch_event("body", "dragover", {"dataTransfer": drag})
+    expect(page.locator("#drop-zone")).to_contain_text("Viewers can’t open files")
+    page.dispatch_event("body", "drop", {"dataTransfer": drag})
+    expect(page.locator("#drop-zone")).to_be_hidden()
+    expect(page.get_by_role("alert").filter(has_text="Ask an owner or admin")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
