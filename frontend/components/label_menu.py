@@ -1,24 +1,26 @@
 """Menu of the labels that a selection has, of profiles and of samples."""
 
+from collections.abc import Iterable
+
 from django.utils.translation import gettext as _
 
 from frontend.components.display_names import label_name
 from frontend.components.picker import Item
 from frontend.queries.page_query import PageQuery
-from profiles.query import Grouping, GroupKind, OptionsResult, run_sample_labels
+from profiles.query import Grouping, GroupKind, OptionsResult
 
 LabelMenu = list[tuple[str, list[Item]]]  # (name of a group, its labels)
 _MOST_LABELS = 50  # labels of profiles in the menu
 
 
-def label_menu(of: PageQuery, options: OptionsResult, chosen: Grouping | None) -> LabelMenu:
+def label_menu(
+    of: PageQuery, options: OptionsResult, of_samples: Iterable[str], chosen: Grouping | None
+) -> LabelMenu:
     """Return the labels in groups: deployments, profiles, samples; the chosen one is among them.
 
     Profiles of a snapshot have become one tree, which has labels of samples only.
     """
-    samples = [
-        Grouping(GroupKind.SAMPLE, name) for name in run_sample_labels(of.context, of.selection)
-    ]
+    samples = [Grouping(GroupKind.SAMPLE, name) for name in of_samples]
     labels = [Grouping(GroupKind.LABEL, name) for name in list(options.labels)[:_MOST_LABELS]]
     existing = [Grouping(GroupKind.VERSION), Grouping(GroupKind.ZONE)] if not of.snapshot else []
     if chosen and chosen not in (*existing, *labels, *samples):

@@ -1,14 +1,15 @@
 """View model of the picker: the values offered in its menus and the chosen ones."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from endpoints.params.selection import LABEL, SAMPLE, UNSET
-from frontend.components.display_names import NOT_SET, label_name, type_name
+from endpoints.params.parameter import Family
+from endpoints.params.selection import LABEL, SAMPLE
+from frontend.components.display_names import type_name
 from frontend.components.services import by_last_seen
 from frontend.components.time_ranges import OFFERED, span_name
 from frontend.components.units import format_count, format_value
@@ -17,6 +18,7 @@ from frontend.queries.params import PageParams, span_text, time_text
 from profiles.query import DEFAULT_METRICS, Metric, OptionsResult, ServiceName
 from projects.profile_types import ProfileType
 
+SampleLabelValues = Mapping[str, Sequence[str]]  # values by name
 _MOST_SERVICES = 100
 _MOST_LABELS, _MOST_VALUES = 8, 10  # offered in the menu; other values can be typed
 
@@ -42,16 +44,6 @@ class LabelField:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelChip:
-    """A chosen value of a label; `others` are the parameter's values without it."""
-
-    parameter: str
-    name: str
-    value: str
-    others: list[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Picker:
     services: list[Item]
     types: list[Item]
@@ -60,18 +52,21 @@ class Picker:
     versions: list[Item]
     weights: list[Item]
     labels: list[LabelField]
-    label_chips: list[LabelChip]
     narrowed: bool  # a filter other than service, type and time range is set
     end: str  # RFC 3339 time of a fixed end; "" while the range ends now
     now: str  # initial value of the field for a fixed end
 
 
 def picker(
-    params: PageParams, services: Sequence[ServiceName], options: OptionsResult, now: datetime
+    params: PageParams,
+    services: Sequence[ServiceName],
+    options: OptionsResult,
+    now: datetime,
+    samples: SampleLabelValues | None = None,
 ) -> Picker:
     """Build the picker's menus.
 
-    `params` names the service and the type that are shown.
+    `params` names the service and the type that are shown; `samples` are offered as labels, too.
     """
     service, of = params.service, params.type
     own = next((row for row in services if row.service == service), None)
@@ -84,8 +79,7 @@ def picker(
         zones=_several([choice.value for choice in options.zones], params.zones),
         versions=_several([choice.value for choice in options.versions], params.versions),
         weights=_weights(params, options, metric),
-        labels=_labels(params, options),
-        label_chips=label_chips(params),
+        labels=_labels(params, options, samples or {}),
         narrowed=bool(
             params.zones
             or params.versions
@@ -129,43 +123,31 @@ def _weights(params: PageParams, options: OptionsResult, metric: Metric | None) 
     return items
 
 
-def _labels(params: PageParams, options: OptionsResult) -> list[LabelField]:
-    """Return fields for the labels that the profiles have, and those in the URL.
-
-    Labels of samples have fields only if they are in the URL: finding all would read every value.
-    """
-    chosen = dict(params.labels)
-    names = dict.fromkeys([*chosen, *list(options.labels)[:_MOST_LABELS]])
-    of_samples = [
-        LabelField(SAMPLE.prefix + name, name, [*values, ""], []) for name, values in params.samples
+def _labels(
+    params: PageParams, options: OptionsResult, samples: SampleLabelValues
+) -> list[LabelField]:
+    """Return fields for the labels that profiles and samples have, and those in the URL."""
+    labels = {name: [choice.value for choice in of] for name, of in options.labels.items()}
+    return [
+        *_fields(LABEL, dict(params.labels), labels),
+        *_fields(SAMPLE, dict(params.samples), samples),
     ]
-    return of_samples + [
+
+
+def _fields(
+    family: Family,
+    chosen: Mapping[str, Sequence[str]],
+    offered: Mapping[str, Sequence[str]],
+) -> list[LabelField]:
+    names = dict.fromkeys([*chosen, *list(offered)[:_MOST_LABELS]])
+    return [
         LabelField(
-            LABEL.prefix + name,
+            family.prefix + name,
             name,
             [*chosen.get(name, ()), ""],
-            [choice.value for choice in options.labels.get(name, ())[:_MOST_VALUES]],
+            [*offered.get(name, ())][:_MOST_VALUES],
         )
         for name in names
-    ]
-
-
-def label_chips(params: PageParams) -> list[LabelChip]:
-    """Return the chosen values of all labels, those of samples last, and the labels not set."""
-    chosen = [(LABEL, each) for each in params.labels] + [(SAMPLE, each) for each in params.samples]
-    of_values = [
-        LabelChip(family.prefix + name, name, value, [other for other in values if other != value])
-        for family, (name, values) in chosen
-        for value in values
-    ]
-    return of_values + [
-        LabelChip(
-            UNSET.name,
-            label_name(each),
-            str(NOT_SET),
-            [other.parameter for other in params.unset if other != each],
-        )
-        for each in params.unset
     ]
 
 

@@ -2,18 +2,20 @@
 
 from frontend.components import display_names
 from frontend.components.picker import picker
+from frontend.components.restriction_chips import restriction_chips
 from frontend.queries.carried import carried_of
 from frontend.queries.page_query import PageQuery
 from profiles.query import OptionsResult, Selection
 
 
-def selecting_context(of: PageQuery, options: OptionsResult) -> dict[str, object]:
+def selecting_context(of: PageQuery, options: OptionsResult, page: str) -> dict[str, object]:
     """Return the selection, its menus and its names, for a page of a single selection."""
     return {
         "selection": of.selection,
         "range": of.range_menu,
         "carried": carried_of(of.params),
         "picker": picker(of.params, of.services, options, of.now),
+        "restrictions": restriction_chips(of.params, page),
         **name_context(of.selection),
     }
 

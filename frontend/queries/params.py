@@ -18,6 +18,7 @@ from endpoints.params.selection import (
     SERVICE,
     TYPE,
     UNSET,
+    Labels,
     TimeRange,
     read_narrowing,
     read_range,
@@ -160,6 +161,18 @@ class PageParams:
         unset = tuple(each for each in self.unset if each.kind is not GroupKind.SAMPLE)
         return replace(self, samples=(), unset=unset)
 
+    def narrowed_to(self, label: Grouping, values: tuple[str, ...]) -> "PageParams":
+        """Return the parameters with only these values of a label allowed; none allow all."""
+        match label.kind:
+            case GroupKind.VERSION:
+                return replace(self, versions=values)
+            case GroupKind.ZONE:
+                return replace(self, zones=values)
+            case GroupKind.LABEL:
+                return replace(self, labels=_replaced(self.labels, label.name, values))
+            case GroupKind.SAMPLE:
+                return replace(self, samples=_replaced(self.samples, label.name, values))
+
     def parameters(self) -> str:
         """Return the query string, without parameters that have their default."""
         return urlencode(self.pairs())
@@ -267,6 +280,11 @@ def _filters(of: LenientReader) -> tuple[ViewFilter, ...]:
         sentence = _("The address has more than %(n)d filters; the others were left out.")
         of.reject(FILTER, "", Notice(sentence % {"n": FILTER.most_used}))
     return filters
+
+
+def _replaced(labels: Labels, name: str, values: tuple[str, ...]) -> Labels:
+    changed = dict(labels) | {name: values}
+    return tuple((name, values) for name, values in changed.items() if values)
 
 
 # Names of URL parameters in their order; those of a family have a common prefix.

@@ -45,8 +45,8 @@ def stored_metrics(context: QueryContext, selection: Selection) -> tuple[Metric,
     return tuple(Metric(name, unit) for name, unit in row.metrics)
 
 
-def stored_sample_labels(context: QueryContext, selection: Selection) -> set[str]:
-    """Return the names of the sample labels of the selection's snapshot.
+def stored_sample_labels(context: QueryContext, selection: Selection) -> set[tuple[str, str]]:
+    """Return the sample labels (name, value) of the selection's snapshot.
 
     A snapshot that cannot be read has none here: its tree reports the reason.
     """
@@ -54,7 +54,7 @@ def stored_sample_labels(context: QueryContext, selection: Selection) -> set[str
         sets = numbers_of(_read(context, snapshot_row(context, selection.snapshot))).head["labels"]
     except (BadTree, BlobError):
         return set()
-    return {str(label[0]) for labels in sets for label in labels}
+    return {(str(label[0]), str(label[1])) for labels in sets for label in labels}
 
 
 def stored_sum(

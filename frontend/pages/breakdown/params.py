@@ -8,7 +8,6 @@ from endpoints.params import parameter, values
 from endpoints.params.lists import GROUP_BY
 from endpoints.params.parameter import Repeated
 from endpoints.params.reader import LenientReader
-from endpoints.params.selection import Labels
 from frontend.components.time_steps import default_step, read_step
 from frontend.queries.list_params import PAGE
 from frontend.queries.notices import notices_of
@@ -62,28 +61,11 @@ class BreakdownQuery:
 
     def only(self, value: str | None) -> PageParams:
         """Return the parameters of another page that shows one value of the label, None: unset."""
-        return narrowed(self.params, self.group_by, value)
-
-
-def narrowed(params: PageParams, group_by: Grouping, value: str | None) -> PageParams:
-    """Return the parameters with one value of the label selected; None: without the label."""
-    values = () if value is None else (value,)
-    unset = tuple(each for each in params.unset if each != group_by)
-    params = replace(params, unset=unset if values else (*unset, group_by))
-    match group_by.kind:
-        case GroupKind.VERSION:
-            return replace(params, versions=values)
-        case GroupKind.ZONE:
-            return replace(params, zones=values)
-        case GroupKind.LABEL:
-            return replace(params, labels=_with(params.labels, group_by.name, values))
-        case GroupKind.SAMPLE:
-            return replace(params, samples=_with(params.samples, group_by.name, values))
-
-
-def _with(labels: Labels, name: str, values: tuple[str, ...]) -> Labels:
-    changed = dict(labels) | {name: values}
-    return tuple((name, values) for name, values in changed.items() if values)
+        unset = tuple(each for each in self.params.unset if each != self.group_by)
+        if value is None:
+            unset = (*unset, self.group_by)
+        values = () if value is None else (value,)
+        return replace(self.params, unset=unset).narrowed_to(self.group_by, values)
 
 
 def read(of: LenientReader, now: datetime) -> tuple[BreakdownQuery, tuple[str, ...]]:

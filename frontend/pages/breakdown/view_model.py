@@ -53,6 +53,7 @@ from profiles.query import (
     QueryContext,
     SeriesResult,
     deployments_of,
+    run_sample_labels,
     run_series,
 )
 from projects.models import Project
@@ -107,12 +108,13 @@ def _context(of: PageQuery, query: BreakdownQuery, url: str) -> dict[str, object
     options = options_of(of.context, of.selection)
     metric = metric_named(query.params.metric, options)
     notices = (*of.notices, *metric_notice(query.params.metric, metric))
+    samples = run_sample_labels(of.context, of.selection)
     found: dict[str, object] = {
         "query": query,
         "notices": notices,
-        **selecting_context(of, options),
+        **selecting_context(of, options, "breakdown"),
         "label": label_name(query.group_by),
-        "groupings": label_menu(of, options, query.group_by),
+        "groupings": label_menu(of, options, samples, query.group_by),
         "metrics": [
             Item(each.name, display_names.metric_name(each), each == (metric or options.metrics[0]))
             for each in options.metrics

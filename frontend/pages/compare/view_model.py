@@ -11,13 +11,14 @@ from frontend.components.comparisons import comparisons_of, start, with_services
 from frontend.components.empty_state import EmptyStateLinks, with_links
 from frontend.components.filter_chips import chips
 from frontend.components.left_out import left_out
-from frontend.components.picker import Picker, picker
+from frontend.components.picker import Picker, SampleLabelValues, picker
 from frontend.components.selecting import name_context
 from frontend.components.units import format_count, format_delta, format_value
 from frontend.components.versions import releases_of
 from frontend.pages.compare.changes import Changes, changes, shown_totals
 from frontend.pages.compare.comparison import Pair, compared, seen_of
 from frontend.pages.compare.params import SORTS, CompareQuery
+from frontend.pages.compare.side_labels import chips_of_both, side_labels
 from frontend.pages.flame.list_search import ALONE
 from frontend.queries.carried import carried_of
 from frontend.queries.page_query import (
@@ -30,6 +31,7 @@ from frontend.queries.page_query import (
     page_query,
 )
 from frontend.queries.params import PageParams, ParsedParams
+from frontend.queries.restrictions import restrict
 from profiles.query import (
     CompareResult,
     DeadlinePassed,
@@ -40,6 +42,7 @@ from profiles.query import (
     SnapshotInfo,
     Untested,
     UntestedReason,
+    run_sample_labels,
     run_snapshot,
 )
 from projects.models import Project
@@ -122,12 +125,15 @@ def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
     options = options_of(of.context, sides[0])
     metric = metric_named(query.selected.metric, options)
     of_sides = (*of.notices, *_equal_sides(sides))
+    pickers = _pickers(of, query, sides, options)
     shown: dict[str, object] = {
         "query": query,
         "notices": (*of_sides, *metric_notice(query.selected.metric, metric)),
         **name_context(of.selection),
         "carried": carried_of(query.selected),
-        "pickers": _pickers(of, query, sides, options),
+        "pickers": pickers,
+        "labels": side_labels(query, pickers),
+        "restrictions": chips_of_both(query.selected),
         "snapshots": _snapshots(of, query),
         "comparisons": comparisons_of(of, query.selected, options),
         "chips": chips(query.selected.filters),
@@ -178,16 +184,28 @@ def _pickers(
         baseline.snapshot,
     )
     of_baseline = options if same else options_of(of.context, baseline)
+    samples = _samples(of, selected)
+    samples_of_baseline = samples if same else _samples(of, baseline)
     return (
-        picker(query.baseline, of.services, of_baseline, of.now),
-        picker(query.selected, of.services, options, of.now),
+        picker(query.baseline, of.services, of_baseline, of.now, samples_of_baseline),
+        picker(query.selected, of.services, options, of.now, samples),
     )
+
+
+def _samples(of: PageQuery, selection: Selection) -> SampleLabelValues:
+    """Return the sample labels to choose from: of all profiles in the side's range."""
+    if selection.snapshot:
+        return {}
+    whole = Selection(
+        selection.project, selection.service, selection.type, selection.start, selection.end
+    )
+    return run_sample_labels(of.context, whole)
 
 
 def _history(query: CompareQuery, of: PageQuery) -> str:
     """Return the history URL of the selected profiles; the caller appends `function`."""
     here = reverse("history", args=[of.project.project_id])
-    return f"{here}?{replace(query.selected, root=None, snapshot='').parameters()}"
+    return f"{here}?{restrict(replace(query.selected, root=None), 'history').parameters()}"
 
 
 def _of_result(result: CompareResult, query: CompareQuery, url: str) -> dict[str, object]:

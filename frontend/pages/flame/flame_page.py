@@ -1,5 +1,6 @@
 """View model of the flame page."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from django.http import QueryDict
@@ -15,6 +16,7 @@ from frontend.components.label_menu import LabelMenu, label_menu
 from frontend.components.left_out import left_out
 from frontend.components.picker import Picker, picker
 from frontend.components.range_menu import RangeMenu
+from frontend.components.restriction_chips import RestrictionChip, restriction_chips
 from frontend.components.units import format_count, format_percent, format_value
 from frontend.pages.flame import summary
 from frontend.pages.flame.controls import Controls, controls
@@ -29,6 +31,7 @@ from frontend.queries.page_query import (
     seen_of,
 )
 from frontend.queries.params import DEFAULT_VIEW, PageParams, page_params
+from frontend.queries.restrictions import restrict
 from profiles.query import (
     Coverage,
     FocusResult,
@@ -40,6 +43,7 @@ from profiles.query import (
     SnapshotInfo,
     SnapshotUnreadable,
     TopResult,
+    run_sample_labels,
 )
 from projects.models import Project
 
@@ -83,6 +87,7 @@ class FlamePage:
     notices: tuple[str, ...]
     range_menu: RangeMenu
     picker: Picker
+    restrictions: list[RestrictionChip]
     coverage: Coverage
     metric: str
     average: summary.Average | None  # None without profiles
@@ -163,7 +168,8 @@ def _assembled(
 ) -> FlamePage:
     params, top = of.params, results.top
     coverage = top.coverage
-    splits = _splits(of, options)
+    samples = run_sample_labels(of.context, of.selection)
+    splits = _splits(of, options, samples)
     seen = seen_of(coverage)
     return FlamePage(
         empty=_empty(of, options, results),
@@ -172,7 +178,8 @@ def _assembled(
         type=display_names.type_name(of.selection.type),
         notices=(*of.notices, *(of.snapshot.warnings if of.snapshot else ()), *left_out(coverage)),
         range_menu=of.range_menu,
-        picker=picker(params, of.services, options, of.now),
+        picker=picker(params, of.services, options, of.now, samples),
+        restrictions=restriction_chips(params, "flame"),
         coverage=coverage,
         metric=display_names.metric_name(top.metric),
         average=_average(top),
@@ -220,16 +227,16 @@ def _history_url(of: PageQuery) -> str:
     """Return the history of the same profiles; "" for a file, which is of no service."""
     if of.snapshot and of.snapshot.is_file:
         return ""
-    data = replace(of.params.of_the_data(), profile="", snapshot="")
+    data = restrict(of.params.of_the_data(), "history")
     plain = replace(data, view=DEFAULT_VIEW, focus="", root=None, split=None)
     return f"{reverse('history', args=[of.project.project_id])}?{plain.parameters()}"
 
 
-def _splits(of: PageQuery, options: OptionsResult) -> LabelMenu:
+def _splits(of: PageQuery, options: OptionsResult, samples: Iterable[str]) -> LabelMenu:
     """Return the labels that can split the graph; the sandwich and the list are never split."""
     if of.params.focus or of.params.view == "list":
         return []
-    return label_menu(of, options, of.params.split)
+    return label_menu(of, options, samples, of.params.split)
 
 
 def _empty(of: PageQuery, options: OptionsResult, results: MergedPage) -> EmptyStateLinks | None:

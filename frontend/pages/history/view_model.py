@@ -134,7 +134,7 @@ def _context(of: PageQuery, query: HistoryQuery, url: str) -> dict[str, object]:
     found: dict[str, object] = {
         "query": query,
         "notices": (*of.notices, *_notices(query, options)),
-        **selecting_context(of, options),
+        **selecting_context(of, options, "history"),
         "steps": steps_menu(query.params.span, query.shown_step),
         "chips": chips(query.params.filters),
         "functions": functions_menu(query),

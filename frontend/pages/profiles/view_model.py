@@ -67,7 +67,7 @@ def _shown(of: PageQuery, query: ProfileQuery, url: str) -> dict[str, object]:
     query, found, unread = _listed(of.context, query, selection)
     heat_map_of = run_heat_map(of.context, replace(of.selection, weights=None))
     return {
-        **selecting_context(of, options),
+        **selecting_context(of, options, "profiles"),
         **_map(heat_map_of, query),
         "params": of.params,
         "query": query,

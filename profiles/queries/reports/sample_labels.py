@@ -1,4 +1,6 @@
-"""Names of the labels that samples have."""
+"""Labels that samples have: names and values, for menus."""
+
+from collections.abc import Iterable, Mapping
 
 from profiles.engine.encoding.codec import numbers_of
 from profiles.engine.errors import BadTree
@@ -11,17 +13,18 @@ from profiles.queries.stored_results import stored_sample_labels
 HEAD_ROWS = 20  # newest profiles of the head whose labels are read
 BLOCKS = 2  # newest blocks whose labels are read
 MAX_NAMES = 50
+MAX_LABEL_VALUES = 50  # of each name
 
 
-def run_sample_labels(context: QueryContext, selection: Selection) -> tuple[str, ...]:
-    """Return names of sample labels, sorted, for a menu.
+def run_sample_labels(context: QueryContext, selection: Selection) -> Mapping[str, tuple[str, ...]]:
+    """Return the names of sample labels with some of their values, all sorted, for a menu.
 
-    Only the newest matching profiles are read, so labels that are rare may be missing. Profiles
-    that cannot be read are skipped.
+    Only the newest matching profiles are read, so labels and values that are rare may be missing.
+    Profiles that cannot be read are skipped.
     """
     if selection.snapshot:
-        return tuple(sorted({*filter(None, stored_sample_labels(context, selection))})[:MAX_NAMES])
-    names: set[str] = set()
+        return _menu(stored_sample_labels(context, selection))
+    found: set[tuple[str, str]] = set()
     with context.snapshot:
         plan = plan_query(context, selection)
         newest = plan.head.order_by("-time").values_list("tree", flat=True)[:HEAD_ROWS]
@@ -30,17 +33,25 @@ def run_sample_labels(context: QueryContext, selection: Selection) -> tuple[str,
                 sets = numbers_of(bytes(tree)).head["labels"]
             except (BadTree, KeyError):
                 continue
-            names.update(str(label[0]) for labels in sets for label in labels)
+            found.update((str(label[0]), str(label[1])) for labels in sets for label in labels)
         for each in block_inputs(context, plan.filter, plan.blocks[-BLOCKS:]):
             context.check()
-            names |= _names_in(each.opened)
-    return tuple(sorted(name for name in names if name)[:MAX_NAMES])
+            found |= _labels_in(each.opened)
+    return _menu(found)
 
 
-def _names_in(opened: OpenedBlock) -> set[str]:
+def _menu(found: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    values: dict[str, list[str]] = {}
+    for name, value in sorted(found):
+        if name and (name in values or len(values) < MAX_NAMES):
+            values.setdefault(name, []).append(value)
+    return {name: tuple(filter(None, of))[:MAX_LABEL_VALUES] for name, of in values.items()}
+
+
+def _labels_in(opened: OpenedBlock) -> set[tuple[str, str]]:
     try:
         labelled = (opened.day if opened.row.is_day else opened.hour).labelled
     except UNREADABLE:
         return set()
     sets = labelled.label_sets if labelled else ()
-    return {label.key for labels in sets for label in labels}
+    return {(label.key, label.value) for labels in sets for label in labels}
