@@ -4,7 +4,7 @@ A page that opens by such a link shows what the page before it showed. A range t
 following the clock.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import FROM, SPAN, TO, TimeRange, read_range
-from frontend.queries.params import SNAPSHOT, PageParams, Pair, span_text, time_text
+from frontend.queries.params import SNAPSHOT, PageParams, Pair, page_params, span_text, time_text
 from frontend.queries.restrictions import PAGES_OF_PROFILES, restrictions_in
 
 _PAGES_OF_SNAPSHOTS = ("flame", "compare")
@@ -44,6 +44,15 @@ class Carried:
             pairs = [*pairs, ("new", "1")]
         return urlencode([(name, value) for name, value in pairs if value])
 
+    def of_service(self, service: str) -> str:
+        """Return the query string of the flame graph of a service.
+
+        Restrictions of this page's service are not those of another one; the range is.
+        """
+        if service == self.service:
+            return self.parameters("flame")
+        return replace(self, service=service, type="", restrictions=()).parameters("flame")
+
 
 def range_pairs(within: TimeRange) -> list[Pair]:
     """Return the parameters of a range; `end` is empty for one that ends now."""
@@ -58,8 +67,15 @@ def carried_of(params: PageParams) -> Carried:
 
 
 def carried_by(request: HttpRequest) -> Carried:
-    """Return the range in the URL of a page that has no range of its own, to pass it on."""
+    """Return the range in the URL of a page without a selection of its own, to pass it on."""
     of = LenientReader.of_query(request.GET)
     if not of.has(SPAN, FROM, TO):
         return Carried()
     return Carried(read_range(of, timezone.now()))
+
+
+def carried_with(request: HttpRequest) -> Carried:
+    """Return the whole selection that the parameters of a request state."""
+    of = LenientReader.of_query(request.GET)
+    carried = carried_of(page_params(of, timezone.now()))
+    return carried if of.has(SPAN, FROM, TO) else replace(carried, range=None)

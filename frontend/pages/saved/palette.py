@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from frontend.components.services import by_last_seen
 from frontend.pages.saved.view import view_url
+from frontend.queries.carried import carried_with
 from frontend.queries.page_query import query_context
 from profiles.query import run_service_names, snapshots_of
 from projects import saved_views
@@ -21,13 +22,18 @@ _MOST_SERVICES = 1000
 @require_safe
 @never_cache
 def palette(request: HttpRequest, project_id: str) -> JsonResponse:
-    """Return {"entries": [{"group", "text", "url"}, …]}; the newest services first."""
+    """Return {"entries": [{"group", "text", "url"}, …]}; the newest services first.
+
+    The parameters are the selection of the page: its service is linked with all of them, others
+    with its range.
+    """
     project = project_for(request.user, project_id)
     flame = reverse("flame", args=[project_id])
     services = by_last_seen(run_service_names(query_context(request, project)))
+    carried = carried_with(request)
     entries = [
         *(
-            ("services", each.service, f"{flame}?{urlencode({'service': each.service})}")
+            ("services", each.service, f"{flame}?{carried.of_service(each.service)}")
             for each in services[:_MOST_SERVICES]
         ),
         *(

@@ -37,6 +37,17 @@ export function showAround() {
   showCrumbs(crumbs, tree, flame.zoomed.node, (node) => flame.zoom(node));
 }
 
+/**
+ * Mark the drawn graph as that of an earlier selection, or not.
+ * @param {boolean} isStale
+ */
+export function showStale(isStale) {
+  const [pane, words] = [element('#pane'), element('#pane-busy')];
+  if (!pane || !words) return;
+  pane.setAttribute('aria-busy', String(isStale));
+  words.textContent = isStale ? (words.dataset.loading ?? '') : '';
+}
+
 /** Show one of the graph's status messages, or none. @param {string} which class of the message */
 export function showState(which) {
   for (const name of STATES) {

@@ -8,7 +8,7 @@ import { closeMenus } from '../shell/menus.js';
 import { fadeToasts } from '../shell/toasts.js';
 import { showBy, visit, visitWith } from '../shell/visit.js';
 import { act, focusOn } from './actions.js';
-import { inAddress, profilesOf, replaceAddress } from './address.js';
+import { inAddress, profilesOf, replaceAddress, treeOf } from './address.js';
 import { requestPage, changesPage, abortRequest, watchFailures } from './page-requests.js';
 import {
   element,
@@ -19,6 +19,7 @@ import {
   showFailure,
   showFlip,
   showRecursion,
+  showStale,
   showState,
 } from './around.js';
 import { watchChips } from './chips.js';
@@ -47,6 +48,7 @@ const REFRESH_MS = 15_000;
 customElements.define('flame-graph', FlameGraph);
 
 let shown = profilesOf(location.search);
+let drawn = treeOf(location.search); // what the graph draws: an earlier selection until its tree is there
 let loaded = false; // a tree was shown since the page was opened
 
 /** @param {Event} event @returns {any} */
@@ -60,6 +62,7 @@ document.addEventListener('flame-load', (event) => {
   showState(missing && !loaded ? 'fg-missing' : '');
   if (missing) forgetFrame();
   loaded = true;
+  noteDrawn(tree);
   paintLike(tree);
   noteIfShown();
   showAround();
@@ -67,6 +70,20 @@ document.addEventListener('flame-load', (event) => {
   void search();
   void showLines(inAddress('lines')); // the tree has the files of functions that the list does not show
 });
+
+/**
+ * Note that the graph shows the current selection, unless the tree is still that of an earlier one.
+ * @param {import("./tree.js").Tree} tree
+ */
+function noteDrawn(tree) {
+  const isCurrent = profilesOf(location.search) === shown && (tree.preview || !graph()?.isLoading);
+  if (isCurrent) drawn = treeOf(location.search);
+  markGraph();
+}
+
+function markGraph() {
+  showStale(Boolean(graph()?.data) && drawn !== treeOf(location.search));
+}
 
 /** Show the chart above the graph, with a series for the function of the zoomed frame. */
 function showSeries() {
@@ -217,6 +234,7 @@ function showAddress() {
     void requestPage();
   }
   noteIfShown();
+  markGraph();
   followList();
 }
 
@@ -239,7 +257,10 @@ function noteIfShown() {
 }
 
 function goBack() {
-  if (!returnToShown()) settleControls(document);
+  if (returnToShown()) return;
+  settleControls(document);
+  drawn = treeOf(location.search); // the notice says that older data are shown
+  markGraph();
 }
 
 watchFailures(document, goBack);
@@ -273,6 +294,8 @@ document.addEventListener('htmx:afterSwap', (event) => {
   noteList(new URL(pathInfo.finalRequestPath, location.href).searchParams);
   followList();
   shown = profilesOf(location.search);
+  if (!graph()?.isLoading) drawn = treeOf(location.search); // the same tree, or none beside a list
+  markGraph();
   const input = field();
   if (input && input !== document.activeElement) input.value = inAddress('search');
   settle();

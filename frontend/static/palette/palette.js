@@ -111,7 +111,9 @@ function focusOn(name) {
 /** Add the commands that the server knows. @param {HTMLDialogElement} box */
 async function load(box) {
   try {
-    const response = await fetch(box.dataset.url ?? '', { headers: { Accept: 'application/json' } });
+    const carried = document.querySelector('.nav a[data-carries="all"]');
+    const selected = carried instanceof HTMLAnchorElement ? carried.search : '';
+    const response = await fetch(`${box.dataset.url ?? ''}${selected}`, { headers: { Accept: 'application/json' } });
     if (!response.ok || !box.open) return;
     /** @type {{group: string, text: string, url: string}[]} */
     const entries = (await response.json()).entries;

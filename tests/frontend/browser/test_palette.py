@@ -39,7 +39,7 @@ def test_it_opens_a_service_a_view_and_a_page(
     expect(page).to_have_url(re.compile("/history"))
     search(page, "check")
     page.get_by_role("group", name="Services").get_by_role("option", name="checkout").click()
-    expect(page).to_have_url(re.compile(r"flame\?service=checkout$"))
+    expect(page).to_have_url(re.compile(r"flame\?service=checkout&type=CPU&span=2d$"))
 
 
 def test_it_focuses_a_function_and_runs_actions(page: Page, shop_url: str) -> None:
