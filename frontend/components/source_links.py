@@ -82,7 +82,7 @@ def source_link(pattern: str, prefix: str, file: str, line: int, version: str) -
     A line has no URL if there is no pattern, no file, or the file is not below `prefix`, the
     directory of the code on the machines that run it.
     """
-    if not pattern or not file or not file.startswith(prefix):
+    if not pattern or not _is_below(prefix, file):
         return ""
     try:
         check_pattern(pattern)
@@ -93,13 +93,18 @@ def source_link(pattern: str, prefix: str, file: str, line: int, version: str) -
 
 def editor_link(pattern: str, prefix: str, file: str, line: int, project: str) -> str:
     """Return the URL that opens a source line in the user's editor, or "" as `source_link`."""
-    if not pattern or not file or not file.startswith(prefix):
+    if not pattern or not _is_below(prefix, file):
         return ""
     try:
         check_editor_pattern(pattern)
     except InvalidLinkTemplate:
         return ""
     return _filled(pattern, prefix, file, line, project=project)
+
+
+def _is_below(prefix: str, file: str) -> bool:
+    """Return False also for addresses without symbols, which have a build id instead of a file."""
+    return file != "" and file.startswith(prefix) and not file.startswith("[build-id ")
 
 
 def _filled(pattern: str, prefix: str, file: str, line: int, **others: str) -> str:

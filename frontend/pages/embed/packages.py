@@ -119,6 +119,8 @@ _NATIVE_ENDINGS = _words("c cc cpp cxx h hpp S s so dylib dll")
 _BINARY = _expression(r"\.(?:so|pyd|dylib|dll|node)(?:\.[\d.]+)?\Z")
 _VERSIONED_BINARY = _expression(r"\.(?:so|dylib|dll)\.[\d.]+\Z")
 _ADDRESS = _expression(r"\+0x[0-9a-f]+\Z", re.IGNORECASE)
+# The kernel and what has no name stay native code.
+_BINARY_ADDRESS = _expression(r"\A([^?\[].*)\+0x[0-9a-f]+\Z", re.IGNORECASE | re.DOTALL)
 _ENGINE_NAMES = frozenset({"(garbage collector)", "(program)", "(idle)", "(native)"})
 
 
@@ -132,6 +134,10 @@ def _installed_binary(_name: str, file: str) -> Package | None:
 
 
 def _native_frame(name: str, file: str) -> Package | None:
+    if "+0" in name and (not file or file.startswith("[build-id ")):
+        found = _BINARY_ADDRESS.search(name)
+        if found:
+            return _packaged(found[1], "library")
     is_native = (
         _ending_of(file) in _NATIVE_ENDINGS
         or ("+0" in name and _ADDRESS.search(name))

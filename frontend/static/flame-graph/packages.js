@@ -7,6 +7,7 @@
  * - Node.js: the package in node_modules, with its scope
  * - Rust: the crate
  * - own code of Python and Node.js: the last two directories of its file
+ * - addresses without symbols: their executable or library
  * - native code by its file, a binary, or by its name
  * - a function without a file whose name has no package: an unknown one
  *
@@ -110,8 +111,13 @@ const NATIVE_ENDINGS = new Set(['c', 'cc', 'cpp', 'cxx', 'h', 'hpp', 'S', 's', '
 
 /** @type {Rule} */
 function nativeFrame(name, file) {
-  if (NATIVE_ENDINGS.has(endingOf(file))) return NATIVE;
   // Regular expressions run last and rarely: this runs for each function while a page opens.
+  if (name.includes('+0') && (!file || file.startsWith('[build-id '))) {
+    // The kernel and what has no name stay native code.
+    const address = /^([^?[].*)\+0x[0-9a-f]+$/is.exec(name);
+    if (address) return packaged(address[1], 'library');
+  }
+  if (NATIVE_ENDINGS.has(endingOf(file))) return NATIVE;
   const binary = (name.includes('+0') && /\+0x[0-9a-f]+$/i.test(name)) || /\.(?:so|dylib|dll)\.[\d.]+$/.test(file);
   const engine = name.startsWith('(') && /^\((?:garbage collector|program|idle|native)\)$/.test(name);
   const kernel = file.startsWith('[');

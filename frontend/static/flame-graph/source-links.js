@@ -17,7 +17,8 @@ function encoded(text) {
  * @param {Record<string, string>} others further values
  */
 export function sourceLink(pattern, prefix, { file, line }, others) {
-  if (!pattern || !file.startsWith(prefix)) return '';
+  // Addresses without symbols have no file, but the build id of their binary.
+  if (!pattern || !file.startsWith(prefix) || file.startsWith('[build-id ')) return '';
   const path = file.slice(prefix.length).replace(/^\/+/, '');
   if (!path || path.split('/').includes('..') || /\p{Surrogate}/u.test(path)) return '';
   const values = Object.entries(others).map(([name, value]) => [name, encoded(value)]);

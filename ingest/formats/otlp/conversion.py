@@ -273,7 +273,7 @@ class _GroupConversion:
         self._numbers = {metric: number for number, metric in enumerate(metrics)}
         self._stacks: dict[Hashable, bytes] = {}
         self._labels: dict[tuple[int, ...], bytes] = {}
-        self.encoder = PprofEncoder(request.dictionary, metrics, budget)
+        self.encoder = PprofEncoder(request.dictionary, request.revision, metrics, budget)
         self.left_out: Counter[str] = Counter()  # samples by reason
         self.trace_links = 0  # of samples, which are not stored
 

@@ -19,6 +19,14 @@ Ranges = NDArray[np.intp]  # byte ranges of messages, [N, 2]
 # Field numbers of message ProfilesDictionary.
 _MAPPINGS, _LOCATIONS, _FUNCTIONS, _LINKS, _STRINGS, _ATTRIBUTES, _STACKS = range(1, 8)
 _SYMBOLS = setting("max_symbols")
+# Attributes of mappings, the one that others look up first.
+_BUILD_IDS = (
+    "process.executable.build_id.gnu",
+    "process.executable.build_id.go",
+    "process.executable.build_id.htlhash",
+    "process.executable.build_id.profiling",  # its former name
+)
+_MOST_ATTRIBUTES = 32  # of a mapping; the rest is left out
 MAX_STACK_LOCATIONS = 4 * 2**20  # of all stacks of a request: 32 MiB as an array
 
 
@@ -28,11 +36,12 @@ class Mapping:
     limit: int
     offset: int
     file: int  # index of a string
+    attributes: tuple[int, ...]  # indexes
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    mapping: int  # index; 0: none
+    mapping: int  # index; -1: none
     address: int
     lines: list[tuple[int, int]]  # function, line; the innermost inlined function first
 
@@ -59,10 +68,14 @@ class SharedTables:
         self._attributes = table(_ATTRIBUTES)
         self._links = table(_LINKS)
         self._stacks = table(_STACKS)  # up to 1.7: units of attributes
-        self._mappings, _ = scalars(reader, table(_MAPPINGS), 5)
+        mappings = table(_MAPPINGS)
+        self._mappings, _ = scalars(reader, mappings, 5)
+        self._mapping_attributes, self._mapping_attribute_ends = numbers(
+            reader, mappings, 5, "attributes of mappings of an OTLP request", limits.max_symbols
+        )
         self._functions, _ = scalars(reader, table(_FUNCTIONS), 4)
         locations = table(_LOCATIONS)
-        self._locations, _ = scalars(reader, locations, 3)
+        self._locations, self._location_types = scalars(reader, locations, 3)
         lines, self._line_ends = children(reader, locations, 3, _SYMBOLS, limits.max_symbols)
         self._lines, _ = scalars(reader, lines, 3)
         self._stack_locations, ends = numbers(
@@ -158,13 +171,32 @@ class SharedTables:
 
     def mapping(self, index: int) -> Mapping:
         _, start, limit, offset, file = self._row("Mapping", index, self._mappings)
-        return Mapping(start, limit, offset, file)
+        ends = self._mapping_attribute_ends
+        attributes = self._mapping_attributes[int(ends[index - 1]) if index else 0 : ends[index]]
+        return Mapping(start, limit, offset, file, tuple(attributes.tolist()))
+
+    def build_id(self, mapping: Mapping, revision: Revision) -> bytes:
+        """Return the build id that the attributes of a mapping state; b"" if there is none."""
+        stated = dict(
+            self.attribute(index, revision)[:2] for index in mapping.attributes[:_MOST_ATTRIBUTES]
+        )
+        return next((stated[key].encode() for key in _BUILD_IDS if stated.get(key)), b"")
 
     def location(self, index: int) -> Location:
         _, mapping, address = self._row("Location", index, self._locations)
+        if not mapping and not self._is_mapping_0(index):
+            mapping = -1
         first = int(self._line_ends[index - 1]) if index else 0
         lines = self._lines[first : int(self._line_ends[index]), 1:].tolist()
         return Location(mapping, address, [(function, line) for function, line in lines])
+
+    def _is_mapping_0(self, location: int) -> bool:
+        """Return True if the location states index 0, and the first mapping is not the zero value.
+
+        Up to OTLP 1.7 the field is optional, and senders begin their tables with a real mapping.
+        """
+        is_stated = self._location_types[location, 1] == 0
+        return is_stated and len(self._mappings) > 0 and bool(self._mappings[0].any())
 
     def function(self, index: int) -> SharedFunction:
         _, name, system_name, file = self._row("Function", index, self._functions)

@@ -199,6 +199,7 @@ _COMMON: Schemas = {
         "memoryLimit": (2, "int"),
         "fileOffset": (3, "int"),
         "filenameStrindex": (4, "int"),
+        "attributeIndices": (5, "int"),
     },
     "Location": {
         "mappingIndex": (1, "int"),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ingest.formats.otlp.dictionary import SharedTables
+from ingest.formats.otlp.revision import Revision
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.metrics import Metric
 from profiles.engine.pprof.limits import setting
@@ -40,9 +41,13 @@ class PprofEncoder:
     """Sums samples with equal stacks and labels, and encodes them with the symbols they use."""
 
     def __init__(
-        self, dictionary: SharedTables, metrics: Sequence[Metric], budget: ByteBudget
+        self,
+        dictionary: SharedTables,
+        revision: Revision,
+        metrics: Sequence[Metric],
+        budget: ByteBudget,
     ) -> None:
-        self._dictionary, self._budget = dictionary, budget
+        self._dictionary, self._revision, self._budget = dictionary, revision, budget
         self._numbers: dict[bytes, int] = {b"": 0}  # of strings
         # Number of each string of the dictionary. Index 0 is empty even if a sender's is not.
         self._strings: dict[int, int] = {0: 0}
@@ -142,7 +147,7 @@ class PprofEncoder:
                 if function or self._dictionary.functions
             ]
         )
-        mapping = self._mapping(location.mapping) if location.mapping else 0
+        mapping = self._mapping(location.mapping) if location.mapping >= 0 else 0
         number = len(self._locations) + 1
         fields = int_field(1, number) + int_field(2, mapping) + int_field(3, location.address)
         self._symbol(_LOCATION, fields + lines)
@@ -163,10 +168,12 @@ class PprofEncoder:
         if number is None:
             mapping = self._dictionary.mapping(index)
             file = self._string(mapping.file)
+            build_id = self._number(self._dictionary.build_id(mapping, self._revision))
             number = self._mappings[index] = len(self._mappings) + 1
             fields = int_field(1, number) + int_field(2, mapping.start)
             fields += int_field(3, mapping.limit) + int_field(4, mapping.offset)
-            self._symbol(_MAPPING, fields + int_field(5, file))
+            fields += int_field(5, file) + int_field(6, build_id)
+            self._symbol(_MAPPING, fields)
         return number
 
     def _symbol(self, kind: int, fields: bytes) -> None:

@@ -15,7 +15,8 @@ class Frames:
     """F distinct frames; `name`, `file` and `mapping` are indexes of `strings`.
 
     `id` is a 64-bit hash of (function name, file, line): the same frame has the same id in every
-    profile of every agent. A frame without symbols is named `binary+0x…`.
+    profile of every agent. A frame without symbols has the function `binary+0x…`, whose file has
+    the build id of the binary, see profiles.engine.pprof.binaries.
     """
 
     strings: Sequence[str]
@@ -23,7 +24,7 @@ class Frames:
     name: NDArray[np.int32]  # [F]
     file: NDArray[np.int32]  # [F]
     line: NDArray[np.int32]  # [F], 0 if unknown
-    mapping: NDArray[np.int32]  # [F], build id or binary's name
+    mapping: NDArray[np.int32]  # [F], build id and path of the binary
     # [F], True for values of the label that splits the tree; None: all frames are of functions
     is_label: NDArray[np.bool_] | None = None
 

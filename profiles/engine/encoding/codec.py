@@ -19,7 +19,10 @@ from profiles.engine.encoding.stored_tree import StoredTree, columns_of, tree_of
 from profiles.engine.errors import BadTree
 from profiles.engine.string_table import StringTable
 
-MAGIC = b"ft\x01"  # the last byte is the version
+MAGIC = b"ft\x02"  # the last byte is the version
+# Version 1 differs in its mappings: the build id or the path of a binary, not both. They are read
+# where they are used (profiles.engine.pprof.binaries).
+_READABLE = (b"ft\x01", MAGIC)
 _SIZE = 4  # bytes
 
 
@@ -139,10 +142,10 @@ class _Sections(NamedTuple):
 def _checked(data: bytes) -> "_Sections":
     if not data.startswith(MAGIC[:2]):
         raise BadTree("Not a stored call tree.")
-    if not data.startswith(MAGIC):
+    if not data.startswith(_READABLE):
         version = int.from_bytes(data[2:3], "big")
         raise BadTree(
-            f"Unsupported call tree version {version}; this server reads version {MAGIC[2]}."
+            f"Unsupported call tree version {version}; this server reads versions up to {MAGIC[2]}."
         )
     return _sections(data)
 

@@ -8,10 +8,12 @@ import numpy as np
 from profiles.engine.calltree.tree import Label, Tree
 from profiles.engine.cancellation import Check, checked, unchecked
 from profiles.engine.metrics import Metric
+from profiles.engine.pprof.binaries import Binary, find_address, parse_mapping
 from profiles.engine.pprof.varint import bytes_field, int_field, packed_field, varint
 
 LEVEL = 6  # gzip level
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
+_PAGE = 4096  # bytes; memory is mapped in whole pages
 _TIME, _DURATION, _PERIOD_TYPE, _COMMENT, _DEFAULT_TYPE = 9, 10, 11, 13, 14
 
 # Period types of Go's profiles, by profile type: pprof compares only files with equal ones.
@@ -79,32 +81,56 @@ def _value_type(metric: Metric, strings: _Strings) -> bytes:
 def _symbols(tree: Tree, strings: _Strings) -> Iterator[bytes]:
     """Encode locations, functions and mappings.
 
-    Frame i is location i + 1; functions are distinct (name, file) pairs.
+    Frame i is location i + 1; functions are distinct (name, file) pairs. Addresses without symbols
+    have no function, and their mappings are not marked as symbolised: pprof can name them.
     """
     frames, texts = tree.frames, tree.frames.strings
     functions: dict[tuple[int, int], int] = {}
-    mappings: dict[int, int] = {}
+    mappings = _Mappings(strings)
     columns = (frames.name, frames.file, frames.line, frames.mapping)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     for number, (name, file, line, mapping) in enumerate(rows, 1):
-        function = functions.setdefault((name, file), len(functions) + 1)
-        binary = mappings.setdefault(mapping, len(mappings) + 1) if texts[mapping] else 0
-        at = bytes_field(4, int_field(1, function) + int_field(2, line))
-        yield bytes_field(_LOCATION, int_field(1, number) + int_field(2, binary) + at)
+        address = None if line else find_address(texts[name], texts[file], texts[mapping])
+        if address:
+            place = int_field(2, mappings.number(address.binary, address.offset))
+            place += int_field(3, address.offset)
+        else:
+            function = functions.setdefault((name, file), len(functions) + 1)
+            place = int_field(2, mappings.number(parse_mapping(texts[mapping])))
+            place += bytes_field(4, int_field(1, function) + int_field(2, line))
+        yield bytes_field(_LOCATION, int_field(1, number) + place)
     for (name, file), number in functions.items():
         text = strings.number(texts[name])
         named = int_field(2, text) + int_field(3, text) + int_field(4, strings.number(texts[file]))
         yield bytes_field(_FUNCTION, int_field(1, number) + named)
-    for mapping, number in mappings.items():
-        yield bytes_field(_MAPPING, _mapping(number, texts[mapping], strings))
+    yield from mappings.table()
 
 
-def _mapping(number: int, name: str, strings: _Strings) -> bytes:
-    """Encode a mapping: a build id (hexadecimal or Go's) or a path, marked as symbolised."""
-    path = "/" in name or "." in name
-    return (
-        int_field(1, number) + int_field(5 if path else 6, strings.number(name)) + int_field(7, 1)
-    )
+class _Mappings:
+    """Mapping table: an entry for each binary's functions, and one for its addresses."""
+
+    def __init__(self, strings: _Strings) -> None:
+        self._strings = strings
+        self._limits: dict[tuple[Binary, bool], int] = {}  # end of each, in the binary's file
+        self._numbers: dict[tuple[Binary, bool], int] = {}
+
+    def number(self, binary: Binary, offset: int = 0) -> int:
+        """Return the number of the mapping of an address, or of functions; 0 if there is none."""
+        if not any(binary):
+            return 0
+        key = binary, offset > 0
+        self._limits[key] = max(self._limits.get(key, 0), offset)
+        return self._numbers.setdefault(key, len(self._numbers) + 1)
+
+    def table(self) -> Iterator[bytes]:
+        for (binary, has_addresses), number in self._numbers.items():
+            fields = int_field(1, number)
+            if has_addresses:
+                pages = self._limits[binary, True] // _PAGE + 1
+                fields += int_field(3, min(pages * _PAGE, 2**64 - 1))
+            fields += int_field(5, self._strings.number(binary.path))
+            fields += int_field(6, self._strings.number(binary.build_id))
+            yield bytes_field(_MAPPING, fields + int_field(7, not has_addresses))
 
 
 def _samples(tree: Tree, strings: _Strings, check: Check) -> Iterator[bytes]:

@@ -29,6 +29,7 @@ import numpy as np
 
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.hashing import function_ids
+from profiles.engine.pprof.binaries import Binary, read_build_id
 from profiles.engine.pprof.limits import (
     MAX_NAME_BYTES,
     TRACE_ID_MARK,
@@ -329,14 +330,14 @@ cdef class FunctionTable:
     cdef inline bint is_named(self, Py_ssize_t row) except -1 nogil:
         return self.name[row] != self.strings.empty
 
-    cdef append(self, list names):
-        """Add functions with these names (bytes), without files."""
+    cdef append(self, list names, list files):
+        """Add functions with these names (bytes) and files (numbers of strings)."""
         if not names:
             return
         first = len(self.strings.ids)
         self.strings.append(names)
         name = np.arange(first, first + len(names), dtype=np.int32)
-        file = np.full(len(names), self.strings.empty, np.int32)
+        file = np.array(files, np.int32)
         ids = function_ids(self.strings.ids, name, file)
         self.name = np.concatenate((self.name, name))
         self.file = np.concatenate((self.file, file))
@@ -353,7 +354,6 @@ cdef enum:  # field numbers, used as columns of the result of varint_fields()
     LOCATION_LINE = 4
 
 cdef uint64_t MAX_LINE = 2**31 - 1
-cdef Py_ssize_t MAX_BINARY_LENGTH = 255  # characters: file systems allow 255 bytes
 
 
 @cython.final
@@ -367,7 +367,9 @@ cdef class SymbolTable:
     cdef readonly ProfileStrings strings
     cdef object string_limit
     cdef uint64_t[:, ::1] mappings
-    cdef int32_t[::1] mapping_name
+    cdef list binaries  # Binary of each mapping
+    cdef int32_t[::1] mapping_name  # string of each mapping's Binary.mapping
+    cdef int32_t[::1] function_file  # string of each mapping's Binary.function_file
     cdef uint64_t[:, ::1] locations
     cdef RowIndex mapping_index
     cdef FunctionTable functions
@@ -463,41 +465,38 @@ cdef class SymbolTable:
 
     cdef name_unsymbolised(self):
         """Generate functions `binary+0x…` for locations without a named line."""
-        cdef Py_ssize_t i, first = self.functions.name.shape[0], size = 0, before
-        binaries = [None] * self.mappings.shape[0]
+        cdef Py_ssize_t i, row, first = self.functions.name.shape[0], size = 0, before
         names = {}
         for i in range(self.locations.shape[0]):
             if self.line_function[self.first[i]] >= 0:
                 continue
-            name = self.unsymbolised(i, binaries)
-            if name is UNKNOWN:
+            row = self.mapping_index.find(self.locations[i, LOCATION_MAPPING])
+            name = self.unsymbolised(i, row)
+            if name is None:
                 self.line_function[self.first[i]] = <int32_t>self.functions.unknown
                 continue
+            key = name, self.function_file[row] if row >= 0 else self.strings.empty
             before = len(names)
-            self.line_function[self.first[i]] = first + names.setdefault(name, before)
+            self.line_function[self.first[i]] = first + names.setdefault(key, before)
             if len(names) > before:
                 size += len(name)
                 check_limit(self.string_limit, size)
-        self.functions.append(list(names))
+        self.functions.append([name for name, _ in names], [file for _, file in names])
 
-    cdef bytes unsymbolised(self, Py_ssize_t location, list binaries):
-        """Return the generated name of a location.
+    cdef bytes unsymbolised(self, Py_ssize_t location, Py_ssize_t row):
+        """Return the generated name of a location; None if nothing is known about it.
 
-        `binaries` caches the name of each mapping's binary.
+        `row` is that of its mapping, -1 for none.
         """
-        cdef Py_ssize_t row = self.mapping_index.find(self.locations[location, LOCATION_MAPPING])
         cdef uint64_t address = self.locations[location, LOCATION_ADDRESS]
         if row < 0:
-            return f"0x{address:x}".encode() if address else UNKNOWN
-        binary = binaries[row]
-        if binary is None:
-            path = self.strings.text(self.mappings[row, MAPPING_FILE])
-            binary = binaries[row] = path.rpartition("/")[2][:MAX_BINARY_LENGTH] or "?"
+            return f"0x{address:x}".encode() if address else None
+        name = self.binaries[row].name
         if address == 0:
-            return binary.encode()
+            return name.encode()
         if address >= self.mappings[row, MAPPING_START]:
             address += self.mappings[row, MAPPING_OFFSET] - self.mappings[row, MAPPING_START]
-        return f"{binary}+0x{address:x}".encode()
+        return f"{name}+0x{address:x}".encode()
 
     cdef make_frames(self):
         cdef Py_ssize_t i, at, lines = self.first[self.first.shape[0] - 1]
@@ -514,7 +513,7 @@ cdef class SymbolTable:
                     self.frame_of[at] = <int32_t>self.insert_frame(at, mapping)
 
     cdef int32_t mapping_of(self, Py_ssize_t location) except -1 nogil:
-        """Return the string with the name of a location's binary."""
+        """Return the string with the mapping of a location's binary."""
         cdef Py_ssize_t row = self.mapping_index.find(self.locations[location, LOCATION_MAPPING])
         return self.mapping_name[row] if row >= 0 else <int32_t>self.strings.empty
 
@@ -532,14 +531,27 @@ cdef class SymbolTable:
         return frame
 
     cdef name_mappings(self):
-        """Set each mapping's name: the string of its build id, or else of its path."""
-        cdef Py_ssize_t i
-        cdef uint64_t name
+        """Generate the strings that stand for the binary of each mapping."""
+        cdef Py_ssize_t i, size = 0, first = self.strings.ids.shape[0], before
         self.mapping_name = np.full(self.mappings.shape[0], self.strings.empty, np.int32)
+        self.function_file = np.full(self.mappings.shape[0], self.strings.empty, np.int32)
+        self.binaries = []
+        numbers = {}
         for i in range(self.mappings.shape[0]):
-            for name in (self.mappings[i, MAPPING_FILE], self.mappings[i, MAPPING_BUILD_ID]):
-                if not self.strings.is_empty(name):
-                    self.mapping_name[i] = <int32_t>name
+            build_id = read_build_id(self.strings.text(self.mappings[i, MAPPING_BUILD_ID]))
+            binary = Binary(build_id, self.strings.text(self.mappings[i, MAPPING_FILE]))
+            self.binaries.append(binary)
+            for of_mapping, string in (
+                (self.mapping_name, binary.mapping), (self.function_file, binary.function_file)
+            ):
+                if not string:
+                    continue
+                before = len(numbers)
+                of_mapping[i] = first + numbers.setdefault(string.encode(), before)
+                if len(numbers) > before:
+                    size += len(string)
+                    check_limit(self.string_limit, size)
+        self.strings.append(list(numbers))
 
     cdef int prefer_mapping(self, Py_ssize_t frame, int32_t other) except -1 nogil:
         """Choose one mapping for a frame: the greater string id, independent of the order."""

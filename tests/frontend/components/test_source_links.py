@@ -33,6 +33,7 @@ def test_names_are_escaped_in_links() -> None:
     [
         ("", "", "/app/a.py"),
         (PATTERN, "", ""),
+        (PATTERN, "", "[build-id 3f2a9c51]"),
         (PATTERN, "/app/", "/usr/lib/python3.11/json/__init__.py"),
         ("javascript:alert({file})", "", "/app/a.py"),
     ],

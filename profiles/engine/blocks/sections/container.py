@@ -16,7 +16,7 @@ Source = Callable[[int, int], bytes | memoryview]
 T = TypeVar("T")
 
 MAGIC = b"fb"
-VERSION = 1
+VERSION = 2  # version 1 differs in its mappings, as that of stored trees
 LEVEL = 5  # zstd level, for blocks that will not be compacted soon
 FIRST_READ = 65_536  # bytes: includes the directory, and for most blocks the section `profiles`
 _SIZE = 4
@@ -77,9 +77,10 @@ class Container:
         head = bytes(self._first[:_HEAD])
         if len(head) < _HEAD or head[:2] != MAGIC or head[2:3] != kind:
             raise BadBlock(f"Not a block of kind {kind.decode()}.")
-        if head[3] != VERSION:
+        if not 1 <= head[3] <= VERSION:
             raise BadBlock(
-                f"Unsupported block format version {head[3]}; this server reads version {VERSION}."
+                f"Unsupported block format version {head[3]}; this server reads versions up to "
+                f"{VERSION}."
             )
         return _HEAD + int.from_bytes(head[4:8], "little")
 

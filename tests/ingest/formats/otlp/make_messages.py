@@ -138,6 +138,20 @@ class MessageBuilder:
             lines.add(function_index=index, line=10 + nth)
         return len(self.dictionary.location_table) - 1
 
+    def native(
+        self, mapping: tuple[int, int, int, str], build_ids: Mapping[str, str], address: int
+    ) -> int:
+        """Add a location without lines, in a new mapping (start, limit, file offset, file)."""
+        entry = self.dictionary.mapping_table.add()
+        entry.memory_start, entry.memory_limit, entry.file_offset = mapping[:3]
+        entry.filename_strindex = self.string(mapping[3])
+        for key, build_id in build_ids.items():
+            name = f"process.executable.build_id.{key}"
+            entry.attribute_indices.append(self.attribute(name, build_id))
+        index = len(self.dictionary.mapping_table) - 1
+        self.dictionary.location_table.add(mapping_index=index, address=address)
+        return len(self.dictionary.location_table) - 1
+
     def attribute(self, key: str, value: object) -> int:
         if (key, value) not in self.attributes:
             entry = self.dictionary.attribute_table.add()
@@ -182,6 +196,8 @@ RESOURCE = {
 CPU = [("cpu", "nanoseconds")]
 EBPF = [("samples", "count")]
 EBPF_PERIOD = ("cpu", "nanoseconds", 10**9 // 20)
+GNU_BUILD_ID = "3f2a9c51d0e84b7796a1c2d3e4f5061728394a5b"
+GO_BUILD_ID = "9qVZ_abc/K-d1efg/hijk/lmno"
 LINK = (bytes(range(1, 17)), bytes(range(1, 9)))
 
 
@@ -232,6 +248,28 @@ def off_cpu() -> MessageBuilder:
     return builder
 
 
+def native() -> MessageBuilder:
+    """Native frames of two processes of one program, as the eBPF profiler sends them.
+
+    Up to OTLP 1.7 it begins its table of mappings with a real one.
+    """
+    builder = MessageBuilder()
+    if not builder.has_stacks:
+        del builder.dictionary.mapping_table[:]
+    libfoo = {"gnu": GNU_BUILD_ID, "htlhash": "0123456789abcdef0123456789abcdef"}
+    go = {"go": GO_BUILD_ID, "htlhash": "fedcba9876543210fedcba9876543210"}
+    for base in (0x7F00_0000_0000, 0x7FAA_0000_0000):
+        locations = (
+            builder.native((base, base + 0x9000, 0x1000, "libfoo.so.1"), libfoo, base + 0x234),
+            builder.native((0x401000, 0x409000, 0x1000, "shop"), go, 0x401500),
+            builder.native((base, base + 0x100, 0, "busybox"), {"htlhash": "ab" * 16}, base + 0x77),
+        )
+        builder.stacks[str(base),] = [*locations]
+        profile = builder.profile(builder.resource({"service.name": "shop"}), EBPF, EBPF_PERIOD)
+        builder.sample(profile, (str(base),), (), 4, {"thread.name": "a"})
+    return builder
+
+
 def other_types() -> MessageBuilder:
     """A profile of a type that the server does not know, and a good one."""
     builder = MessageBuilder()
@@ -252,14 +290,14 @@ def indexes() -> MessageBuilder:
 
 def main(folder: str, name: str) -> None:
     sys.path.insert(0, folder)
-    kinds = [values, timestamps, heap, off_cpu, other_types]
+    kinds = [values, timestamps, heap, off_cpu, native, other_types]
     if name == "1.10":
         kinds.append(indexes)
     SAMPLES.mkdir(exist_ok=True)
     for kind in kinds:
         builder = kind()
         (SAMPLES / f"{name}-{kind.__name__}.pb").write_bytes(builder.encoded())
-        if kind is values:
+        if kind in (values, native):
             text = json_format.MessageToJson(builder.request, indent=1)
             (SAMPLES / f"{name}-{kind.__name__}.json").write_text(text + "\n")
 

@@ -4,7 +4,14 @@ import pytest
 
 from ingest.formats.otlp.revision import Revision
 from tests.ingest.formats.otlp.conversions import convert, sample
-from tests.ingest.formats.otlp.make_messages import COUNTS, RESOURCE, SECONDS, START
+from tests.ingest.formats.otlp.make_messages import (
+    COUNTS,
+    GNU_BUILD_ID,
+    GO_BUILD_ID,
+    RESOURCE,
+    SECONDS,
+    START,
+)
 
 REVISIONS = {
     "1.7": Revision.UP_TO_1_7,
@@ -21,7 +28,9 @@ LABELS = {
 
 
 @ALL
-@pytest.mark.parametrize("kind", ["values", "timestamps", "heap", "off_cpu", "other_types"])
+@pytest.mark.parametrize(
+    "kind", ["values", "timestamps", "heap", "off_cpu", "native", "other_types"]
+)
 def test_the_revision_is_detected(version: str, kind: str) -> None:
     assert convert(sample(f"{version}-{kind}.pb")).request.revision is REVISIONS[version]
 
@@ -59,6 +68,24 @@ def test_samples_without_values_count_their_timestamps(version: str) -> None:
     }
     assert set(nginx.stacks) == {"main;work;copy", "nginx+0x1f20"}
     assert redis.totals == {"samples/count": 6, "cpu/nanoseconds": 300_000_000}
+
+
+@ALL
+@pytest.mark.parametrize("form", ["pb", "json"])
+def test_native_frames_without_symbols_keep_build_id_and_offset(version: str, form: str) -> None:
+    """Two processes of a program have their library at different addresses."""
+    (shop,) = convert(sample(f"{version}-native.{form}")).profiles
+    assert shop.totals["samples/count"] == 8
+    assert set(shop.stacks) == {"busybox+0x77;shop+0x1500;libfoo.so.1+0x1234"}
+    frames = shop.decoded.tree.frames
+    assert {
+        frames.strings[name]: (frames.strings[file], frames.strings[mapping])
+        for name, file, mapping in zip(frames.name, frames.file, frames.mapping, strict=True)
+    } == {
+        "libfoo.so.1+0x1234": (f"[build-id {GNU_BUILD_ID}]", f"{GNU_BUILD_ID}\tlibfoo.so.1"),
+        "shop+0x1500": (f"[build-id {GO_BUILD_ID}]", f"{GO_BUILD_ID}\tshop"),
+        "busybox+0x77": (f"[build-id {'ab' * 16}]", f"{'ab' * 16}\tbusybox"),
+    }
 
 
 @ALL

@@ -131,17 +131,21 @@ class _OracleReader:
             if function and name:
                 number = line.line if 0 <= line.line < 2**31 else 0
                 named.append((name, self.text(function.filename), number))
-        return named or [(self.binary(location), "", 0)]
+        return named or [self.address(location)]
 
-    def binary(self, location: Any) -> str:
+    def address(self, location: Any) -> Frame:
+        """Return the frame of a location without a named line."""
         if not location.mapping_id:
-            return f"0x{location.address:x}" if location.address else "?"
+            return (f"0x{location.address:x}", "", 0) if location.address else UNKNOWN
         mapping = self.mappings[location.mapping_id]
+        build_id = self.text(mapping.build_id)
+        is_usable = 0 < len(build_id) < 256 and not set(build_id) & set(" \t\r\n[]")
+        file = f"[build-id {build_id}]" if is_usable else ""
         name = self.text(mapping.filename).split("/")[-1] or "?"
         offset = location.address
         if offset >= mapping.memory_start:
             offset = (offset - mapping.memory_start + mapping.file_offset) % 2**64
-        return f"{name}+0x{offset:x}" if location.address else name
+        return f"{name}+0x{offset:x}" if location.address else name, file, 0
 
     def labels(self, sample: Any) -> Labels:
         labels = [self.label(label) for label in sample.label if not self.is_trace_link(label)]

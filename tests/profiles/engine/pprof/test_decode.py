@@ -93,7 +93,9 @@ def test_locations_without_names_are_named_by_binary_and_offset() -> None:
     assert own(digested) == {"?;0x77;app+0x1010": 1}
     frames = digested.tree.frames
     mappings = {frames.strings[frames.name[i]]: frames.strings[frames.mapping[i]] for i in range(3)}
-    assert mappings == {"app+0x1010": "abc123", "0x77": "", "?": ""}
+    assert mappings == {"app+0x1010": "abc123\t/usr/bin/app", "0x77": "", "?": ""}
+    files = {frames.strings[frames.name[i]]: frames.strings[frames.file[i]] for i in range(3)}
+    assert files == {"app+0x1010": "[build-id abc123]", "0x77": "", "?": ""}
 
 
 def test_text_that_is_not_utf_8_is_replaced_and_generics_stay() -> None:
