@@ -192,11 +192,16 @@ TEMPLATES = [
 ]
 
 # -- Database: acknowledged writes survive a power failure ----------------------------
-_SQLITE_OPTIONS = {
+SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
+    # auto_vacuum comes first: a new file gets it with its first page (common/sqlite_space.py).
+    # The log is truncated to 16 MB when it starts again.
     # 4 MB of page cache for each connection: every thread that uses the database keeps one.
-    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-4000;",
+    "init_command": (
+        "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+        "PRAGMA journal_size_limit=16777216; PRAGMA cache_size=-4000;"
+    ),
 }
 _POSTGRESQL_OPTIONS = {
     "options": "-c synchronous_commit=on",
@@ -204,7 +209,7 @@ _POSTGRESQL_OPTIONS = {
 }
 DATABASES = {"default": env.database("DATABASE_URL", DATABASE_URL)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    DATABASES["default"]["OPTIONS"] = _SQLITE_OPTIONS
+    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
     # A file for tests too: with an in-memory database, threads fail at a lock instead of waiting.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
     _folder = Path(str(DATABASES["default"]["NAME"])).parent

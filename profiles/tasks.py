@@ -5,6 +5,7 @@ import logging
 from celery import shared_task
 from django.utils import timezone
 
+from common.sqlite_space import return_space
 from profiles import retention
 from profiles.compaction import day_rollup, hour_blocks, level0
 from profiles.compaction.blob_sweep import sweep
@@ -58,3 +59,6 @@ def sweep_blobs() -> None:
     with lease("sweep blobs") as ours:
         if ours:
             sweep(timezone.now())
+            freed = return_space()
+            if freed:
+                log.info("The database file is %.1f MB shorter.", freed / 1e6)

@@ -9,6 +9,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 
+from common.sqlite_space import allow_return
+
 _LOCK = 0x666C616D65  # of PostgreSQL's advisory locks in this database
 
 
@@ -16,6 +18,7 @@ def migrate() -> None:
     """Apply the migrations. Of several processes, the others wait, and find them applied."""
     with _locked_database() if connection.vendor == "postgresql" else _locked_data_folder():
         call_command("migrate", interactive=False, verbosity=0)
+        allow_return()
 
 
 @contextmanager

@@ -1,0 +1,168 @@
+"""Space of the SQLite file and its log goes back to the disk, beside writers."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.utils import ConnectionHandler
+
+from common import sqlite_space
+from common.sqlite_space import allow_return, return_space
+from profiler_site.settings import SQLITE_OPTIONS
+
+MIB = 2**20
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "some.sqlite3"
+
+
+@pytest.fixture
+def database(file: Path) -> Iterator[BaseDatabaseWrapper]:
+    handler = ConnectionHandler(
+        {
+            "default": {
+                "ENGINE": "django.db.backends.sqlite3",
+                "NAME": str(file),
+                "OPTIONS": {**SQLITE_OPTIONS},
+            }
+        }
+    )
+    yield handler["default"]
+    handler["default"].close()
+
+
+def number(database: BaseDatabaseWrapper, sql: str) -> int:
+    with database.cursor() as cursor:
+        cursor.execute(sql)
+        return int(cursor.fetchone()[0])
+
+
+def fill(database: BaseDatabaseWrapper, rows: int = 400) -> None:
+    """Store rows of 50 kB, delete all but ten, and leave all of it in the log."""
+    with database.cursor() as cursor:
+        cursor.execute("PRAGMA wal_autocheckpoint=0")
+        cursor.execute("CREATE TABLE IF NOT EXISTS head (id INTEGER PRIMARY KEY, tree BLOB)")
+        for _ in range(rows):
+            cursor.execute("INSERT INTO head (tree) VALUES (randomblob(50000))")
+        cursor.execute("DELETE FROM head WHERE id > 10")
+
+
+def test_deleted_rows_and_the_log_leave_the_disk(
+    database: BaseDatabaseWrapper, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_space, "MAX_FREE_BYTES", MIB)
+    fill(database)
+    log = file.with_name(f"{file.name}-wal")
+    assert log.stat().st_size > 20 * MIB
+    freed = return_space(database)
+    assert freed > 17 * MIB
+    assert file.stat().st_size < 3 * MIB
+    assert log.stat().st_size == 0
+    assert number(database, "SELECT count(*) FROM head WHERE length(tree) = 50000") == 10
+    assert number(database, "PRAGMA busy_timeout") == SQLITE_OPTIONS["timeout"] * 1000  # type: ignore[operator]
+
+
+def test_space_for_the_next_head_stays(database: BaseDatabaseWrapper) -> None:
+    fill(database)
+    return_space(database)
+    free = number(database, "PRAGMA freelist_count") * number(database, "PRAGMA page_size")
+    assert free == sqlite_space.MAX_FREE_BYTES
+    assert return_space(database) == 0
+
+
+def test_uploads_go_on_beside_it(
+    database: BaseDatabaseWrapper, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A writer that may not wait for a lock stores a row between two steps."""
+    monkeypatch.setattr(sqlite_space, "MAX_FREE_BYTES", MIB)
+    fill(database)
+    stored: list[int] = []
+    other = sqlite3.connect(file, timeout=0, isolation_level=None)
+
+    def store(_seconds: float) -> None:
+        other.execute("INSERT INTO head (tree) VALUES (randomblob(50000))")
+        stored.append(1)
+
+    monkeypatch.setattr(sqlite_space.time, "sleep", store)
+    return_space(database)
+    other.close()
+    assert len(stored) >= 10
+    assert number(database, "SELECT count(*) FROM head") == 10 + len(stored)
+    free = number(database, "PRAGMA freelist_count") * number(database, "PRAGMA page_size")
+    assert free <= MIB
+
+
+def test_a_reader_of_the_log_does_not_stop_it(database: BaseDatabaseWrapper, file: Path) -> None:
+    fill(database)
+    reader = sqlite3.connect(file, isolation_level=None)
+    reader.execute("BEGIN")
+    assert reader.execute("SELECT count(*) FROM head").fetchone() == (10,)
+    done = threading.Event()
+    freed: list[int] = []
+
+    def run() -> None:
+        freed.append(return_space(database))
+        database.close()
+        done.set()
+
+    database.inc_thread_sharing()
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert done.wait(60)
+    thread.join()
+    database.dec_thread_sharing()
+    assert freed[0] > 0
+    assert reader.execute("SELECT count(*) FROM head").fetchone() == (10,)
+    reader.close()
+
+
+def test_a_file_of_an_older_version_is_rewritten_once(
+    database: BaseDatabaseWrapper, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_space, "MAX_FREE_BYTES", MIB)
+    old = sqlite3.connect(file)
+    old.execute("PRAGMA journal_mode=WAL")
+    old.execute("CREATE TABLE head (id INTEGER PRIMARY KEY, tree BLOB)")
+    old.commit()
+    old.close()
+    fill(database)
+    assert number(database, "PRAGMA auto_vacuum") == 0
+    assert return_space(database) == 0
+    allow_return(database)
+    assert number(database, "PRAGMA auto_vacuum") == 2
+    assert file.stat().st_size < 2 * MIB
+    assert number(database, "SELECT count(*) FROM head WHERE length(tree) = 50000") == 10
+    fill(database)
+    assert return_space(database) > 17 * MIB
+
+
+@pytest.mark.parametrize("limit", ["MAX_VACUUM_BYTES", "free"])
+def test_a_file_that_is_too_large_to_rewrite_is_named(
+    limit: str,
+    database: BaseDatabaseWrapper,
+    file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    sqlite3.connect(file).execute("CREATE TABLE head (id INTEGER PRIMARY KEY, tree BLOB)")
+    if limit == "free":
+        monkeypatch.setattr(sqlite_space, "free_bytes", lambda _: 1000)
+    else:
+        monkeypatch.setattr(sqlite_space, limit, 1000)
+    allow_return(database)
+    assert number(database, "PRAGMA auto_vacuum") == 0
+    assert "run VACUUM" in caplog.text
+
+
+def test_other_databases_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "vendor", "postgresql")
+    monkeypatch.setattr(sqlite_space, "_number", lambda *_: pytest.fail("asked the database"))
+    assert return_space() == 0
+    allow_return()
