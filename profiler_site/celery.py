@@ -1,10 +1,17 @@
 """Celery application; tasks are in the apps' tasks.py."""
 
+import logging.config
 import os
 
 from celery import Celery
 from celery.schedules import crontab
-from celery.signals import after_task_publish, task_postrun, worker_process_init, worker_ready
+from celery.signals import (
+    after_task_publish,
+    setup_logging,
+    task_postrun,
+    worker_process_init,
+    worker_ready,
+)
 from django.conf import settings
 
 from common import heartbeats
@@ -54,6 +61,12 @@ app.conf.beat_schedule = {
     },
     "sweep blobs": {"task": "profiles.tasks.sweep_blobs", "schedule": crontab(minute="47")},
 }
+
+
+@setup_logging.connect(weak=False)
+def _set_up_logging(**_details: object) -> None:
+    """Log as the web processes do: by FLAMEWATCH_LOG_LEVEL and FLAMEWATCH_LOG_FORMAT."""
+    logging.config.dictConfig(settings.LOGGING)
 
 
 @after_task_publish.connect(weak=False)

@@ -1,5 +1,6 @@
 """Django settings, all from environment variables; see docs/reference/settings.md."""
 
+import logging
 import ssl
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,7 +19,7 @@ DATA_DIR = Path(env.text("FLAMEWATCH_DATA_DIR", "data")).resolve()
 DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'flamewatch.sqlite3'}")
 REDIS_URL = env.redis("REDIS_URL")
 BLOB_URL = env.text("BLOB_URL", f"file://{DATA_DIR / 'blobs'}")
-FLAMEWATCH_URL = env.text("FLAMEWATCH_URL", "http://127.0.0.1:8000").rstrip("/")
+FLAMEWATCH_URL = env.public_url("FLAMEWATCH_URL", "http://127.0.0.1:8000")
 # `make install` builds the agent's files in the checkout, for any data folder.
 _BUILT_AGENT_FILES = BASE_DIR / "dist" / "agents"
 AGENT_FILES_DIR = Path(
@@ -30,7 +31,7 @@ AGENT_FILES_DIR = Path(
 
 # -- Capture requests -----------------------------------------------------------------
 MAX_PARKED_PER_DEPLOYMENT = env.integer("FLAMEWATCH_MAX_PARKED_PER_DEPLOYMENT", 32, lowest=1)
-POLL_TIMEOUT_SECONDS = env.seconds("FLAMEWATCH_POLL_TIMEOUT_SECONDS", 50.0)
+POLL_TIMEOUT_SECONDS = env.seconds("FLAMEWATCH_POLL_TIMEOUT_SECONDS", 50.0, lowest=1.0)
 PLAN_PERIOD_SECONDS = env.seconds("FLAMEWATCH_PLAN_PERIOD_SECONDS", 60.0, lowest=0.1)
 CAPTURE_SECONDS = env.seconds("FLAMEWATCH_CAPTURE_SECONDS", 10.0, lowest=0.1)
 NEW_AGENTS_PER_DAY = env.integer("FLAMEWATCH_NEW_AGENTS_PER_DAY", 1000)
@@ -358,19 +359,25 @@ STORAGES = {
     "staticfiles": {"BACKEND": "profiler_site.static_files.storage.BundlingStorage"},
 }
 
+LOG_FORMAT = env.choice("FLAMEWATCH_LOG_FORMAT", "text", ("text", "json"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {
+        "text": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "json": {"()": "common.json_log.JsonFormatter"},
+    },
     "filters": {"client_errors": {"()": "common.log_filters.ClientErrorFilter"}},
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
-            "formatter": "line",
+            "formatter": LOG_FORMAT,
             "filters": ["client_errors"],
         }
     },
-    "root": {"handlers": ["stderr"], "level": env.text("FLAMEWATCH_LOG_LEVEL", "WARNING")},
+    "root": {"handlers": ["stderr"], "level": env.log_level("FLAMEWATCH_LOG_LEVEL", "WARNING")},
     # It warns of every malformed body, with which clients could fill the log.
     "loggers": {"python_multipart": {"level": "ERROR"}},
 }
+if LOG_FORMAT == "json":
+    logging.captureWarnings(True)  # Python's own warnings would be plain text

@@ -10,11 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from django.conf import settings
+from django.core.checks import WARNING
 from django.db import connections
 
 from profiler_site import demo as demos
 from profiler_site.cli.command import CommandFailed
-from profiler_site.configuration.checks import check_grpc_tls
+from profiler_site.configuration.checks import check_grpc_tls, find_problems
+from profiler_site.diagnosis.finding import Severity
+from profiler_site.diagnosis.installation_checks import problem_text
+from profiler_site.diagnosis.service_checks import check_blob_store, check_redis
 from profiler_site.process import (
     data_folder,
     disk_reserve,
@@ -41,6 +45,7 @@ _GRPC_PORT = "FLAMEWATCH_GRPC_PORT"
 
 def run(options: Namespace) -> int:
     """Serve until Ctrl-C or SIGTERM."""
+    _require_usable_settings()
     # With Redis several servers share the schedule, and may share a data folder.
     alone = (
         contextlib.nullcontext()
@@ -52,6 +57,32 @@ def run(options: Namespace) -> int:
             return _serve(options)
     except data_folder.InUse as in_use:
         raise CommandFailed(str(in_use)) from None
+
+
+def _require_usable_settings() -> None:
+    """Print warnings about the settings. Raise CommandFailed for values that cannot be used."""
+    problems = find_problems()
+    errors = [problem_text(each) for each in problems if each.level > WARNING]
+    if errors:
+        raise CommandFailed("\n".join(errors))
+    for problem in problems:
+        _warn(problem_text(problem))
+
+
+def _require_usable_services() -> None:
+    """Check Redis and the blob store. Raise CommandFailed if their settings are wrong.
+
+    A service that does not respond may recover: the server starts, and says so.
+    """
+    for finding in (check_redis(), check_blob_store()):
+        if finding.is_permanent:
+            raise CommandFailed(finding.text)
+        if finding.severity is Severity.FAILED:
+            _warn(finding.text)
+
+
+def _warn(text: str) -> None:
+    print(f"flamewatch: {text}", file=sys.stderr, flush=True)
 
 
 def _serve(options: Namespace) -> int:
@@ -121,6 +152,7 @@ def _grpc_server(host: str) -> GrpcServer | None:
 def _prepare() -> None:
     data_folder.restrict_access(settings.DATA_DIR, _sqlite_file())
     disk_reserve.open_up(settings.DATA_DIR)
+    _require_usable_services()
     migrate()
     collect_static_files()
     disk_reserve.keep(settings.DATA_DIR, settings.MIN_FREE_BYTES)

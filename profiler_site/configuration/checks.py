@@ -7,7 +7,11 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
+from profiler_site.configuration import env, secret_key
+from profiler_site.configuration.unknown_names import find_unknown_names
 from profiles.storage.blobs import address
+
+_SAFE_KEY_CHARACTERS = 32
 
 
 @register()
@@ -74,3 +78,46 @@ def check_blob_url(app_configs: Sequence[AppConfig] | None, **kwargs: object) ->
     except address.BadAddress as error:
         return [Error(str(error), id="flamewatch.E002")]
     return []
+
+
+@register()
+def check_names(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
+    """Reject misspelt names of settings; warn of other names that nothing reads."""
+    found: list[CheckMessage] = []
+    for name, suggestion in find_unknown_names(os.environ, env.read_names):
+        if suggestion:
+            text = f"{name} is no setting. Did you mean {suggestion}?"
+            found.append(Error(text, hint="Correct or remove it.", id="flamewatch.E004"))
+        else:
+            text = f"{name} is no setting of this version, and has no effect."
+            found.append(Warning(text, hint="Remove it.", id="flamewatch.W002"))
+    return found
+
+
+@register()
+def check_secret_key(
+    app_configs: Sequence[AppConfig] | None, **kwargs: object
+) -> list[CheckMessage]:
+    """Warn of a short secret key; secret_key.py rejects a very short one."""
+    given = os.environ.get(secret_key.NAME, "")
+    if not given or len(given) >= _SAFE_KEY_CHARACTERS:
+        return []
+    return [
+        Warning(
+            f"{secret_key.NAME} has {len(given)} characters.",
+            hint=f"Use {_SAFE_KEY_CHARACTERS} or more: openssl rand -hex 32. Changing it ends all"
+            " sessions.",
+            id="flamewatch.W003",
+        )
+    ]
+
+
+CHECKS = (
+    *(check_names, check_secret_key, check_poll_timeout, check_memory_bound),
+    *(check_grpc_tls, check_blob_url),
+)
+
+
+def find_problems() -> list[CheckMessage]:
+    """Return what is wrong with the settings, without Django's own checks of the code."""
+    return [problem for check in CHECKS for problem in check(None)]

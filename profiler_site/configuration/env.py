@@ -22,6 +22,12 @@ FORMER_NAMES = {
     "FLAMEWATCH_POLL_TIMEOUT_SECONDS": "FLAMEWATCH_HOLD_SECONDS",
 }
 
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_FLAGS = ("yes", "no", "1", "0", "true", "false")
+_TRUE = frozenset({"yes", "1", "true"})
+# Names of all variables that were read: those that the server knows.
+read_names: set[str] = set()
+
 T = TypeVar("T", int, float)
 Network = IPv4Network | IPv6Network
 
@@ -31,6 +37,7 @@ class BadSetting(Exception):
 
 
 def text(name: str, default: str) -> str:
+    read_names.update({name, FORMER_NAMES.get(name, name)})
     return os.environ.get(_name_in_use(name), "") or default
 
 
@@ -53,7 +60,32 @@ def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
 
 
 def flag(name: str, default: bool) -> bool:
-    return choice(name, "yes" if default else "no", ("yes", "no")) == "yes"
+    return choice(name, "yes" if default else "no", _FLAGS) in _TRUE
+
+
+def log_level(name: str, default: str) -> str:
+    """Return the name of a level of Python's logging; the variable may be in lower case."""
+    value = text(name, default).upper()
+    if value not in LOG_LEVELS:
+        raise BadSetting(f"{name} is {value!r}; allowed values: {', '.join(LOG_LEVELS)}.")
+    return value
+
+
+def public_url(name: str, default: str) -> str:
+    """Return the address of a site: http or https and a host, without a path."""
+    value = text(name, default).rstrip("/")
+    try:
+        parts = urlsplit(value)
+        _ = parts.port  # raises ValueError
+    except ValueError:
+        parts = urlsplit("")
+    is_site = parts.scheme in ("http", "https") and parts.hostname
+    if not is_site or parts.path or parts.query or parts.fragment or "@" in parts.netloc:
+        raise BadSetting(
+            f"{name} has to be an address like https://flamewatch.example.org, with http:// or"
+            " https:// and without a path."
+        )
+    return value
 
 
 def integer(name: str, default: int, lowest: int = 0) -> int:

@@ -4,13 +4,16 @@ import os
 import secrets
 from pathlib import Path
 
+from profiler_site.configuration import env
 from profiler_site.configuration.env import BadSetting
 
-_VARIABLE, _FILE = "FLAMEWATCH_SECRET_KEY", "secret_key"
+NAME = "FLAMEWATCH_SECRET_KEY"
+MIN_CHARACTERS = 16
+_FILE = "secret_key"
 
 
 def is_in_environment() -> bool:
-    return bool(os.environ.get(_VARIABLE))
+    return bool(os.environ.get(NAME))
 
 
 def replace_file(data_dir: Path, key: str) -> None:
@@ -26,8 +29,13 @@ def load_or_make(data_dir: Path) -> str:
 
     Raise BadSetting if the data folder cannot be used.
     """
-    given = os.environ.get(_VARIABLE)
+    given = env.text(NAME, "")
     if given:
+        if len(given) < MIN_CHARACTERS:
+            raise BadSetting(
+                f"{NAME} has {len(given)} characters; it needs {MIN_CHARACTERS} at least, because"
+                " whoever guesses it can sign in as anybody. Create one: openssl rand -hex 32"
+            )
         return given
     path = data_dir / _FILE
     try:

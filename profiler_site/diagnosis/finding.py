@@ -20,6 +20,7 @@ class Finding:
     severity: Severity
     text: str
     age: float | None = None  # seconds since it worked last; None: never, as far as is known
+    is_permanent: bool = False  # the settings are wrong: waiting does not help
 
     @property
     def is_ok(self) -> bool:

@@ -53,7 +53,7 @@ def check_redis() -> Finding:
         client.delete(_PROBE_KEY)
     except (AuthenticationError, NoPermissionError) as error:
         text = f"Redis rejects the user or password of REDIS_URL: {first_line(error)}"
-        return Finding("redis", Severity.FAILED, text)
+        return Finding("redis", Severity.FAILED, text, is_permanent=True)
     except RedisError as error:
         text = f"Redis does not respond: {first_line(error)} Check REDIS_URL, or start Redis."
         return Finding("redis", Severity.FAILED, text)
@@ -71,7 +71,7 @@ def check_blob_store() -> Finding:
     try:
         probe.probe_store(settings.BLOB_URL)
     except probe.StoreUnusable as error:
-        return Finding("blob store", Severity.FAILED, str(error))
+        return Finding("blob store", Severity.FAILED, str(error), is_permanent=error.is_permanent)
     return _responds("blob store", began)
 
 

@@ -1,6 +1,6 @@
 """Binaries that frames belong to, and functions that stand for addresses without symbols.
 
-docs/decisions/0026-unsymbolised-frames.md gives the reasons.
+docs/decisions/0027-unsymbolised-frames.md gives the reasons.
 """
 
 import re

@@ -93,8 +93,8 @@ class S3Blobs:
         """Translate the library's errors to BlobMissing and BlobUnavailable."""
         try:
             yield
-        except FileNotFoundError:
-            raise BlobMissing(f"Blob {key} does not exist.") from None
+        except FileNotFoundError as error:
+            raise BlobMissing(f"Blob {key} does not exist.") from error
         except (BaseError, OSError) as error:
             count_failure(Dependency.BLOB_STORE)
             reason = str(error).partition("\n")[0]

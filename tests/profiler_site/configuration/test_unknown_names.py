@@ -1,0 +1,42 @@
+"""Names of environment variables that begin with FLAMEWATCH_."""
+
+import pytest
+
+from profiler_site.configuration import env
+from profiler_site.configuration.unknown_names import find_unknown_names
+
+KNOWN = {"FLAMEWATCH_SIGNUP", "FLAMEWATCH_MAX_SAMPLES", "FLAMEWATCH_GRPC_PORT"}
+
+
+@pytest.mark.parametrize(
+    ("name", "suggestion"),
+    [
+        ("FLAMEWATCH_SIGNUPS", "FLAMEWATCH_SIGNUP"),
+        ("FLAMEWATCH_MAXSAMPLES", "FLAMEWATCH_MAX_SAMPLES"),
+        ("FLAMEWATCH_COLOUR", ""),
+    ],
+)
+def test_unknown_name_is_found_with_a_similar_setting(name: str, suggestion: str) -> None:
+    assert find_unknown_names({name: "1", "PATH": "/bin"}, KNOWN) == [(name, suggestion)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "FLAMEWATCH_SIGNUP",
+        "FLAMEWATCH_KEY",
+        "FLAMEWATCH_SERVICE",
+        "FLAMEWATCH_SERVICE_HOST",
+        "FLAMEWATCH_SERVICE_PORT_HTTP",
+        "FLAMEWATCH_PORT",
+        "FLAMEWATCH_PORT_8000_TCP_ADDR",
+        "FLAMEWATCH_WEB_SERVICE_PORT",
+    ],
+)
+def test_names_of_settings_agents_and_kubernetes_are_no_mistakes(name: str) -> None:
+    assert find_unknown_names({name: "1"}, KNOWN) == []
+
+
+def test_all_settings_and_their_former_names_are_known() -> None:
+    names = {"FLAMEWATCH_SECRET_KEY", "FLAMEWATCH_DATA_DIR", "FLAMEWATCH_HOLD_SECONDS"}
+    assert names <= env.read_names
