@@ -1,8 +1,9 @@
 """Paginated list of a project's profiles, newest first, for the ListProfiles API."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from django.db.models import QuerySet
 
@@ -10,6 +11,7 @@ from profiles.engine.timestamps import moment
 from profiles.models import Block, BlockLevel, Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
+from profiles.queries.exports import ExportFormat, run_export
 from profiles.queries.plan import read_block_rows, row_filter
 from profiles.queries.reports.profile_page import (
     Key,
@@ -20,10 +22,16 @@ from profiles.queries.reports.profile_page import (
     read_mark,
 )
 from profiles.queries.scan_input import BlockInput, block_inputs
-from profiles.queries.selection import InvalidQuery, ProfileOrder, Selection
+from profiles.queries.selection import InvalidQuery, ProfileOrder, Selection, View
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 
+# Bytes of the profiles of one page: with the other fields they stay below 4 MiB, the limit of a
+# message that gRPC's clients have by default. A page has one profile at least.
+MAX_EXPORT_BYTES = 3 * 2**20
+# Share of the time until the deadline of a query in which a page takes further profiles.
+_EXPORT_TIME_SHARE = 0.5
+_MICROSECOND = timedelta(microseconds=1)
 _EVER = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 
 
@@ -54,6 +62,61 @@ class ListedProfile:
     @property
     def mark(self) -> str:
         return mark_of(self.profile.key)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPage:
+    """Page of profiles with their bytes."""
+
+    profiles: list[tuple[ListedProfile, bytes]]  # each with a gzipped pprof
+    skipped: int  # profiles that cannot be read
+    mark: str  # for the next page; "" if this is the last one
+
+
+def export_page(
+    context: QueryContext, which: ProfileListing, size: int, mark: str = ""
+) -> ExportPage:
+    """Return a page with the bytes of at most `size` profiles, and at most MAX_EXPORT_BYTES.
+
+    The page ends early if half of the time until the deadline has passed. Raise as `page` does.
+    """
+    now = time.monotonic()
+    left = max(0.0, (context.deadline or now) - now)
+    last_start = now + left * _EXPORT_TIME_SHARE if context.deadline else float("inf")
+    found = page(context, which, size + 1, mark)
+    profiles: list[tuple[ListedProfile, bytes]] = []
+    skipped = total = done = 0
+    for listed in found[:size]:
+        if done and time.monotonic() > last_start:
+            break
+        data = _pprof(context, which.project, listed)
+        if data is not None and profiles and total + len(data) > MAX_EXPORT_BYTES:
+            break
+        done += 1
+        if data is None:
+            skipped += 1
+        else:
+            profiles.append((listed, data))
+            total += len(data)
+    return ExportPage(profiles, skipped, found[done - 1].mark if done < len(found) else "")
+
+
+def _pprof(context: QueryContext, project: int, listed: ListedProfile) -> bytes | None:
+    """Return a profile as a gzipped pprof, None if it cannot be read."""
+    entry = listed.profile
+    selection = Selection(
+        project,
+        entry.service,
+        ProfileType(entry.type),
+        entry.time,
+        entry.time + _MICROSECOND,
+        profile=entry.name_id,
+    )
+    try:
+        file = run_export(context, selection, View(), ExportFormat.PPROF)
+    except InvalidQuery:
+        return None
+    return None if file.left_out else file.data
 
 
 def page(

@@ -65,6 +65,7 @@ def _methods() -> dict[str, object]:
         "pageSize": _query("integer", "Most profiles to return, up to 1,000.")
         | {"format": "int32"},
         "pageToken": _query("string", "nextPageToken of the previous response."),
+        "profileBytes": _query("boolean", "Return the bytes of the profiles, too."),
     }
     return {"create": create, "createOffline": offline, "patch": patch, "list": listing}
 

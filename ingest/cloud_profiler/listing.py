@@ -18,6 +18,10 @@ from profiles.listing import InvalidPageToken, ListedProfile, ProfileListing
 from projects.credentials.authentication import Access
 
 MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE = 1000, 100
+MAX_EXPORT_PAGE_SIZE = 100  # profiles with their bytes, each of which takes some milliseconds
+# Header of REST, metadata of gRPC: the fields that a client of a Google API asks for.
+_FIELD_MASK = "x-goog-fieldmask"
+_BYTES_FIELDS = ("profileBytes", "profile_bytes", "*")
 
 
 async def list_profiles(
@@ -32,6 +36,8 @@ async def list_profiles(
     credentials.require_read(access)
     await admit_query(access)
     size, filters, mark = _page_size(query), _filters(access, query), _page_mark(query)
+    if _wants_bytes(caller, query):
+        return await _export(access, filters, min(size, MAX_EXPORT_PAGE_SIZE), mark)
     try:
         rows = await execute(
             access,
@@ -42,6 +48,35 @@ async def list_profiles(
         raise _bad_token() from None
     message: dict[str, object] = {"profiles": [_json(access, row) for row in rows[:size]]}
     return message | {"nextPageToken": _token(rows[size - 1].mark)} if len(rows) > size else message
+
+
+async def _export(
+    access: Access, filters: ProfileListing, size: int, mark: str
+) -> dict[str, object]:
+    """Return a page of profiles with their bytes."""
+    try:
+        found = await execute(
+            access, lambda context: listing.export_page(context, filters, size, mark)
+        )
+    except InvalidPageToken:
+        raise _bad_token() from None
+    profiles = [
+        {**_json(access, row), "profileBytes": base64.b64encode(data).decode()}
+        for row, data in found.profiles
+    ]
+    message: dict[str, object] = {"profiles": profiles}
+    if found.skipped:
+        message["skippedProfiles"] = found.skipped
+    return message | {"nextPageToken": _token(found.mark)} if found.mark else message
+
+
+def _wants_bytes(caller: Caller, query: Mapping[str, str]) -> bool:
+    """Return True if the request asks for the bytes of the profiles, which cost more to list."""
+    text = query.get("profileBytes", "")
+    if text not in ("", "true", "false"):
+        raise BadField("profileBytes", "must be true or false")
+    mask = caller.headers.get(_FIELD_MASK, "").split(",")
+    return text == "true" or any(field.strip().endswith(_BYTES_FIELDS) for field in mask)
 
 
 def _filters(access: Access, query: Mapping[str, str]) -> ProfileListing:

@@ -202,6 +202,11 @@ async def test_profiles_are_listed_by_pages(agent: GrpcClient, project: Project)
     assert not second.next_page_token
     await rejected(agent.list(size=-1), "pageSize")
     await rejected(agent.list(token="?"), "pageToken")
+    assert not first.profiles[0].profile_bytes
+    agent.metadata = {"x-goog-fieldmask": "profiles.profile_bytes"}
+    with_bytes = await agent.list()
+    assert [profile.deployment.target for profile in with_bytes.profiles] == ["c", "b", "a"]
+    assert all(profile.profile_bytes[:2] == b"\x1f\x8b" for profile in with_bytes.profiles)
 
 
 async def test_the_message_around_a_profile_is_small(agent: GrpcClient) -> None:

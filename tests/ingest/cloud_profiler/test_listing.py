@@ -1,12 +1,24 @@
 """ListProfiles: `GET /v2/projects/{project}/profiles`."""
 
+import base64
+import gzip
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from common.fair_threads import QueueFull
+from profiles import listing
+from profiles.compaction import hour_blocks
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
+from profiles.models import Block, Profile
 from profiles.queries import concurrency
+from profiles.queries.exports import ExportFile
+from profiles.queries.selection import Selection
+from projects.models import Project
+from projects.profile_types import ProfileType
 from tests.ingest.client import DEPLOYMENT, Client, assert_error_response
 from tests.ingest.pprof import profile
 
@@ -136,3 +148,100 @@ def test_a_list_shares_the_queue_of_queries(
     monkeypatch.setattr(concurrency._threads, "submit", full)
     response = reader.request("GET", reader.profiles)
     assert_error_response(response, 429, "RESOURCE_EXHAUSTED", "64 queries of this project")
+
+
+def exported(client: Client, **params: Any) -> tuple[list[tuple[str, int]], dict[str, Any]]:
+    """Return the service and the total of CPU time of each profile with bytes, and the response."""
+    params = {"profileBytes": "true"} | params
+    response = client.request("GET", client.profiles, params=params)
+    assert response.status_code == 200, response.text
+    message = response.json()
+    return [
+        (each["deployment"]["target"], total_of(base64.b64decode(each["profileBytes"])))
+        for each in message["profiles"]
+    ], message
+
+
+def total_of(data: bytes) -> int:
+    decoded = decode_profile(gzip.decompress(data), ProfileType.CPU, DecodeLimits())
+    metrics = [metric.unit for metric in decoded.tree.metrics]
+    return int(decoded.tree.self[metrics.index("nanoseconds")].sum())
+
+
+@pytest.fixture
+def stored_cpu(agent: Client) -> None:
+    """Store CPU profiles of 100, 200 and 300 ns, an hour apart; the two older ones in a block."""
+    for hour in (1, 2, 3):
+        agent.offline(profile({("main", f"f{hour}"): (hour, hour * 100)}), startTime=taken(hour))
+        if hour == 2:
+            hour_blocks.compact_hours(Project.objects.get().pk, timezone.now() + timedelta(days=2))
+    assert Profile.objects.count() == 1
+    assert Block.objects.exists()
+
+
+def test_bytes_of_profiles_come_on_request(stored_cpu: None, reader: Client) -> None:
+    assert "profileBytes" not in listed(reader)[0]
+    profiles, message = exported(reader)
+    assert profiles == [("checkout", 300), ("checkout", 200), ("checkout", 100)]
+    assert "skippedProfiles" not in message
+    assert "nextPageToken" not in message
+
+
+@pytest.mark.parametrize(
+    "mask", ["profiles.profileBytes", "profiles.name, profiles.profile_bytes", "*"]
+)
+def test_field_mask_of_googles_clients_requests_bytes(
+    mask: str, stored_cpu: None, reader: Client
+) -> None:
+    response = reader.request("GET", reader.profiles, headers={"X-Goog-FieldMask": mask})
+    assert all("profileBytes" in each for each in response.json()["profiles"])
+
+
+def test_page_with_bytes_is_bounded(
+    stored_cpu: None, reader: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "MAX_EXPORT_BYTES", 1)
+    totals, token = [], ""
+    while True:
+        profiles, message = exported(reader, pageToken=token)
+        assert len(profiles) == 1
+        totals.append(profiles[0][1])
+        token = message.get("nextPageToken", "")
+        if not token:
+            break
+    assert totals == [300, 200, 100]
+
+
+def test_page_with_bytes_ends_at_half_of_its_time(
+    stored_cpu: None, reader: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "_EXPORT_TIME_SHARE", 0.0)
+    profiles, message = exported(reader)
+    assert [total for _, total in profiles] == [300]
+    assert exported(reader, pageToken=message["nextPageToken"])[0] == [("checkout", 200)]
+
+
+def test_profiles_that_cannot_be_read_are_skipped_and_counted(
+    stored_cpu: None, reader: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = listing.run_export
+
+    def export(context: Any, selection: Selection, *rest: Any) -> ExportFile:
+        file = real(context, selection, *rest)
+        is_oldest = selection.start < NOON + timedelta(hours=2)
+        return replace(file, left_out=1) if is_oldest else file
+
+    monkeypatch.setattr(listing, "run_export", export)
+    profiles, message = exported(reader)
+    assert [total for _, total in profiles] == [300, 200]
+    assert message["skippedProfiles"] == 1
+    assert "nextPageToken" not in message
+
+
+def test_bytes_of_another_tenant_are_not_there(stored_cpu: None, stranger: Client) -> None:
+    assert exported(stranger)[0] == []
+
+
+def test_other_value_of_profile_bytes_is_400(reader: Client) -> None:
+    response = reader.request("GET", reader.profiles, params={"profileBytes": "yes"})
+    assert_error_response(response, 400, "INVALID_ARGUMENT", "profileBytes: must be true or false")
