@@ -8,9 +8,9 @@ from projects.models.api_key import SERVICE_NAME
 
 
 class Scope(models.TextChoices):
-    WRITE = "write", _("Send profiles (agents)")
+    WRITE = "write", _("Write profiles (agents)")
     READ = "read", _("Read profiles (scripts)")
-    BOTH = "both", _("Send and read")
+    BOTH = "both", _("Write and read")
 
 
 class KeyForm(forms.Form):
