@@ -1,15 +1,15 @@
 """Services in menus and lists: their order, and their live agents."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from profiles.query import ServiceName
-from projects.models import Agent
+from projects.models import Agent, running_agents
+from projects.models.agent import MAX_REPORT_GAP
 
-# An agent that was told to back off polls again within some minutes, however many agents there are.
-LATELY = timedelta(minutes=10)
+LATELY = MAX_REPORT_GAP
 
 
 def by_last_seen(services: Sequence[ServiceName]) -> list[ServiceName]:
@@ -22,5 +22,15 @@ def by_last_seen(services: Sequence[ServiceName]) -> list[ServiceName]:
 
 def live_agents(project: int, now: datetime) -> dict[str, int]:
     """Count the live agents of each service; services without live agents are left out."""
-    rows = Agent.objects.filter(deployment__project=project, last_seen__gte=now - LATELY)
+    rows = _seen_since(project, now - LATELY).filter(running_agents())
     return dict(rows.order_by().values_list("deployment__service").annotate(Count("pk")))
+
+
+def imported_services(project: int, since: datetime) -> set[str]:
+    """Return the services to which files were imported since a time."""
+    rows = _seen_since(project, since).exclude(running_agents())
+    return set(rows.order_by().values_list("deployment__service", flat=True).distinct())
+
+
+def _seen_since(project: int, since: datetime) -> QuerySet[Agent]:
+    return Agent.objects.filter(deployment__project=project, last_seen__gte=since)

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlsplit
 from django.utils.translation import gettext as _
 
 from projects.models import Deployment, Project, User
+from projects.models.deployment import first_profile
 
 NAMES = ("file", "line", "version")
 EDITOR_NAMES = ("path", "line", "project")
@@ -145,7 +146,7 @@ def source_links(project: Project, user: User, version: str) -> SourceLinks:
 
 
 def source_version(project: Project, versions: Sequence[str], service: str) -> str:
-    """Return the only selected version, otherwise that of the most recently seen deployment.
+    """Return the only selected version, otherwise the one whose first profile is the latest.
 
     Return "" if the project's template does not use it.
     """
@@ -154,7 +155,7 @@ def source_version(project: Project, versions: Sequence[str], service: str) -> s
     if len(versions) == 1:
         return versions[0]
     deployments = Deployment.objects.filter(project=project, service=service)
-    newest = deployments.exclude(version="").order_by("-last_seen", "-pk")
+    newest = deployments.exclude(version="").order_by(first_profile().desc(), "-pk")
     return newest.values_list("version", flat=True).first() or ""
 
 

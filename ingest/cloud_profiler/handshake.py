@@ -20,6 +20,7 @@ from ingest.cloud_profiler.responses import ProfileJson, deployment_json, profil
 from ingest.cloud_profiler.wire import Handshake
 from profiles.storage import disk
 from projects.credentials.authentication import Access
+from projects.models import Delivery
 from projects.registration import registry
 from projects.registration.registry import AgentSeen, DeploymentKey, RegisteredAgent
 from projects.usage import limits, quotas, rejections
@@ -45,7 +46,9 @@ async def create_profile(
     credentials.require_write(access)
     credentials.require_own(access, project)
     handshake = wire.handshake(message)
-    agent = agents.agent_seen(access, caller.headers, caller.peer, handshake.types)
+    agent = agents.agent_seen(
+        access, caller.headers, caller.peer, handshake.types, delivery=Delivery.HANDSHAKE
+    )
     try:
         registered = await registry.seen(access, _key(handshake), agent)
     except QuotaReached as reached:

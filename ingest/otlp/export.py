@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -202,7 +202,7 @@ def _agent(sender: OtlpSender, host: str, instance: str, type: ProfileType) -> A
     if not instance:
         return seen
     identity = identity_of("", key=sender.access.key, user_agent="otlp", peer=instance)
-    return AgentSeen(identity, host or instance, seen.user_agent, types)
+    return replace(seen, identity=identity, hostname=host or instance)
 
 
 class _Report:

@@ -8,14 +8,15 @@ from numpy.typing import NDArray
 from profiles.queries.context import QueryContext
 from profiles.queries.selection import Selection
 from projects.models import Deployment
+from projects.models.deployment import first_profile
 
 
 def deployments_of(context: QueryContext) -> Sequence[Deployment]:
-    """Return all deployments of the project, the newest first."""
+    """Return all deployments of the project, the newest first, by the time of their profiles."""
 
     def load() -> list[Deployment]:
         rows = Deployment.objects.filter(project=context.project)
-        deployments = list(rows.order_by("-first_seen", "-pk"))
+        deployments = list(rows.order_by(first_profile().desc(), "-pk"))
         _by_pk(context).update((each.pk, each) for each in deployments)
         return deployments
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 
 from django.db import DataError, IntegrityError, OperationalError, transaction
 
@@ -51,7 +52,7 @@ def insert(batch: Sequence[NewProfile], *, search_blocks: bool = False) -> list[
     try:
         with transaction.atomic():
             outcomes = _insert_new(batch, search_blocks)
-        _cache_types(new for new, done in zip(batch, outcomes, strict=True) if done is True)
+        _cache_deployments(new for new, done in zip(batch, outcomes, strict=True) if done is True)
         return outcomes
     except IntegrityError:
         if len(batch) == 1:
@@ -93,7 +94,7 @@ def _insert_new(batch: Sequence[NewProfile], search_blocks: bool) -> list[Outcom
     stored = [new for new in distinct if _name(new) in added and _name(new) not in copies]
     if stored:
         _count(stored)
-        _note_types(stored)
+        _note_deployments(stored)
     # For repetitions in the batch.
     copies |= {_name(new): Copy(new.name_id, new.body_hash) for new in stored}
     new_ones = {first[_name(new)] for new in stored}
@@ -155,27 +156,40 @@ def _count(stored: Sequence[NewProfile]) -> None:
     add_usage(utc_day(), usage)
 
 
-def _note_types(stored: Sequence[NewProfile]) -> None:
-    """Add the profile types to `Deployment.profiled` where they are new."""
+def _note_deployments(stored: Sequence[NewProfile]) -> None:
+    """Add new types to `Deployment.profiled`, and set `first_profile` to an earlier time."""
     types: dict[int, set[str]] = {}
+    firsts: dict[int, datetime] = {}
     for new in stored:
-        if not _recorded_types.get((new.deployment, new.type)):
-            types.setdefault(new.deployment, set()).add(new.type)
+        pk = new.deployment
+        first = _recorded_firsts.get(pk)
+        if first is None or new.time < first or not _recorded_types.get((pk, new.type)):
+            types.setdefault(pk, set()).add(new.type)
+            firsts[pk] = min(new.time, firsts.get(pk, new.time))
     if not types:
         return
-    rows = Deployment.objects.filter(pk__in=types).values_list("pk", "profiled")
-    missing = sorted(pk for pk, profiled in rows if types[pk] - set(profiled))
-    for deployment in Deployment.objects.select_for_update().filter(pk__in=missing).order_by("pk"):
-        deployment.profiled = sorted({*deployment.profiled, *types[deployment.pk]})
-        deployment.save(update_fields=["profiled"])
+    rows = Deployment.objects.filter(pk__in=types).values_list("pk", "profiled", "first_profile")
+    changed = sorted(
+        pk
+        for pk, profiled, first in rows
+        if types[pk] - set(profiled) or first is None or firsts[pk] < first
+    )
+    for row in Deployment.objects.select_for_update().filter(pk__in=changed).order_by("pk"):
+        row.profiled = sorted({*row.profiled, *types[row.pk]})
+        row.first_profile = min(firsts[row.pk], row.first_profile or firsts[row.pk])
+        row.save(update_fields=["profiled", "first_profile"])
 
 
-def _cache_types(committed: Iterable[NewProfile]) -> None:
-    """Cache the types of profiles whose commit succeeded."""
+def _cache_deployments(committed: Iterable[NewProfile]) -> None:
+    """Cache what the rows of deployments have of profiles whose commit succeeded."""
     for new in committed:
         _recorded_types.put((new.deployment, new.type), True)
+        first = _recorded_firsts.get(new.deployment)
+        _recorded_firsts.put(new.deployment, new.time if first is None else min(first, new.time))
 
 
 # (deployment, type) pairs known to be in Deployment.profiled. Types are only ever added to a
 # deployment, so that cached pairs stay valid.
 _recorded_types: BoundedCache[tuple[int, str], bool] = BoundedCache(size=100_000, seconds=3600.0)
+# By Deployment.pk: a time that is not before its first_profile, which only ever decreases.
+_recorded_firsts: BoundedCache[int, datetime] = BoundedCache(size=100_000, seconds=3600.0)

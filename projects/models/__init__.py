@@ -1,6 +1,6 @@
 """Models of tenants and of the objects that belong to them."""
 
-from projects.models.agent import Agent
+from projects.models.agent import Agent, Delivery, running_agents
 from projects.models.agent_report import AgentReport
 from projects.models.annotation import Annotation
 from projects.models.api_key import ApiKey
@@ -20,6 +20,7 @@ __all__ = [
     "AuditEntry",
     "DayRejections",
     "DayUsage",
+    "Delivery",
     "Deployment",
     "KeyFile",
     "Member",
@@ -29,4 +30,5 @@ __all__ = [
     "SavedView",
     "User",
     "ViewPage",
+    "running_agents",
 ]

@@ -1,6 +1,7 @@
 """Deployment: (project, service, zone, version)."""
 
 from django.db import models
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -19,6 +20,8 @@ class Deployment(models.Model):
     )
     first_seen = models.DateTimeField(_("first seen"))
     last_seen = models.DateTimeField(_("last seen"))
+    # Time of its earliest profile, by the profile's own time: an import may come in any order.
+    first_profile = models.DateTimeField(_("first profile"), null=True)
     # ProfileTypes that the deployment has a profile of; the first of any other is requested at
     # once.
     profiled = models.JSONField(_("profiled types"), default=list, blank=True)
@@ -34,3 +37,8 @@ class Deployment(models.Model):
 
     def __str__(self) -> str:
         return " ".join(filter(None, [self.service, self.version, self.zone]))
+
+
+def first_profile() -> Coalesce:
+    """Return the expression to order by: rows of before, and those without a profile, lack it."""
+    return Coalesce("first_profile", "first_seen")

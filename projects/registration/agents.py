@@ -7,20 +7,21 @@ one: a client that sends another identity with every request must not fill the d
 import hashlib
 import uuid
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Case, Count, F, Q, Value, When
 from django.utils import timezone
 
 from common.batch_loader import BatchLoader
 from common.bounded_cache import BoundedCache
 from common.loading_cache import LoadingCache
 from common.write_behind import WriteBehindBuffer, in_batches
-from projects.models import Agent
+from projects.models import Agent, Delivery
+from projects.models.agent import MAX_REPORT_GAP
 from projects.profile_types import ProfileType
 from projects.usage.day_usage import utc_day
 
@@ -41,6 +42,7 @@ class AgentSeen:
     hostname: str = ""
     user_agent: str = ""
     types: frozenset[ProfileType] = frozenset()
+    delivery: Delivery = Delivery.HANDSHAKE
 
 
 @dataclass(slots=True)
@@ -100,8 +102,8 @@ async def find(deployment: int, agent: AgentSeen) -> int | None:
 
 
 def _bounded(agent: AgentSeen) -> AgentSeen:
-    return AgentSeen(
-        agent.identity, _printable(agent.hostname), _printable(agent.user_agent), agent.types
+    return replace(
+        agent, hostname=_printable(agent.hostname), user_agent=_printable(agent.user_agent)
     )
 
 
@@ -140,6 +142,7 @@ def _load_many(keys: Sequence[_AgentKey]) -> dict[_AgentKey, _CachedAgent | None
                 identity=key.identity,
                 first_seen=now,
                 last_seen=now,
+                reporting_since=now,
                 **_columns(key.agent),
             )
             for key in new
@@ -187,7 +190,9 @@ def _find_rows(keys: Sequence[_AgentKey]) -> dict[_AgentKey, _CachedAgent]:
 
 def _cached_agent(row: Agent) -> _CachedAgent:
     types = frozenset(map(ProfileType, row.types))
-    return _CachedAgent(row.pk, AgentSeen(row.identity, row.hostname, row.user_agent, types))
+    delivery = Delivery(row.delivery)
+    seen = AgentSeen(row.identity, row.hostname, row.user_agent, types, delivery)
+    return _CachedAgent(row.pk, seen)
 
 
 def _columns(agent: AgentSeen) -> dict[str, Any]:
@@ -195,14 +200,18 @@ def _columns(agent: AgentSeen) -> dict[str, Any]:
         "hostname": agent.hostname,
         "user_agent": agent.user_agent,
         "types": sorted(agent.types),
+        "delivery": agent.delivery,
     }
 
 
 @transaction.atomic
 def _write_seen(sightings: dict[int, _AgentSighting]) -> None:
     latest = max(fact.at for fact in sightings.values())
+    gap = Q(reporting_since=None) | Q(last_seen__lt=latest - MAX_REPORT_GAP)
+    since = Case(When(gap, then=Value(latest)), default=F("reporting_since"))
     for pks in in_batches(sightings):
-        updated = Agent.objects.filter(pk__in=pks).update(last_seen=latest)
+        rows = Agent.objects.filter(pk__in=pks)
+        updated = rows.update(last_seen=latest, reporting_since=since)
         if updated < len(pks):
             _forget_missing(pks, sightings)
     for pk, fact in sorted(sightings.items()):

@@ -7,12 +7,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from common.minute_counter import counter
-from projects.models import DayUsage
-from projects.usage import day_usage
+from projects.models import DayRejections, DayUsage
+from projects.usage import day_usage, quotas
 from projects.usage.day_usage import seconds_to_midnight, utc_day
 from projects.usage.limits import LimitName, limits_of
-from projects.usage.quota_reached import amount_text
-from projects.usage.rejections import RejectionCount, rejections_of
+from projects.usage.quota_reached import QuotaReached, amount_text
+from projects.usage.rejections import RejectionCount, RejectionReason, rejections_of
 
 LABELS: dict[LimitName, Promise] = {
     LimitName.PROFILES_PER_MINUTE: _("Profiles a minute"),
@@ -82,3 +82,21 @@ def usage_of(project: int) -> Usage:
         for name in LimitName
     )
     return Usage(tuple(rows), today.rejected, rejections_of(project))
+
+
+def list_reached(project: int) -> list[QuotaReached]:
+    """Return the quotas that keep agents of a project (its pk) from reporting now; may block."""
+    reached = []
+    try:
+        quotas.require_room_blocking(project)
+    except QuotaReached as reason:
+        reached.append(reason)
+    allowed = limits_of(project).new_deployments_per_day
+    rejected = DayRejections.objects.filter(
+        project=project, day=utc_day(), reason=RejectionReason.NEW_DEPLOYMENTS
+    )
+    used = DayUsage.objects.filter(project=project, day=utc_day(), new_deployments__gte=allowed)
+    if rejected.exists() and (not allowed or used.exists()):
+        wait = seconds_to_midnight(timezone.now())
+        reached.append(QuotaReached(LimitName.NEW_DEPLOYMENTS_PER_DAY, allowed, wait))
+    return reached

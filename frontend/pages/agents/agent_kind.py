@@ -1,6 +1,6 @@
 """Language and version of an agent, parsed from its User-Agent header.
 
-`flamewatch-python/1.0.2` is Python 1.0.2. Files that were imported have one of their own.
+`flamewatch-python/1.0.2` is Python 1.0.2.
 """
 
 import re
@@ -28,8 +28,6 @@ def agent_kind(user_agent: str, language: str = "") -> str:
 
     `language` is the deployment's.
     """
-    if is_file_import(user_agent):
-        return _("File import")
     if found := _OURS.search(user_agent):
         return f"{_language(found['language'])} {found['version']}"
     if found := _GOOGLES.search(user_agent):
@@ -40,9 +38,10 @@ def agent_kind(user_agent: str, language: str = "") -> str:
     return ", ".join(filter(None, [spoken, first]))
 
 
-def is_file_import(user_agent: str) -> bool:
-    """Return whether the agent stands for a person or script that imported files."""
-    return user_agent.partition(" ")[0] == FILE_IMPORT
+def sender_name(user_agent: str) -> str:
+    """Return the program that sent a file, such as `curl/8.5.0`; "" if it was not stated."""
+    words = user_agent.removeprefix(FILE_IMPORT).split()
+    return words[0][:_LONGEST] if words else ""
 
 
 def _language(name: str) -> str:

@@ -13,7 +13,10 @@ from frontend.components.units import format_percent, format_value
 from frontend.pages.agents.agent_kind import agent_kind
 from frontend.pages.agents.attention import look_reason
 from frontend.pages.agents.params import AgentQuery
-from projects.models import Agent, AgentReport, Project
+from projects.models import Agent, AgentReport, Project, running_agents
+from projects.usage.limits import LimitName
+from projects.usage.quota_reached import QuotaReached
+from projects.usage.usage import list_reached
 from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.interface import AgentActivity, QueueUnavailable
 
@@ -38,6 +41,7 @@ class AgentRow:
     name: str
     state: AgentState
     waiting: bool
+    over_quota: bool  # a quota of the project keeps it from waiting
     capturing_for: int  # seconds until the capture ends, rounded up; 0 without a capture
     rejection: str  # error of its last upload, if that was rejected within the day
     warning: str  # data left out of a profile within the day
@@ -59,6 +63,8 @@ class AgentList:
     connected: int
     waiting: int | None  # parked in the long-poll queue now; None if the queue is unavailable
     look: int
+    imports: bool  # files were imported within a day
+    reached: list[QuotaReached]  # quotas that keep agents from reporting
     reasons: list[tuple[str, str]]  # names of some agents that need attention, each with the reason
     found: int
     services: list[str]
@@ -67,24 +73,32 @@ class AgentList:
 
 
 def list_agents(project: Project, query: AgentQuery, now: datetime) -> AgentList:
-    all_agents = _agents_of(project, now)
-    counts = all_agents.aggregate(
-        all=Count("pk"),
-        connected=Count("pk", filter=_connected(now)),
-        look=Count("pk", filter=_needs_look(now)),
+    all_agents, agent = _agents_of(project, now), running_agents()
+    counts = seen_lately(project, now).aggregate(
+        seen=Count("pk"),
+        all=Count("pk", filter=agent),
+        connected=Count("pk", filter=agent & _connected(now)),
+        look=Count("pk", filter=agent & _needs_look(now)),
     )
     rows = _matching(all_agents, query, now)
     found = counts["all"] if not query.filtered else rows.count()
     pages = pages_of(found, PAGE_SIZE, query.page)
     on_page = list(_with_rows(rows)[pages.first : pages.behind])
     doing = _doing(on_page)
-    shown = [_shown(agent, what, now) for agent, what in zip(on_page, doing, strict=True)]
+    reached = list_reached(project.pk)
+    over = any(each.limit is not LimitName.NEW_DEPLOYMENTS_PER_DAY for each in reached)
+    shown = [
+        _shown(agent, activity, now, over_quota=over)
+        for agent, activity in zip(on_page, doing, strict=True)
+    ]
     return AgentList(
         shown=shown,
         all=counts["all"],
         connected=counts["connected"],
         waiting=_waiting(project),
         look=counts["look"],
+        imports=counts["seen"] > counts["all"],
+        reached=reached,
         reasons=_reasons(all_agents, now) if counts["look"] else [],
         found=found,
         services=_services(all_agents, query.service),
@@ -94,6 +108,11 @@ def list_agents(project: Project, query: AgentQuery, now: datetime) -> AgentList
 
 
 def _agents_of(project: Project, now: datetime) -> QuerySet[Agent]:
+    return seen_lately(project, now).filter(running_agents())
+
+
+def seen_lately(project: Project, now: datetime) -> QuerySet[Agent]:
+    """Return agents and senders of imports of the last day."""
     return Agent.objects.filter(deployment__project=project, last_seen__gte=now - SEEN_WITHIN)
 
 
@@ -113,18 +132,23 @@ def _matching(all_agents: QuerySet[Agent], query: AgentQuery, now: datetime) -> 
     rows = all_agents
     if query.service:
         rows = rows.filter(deployment__service=query.service)
-    if query.find:
-        columns = ("hostname", "identity", "deployment__service", "deployment__version")
-        said = Q()
-        for column in columns:
-            said |= Q(**{f"{column}__icontains": query.find})
-        rows = rows.filter(said)
+    rows = find_agents(rows, query.find)
     states = {
         "look": _needs_look(now),
         "connected": _connected(now),
         "silent": ~_connected(now),
     }
     return rows.filter(states[query.state]) if query.state in states else rows
+
+
+def find_agents(rows: QuerySet[Agent], text: str) -> QuerySet[Agent]:
+    """Return the rows whose host, identity, service or version contains a text, all for ""."""
+    if not text:
+        return rows
+    found = Q()
+    for column in ("hostname", "identity", "deployment__service", "deployment__version"):
+        found |= Q(**{f"{column}__icontains": text})
+    return rows.filter(found)
 
 
 def _with_rows(rows: QuerySet[Agent]) -> QuerySet[Agent]:
@@ -166,7 +190,7 @@ def name_of(agent: Agent) -> str:
     return agent.hostname or agent.identity[:8]
 
 
-def _shown(agent: Agent, doing: AgentActivity, now: datetime) -> AgentRow:
+def _shown(agent: Agent, doing: AgentActivity, now: datetime, *, over_quota: bool) -> AgentRow:
     report: AgentReport | None = getattr(agent, "report", None)
     cpu = report.cpu_share if report else None
     dropped = report.dropped if report else None
@@ -180,6 +204,7 @@ def _shown(agent: Agent, doing: AgentActivity, now: datetime) -> AgentRow:
         name=name_of(agent),
         state=AgentState.LOOK if cpu_high or dropped_high or rejected_lately else fine,
         waiting=doing.waiting,
+        over_quota=over_quota and connected,
         capturing_for=-int(-doing.capturing_for // 1),
         rejection=report.rejection if report and rejected_lately else "",
         warning=report.warning if report and _is_lately(report.warned_at, now) else "",

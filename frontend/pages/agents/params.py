@@ -21,6 +21,12 @@ STATES: dict[str, Promise] = {
 SHOWN: dict[str, Promise] = {
     "agents": gettext_lazy("Agents"),
     "deployments": gettext_lazy("Deployments"),
+    "imports": gettext_lazy("Imports"),
+}
+FIND_TEXTS: dict[str, Promise] = {
+    "agents": gettext_lazy("Find an agent"),
+    "deployments": gettext_lazy("Find a deployment"),
+    "imports": gettext_lazy("Find an import"),
 }
 SHOW = parameter.choice("show", "List of the page", [*SHOWN])
 STATE = parameter.choice("state", "State of the agents", [*STATES])

@@ -1,4 +1,6 @@
-"""`/p/<project>/agents`: the agents and deployments of a project."""
+"""`/p/<project>/agents`: the agents, deployments and imports of a project."""
+
+from datetime import datetime
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -9,12 +11,15 @@ from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
 from frontend.fragments import wants_fragment
-from frontend.pages.agents.agent_list import list_agents
-from frontend.pages.agents.deployment_list import list_deployments
-from frontend.pages.agents.params import SHOWN, STATES, read
+from frontend.pages.agents.agent_list import AgentList, list_agents
+from frontend.pages.agents.deployment_list import DeploymentList, list_deployments
+from frontend.pages.agents.import_list import ImportList, list_imports
+from frontend.pages.agents.params import FIND_TEXTS, SHOWN, STATES, AgentQuery, read
 from frontend.pages.capture.progress import CAPTURE, capture_progress
 from frontend.queries.page_query import query_context
+from profiles.query import QueryContext
 from projects.access import may_capture, membership
+from projects.models import Project
 
 
 @login_required
@@ -31,11 +36,10 @@ def agents(request: HttpRequest, project_id: str) -> HttpResponse:
         "here": "agents",
         "query": query,
         "notices": notices,
-        "list": list_deployments(queries, project, query, now)
-        if query.show == "deployments"
-        else list_agents(project, query, now),
+        "list": _list(queries, project, query, now),
         "states": STATES,
         "shows": SHOWN,
+        "find_text": FIND_TEXTS[query.show],
         "may_capture": may_capture(member),
         "capture": capture_progress(queries, project, of.read(CAPTURE), now),
     }
@@ -44,3 +48,13 @@ def agents(request: HttpRequest, project_id: str) -> HttpResponse:
     response = render(request, "frontend/agents/fragment.html", context)
     response.headers["HX-Push-Url"] = request.path + query.address(page=query.page)
     return response
+
+
+def _list(
+    queries: QueryContext, project: Project, query: AgentQuery, now: datetime
+) -> AgentList | DeploymentList | ImportList:
+    if query.show == "deployments":
+        return list_deployments(queries, project, query, now)
+    if query.show == "imports":
+        return list_imports(project, query, now)
+    return list_agents(project, query, now)

@@ -1,11 +1,11 @@
 """List of a project's services: search, order, status and a sparkline of each."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from frontend.components.services import live_agents
+from frontend.components.services import imported_services, live_agents
 from frontend.components.units import format_percent, format_value
 from frontend.pages.services.params import ServiceQuery
 from frontend.pages.services.sparkline import LineSegment, stretches
@@ -78,7 +78,8 @@ def list_services(
     rows = run_services(context, start, end).rows
     agents = live_agents(project.pk, now)
     fresh = now - _fresh(project.profiles_per_minute)
-    states = {row.service: _status(row, agents, fresh) for row in rows}
+    imported = imported_services(project.pk, fresh)
+    states = {row.service: _status(row, agents, imported, fresh) for row in rows}
     found = _sorted([row for row in rows if query.find.lower() in row.service.lower()], query.sort)
     pages = max(1, -(-len(found) // PAGE_SIZE))
     page = min(query.page, pages)
@@ -104,10 +105,15 @@ def _fresh(per_minute: float) -> timedelta:
     return max(_FRESH, timedelta(minutes=5 / per_minute)) if per_minute else _FRESH
 
 
-def _status(row: ServiceRow, agents: Mapping[str, int], fresh: datetime) -> Status:
-    if row.last_profile and row.last_profile >= fresh:
+def _status(
+    row: ServiceRow, agents: Mapping[str, int], imported: Container[str], fresh: datetime
+) -> Status:
+    """Return the status; an import makes no service report, but agents need not have a row."""
+    has_agents = bool(agents.get(row.service))
+    is_fresh = row.last_profile is not None and row.last_profile >= fresh
+    if is_fresh and (has_agents or row.service not in imported):
         return Status.REPORTING
-    return Status.SILENT if agents.get(row.service) else Status.ABSENT
+    return Status.SILENT if has_agents else Status.ABSENT
 
 
 def _sorted(rows: list[ServiceRow], sort: str) -> list[ServiceRow]:

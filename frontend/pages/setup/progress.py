@@ -6,7 +6,6 @@ from datetime import datetime
 from django.db.models import Max
 from django.utils import timezone
 
-from frontend.pages.agents.agent_kind import is_file_import
 from profiles.query import QueryContext, run_nearest
 from projects.models import Agent, ApiKey, Project
 from projects.profile_types import ProfileType
@@ -19,8 +18,8 @@ _LOOKED_AT = 32
 class Progress:
     """Setup progress: the new agent to show, and the type of the flame graph to open.
 
-    `imported` is the time of the latest profile if it comes from a file; then the agent stands for
-    the person or script that imported it.
+    `imported` is the time of the latest profile if it comes from a file, or from a client that has
+    not yet sent for a minute; then the agent stands for the person or program that sent it.
     """
 
     agent: Agent | None
@@ -37,7 +36,7 @@ class Progress:
         """Return a tag of the displayed state, which the page sends back to ask for changes."""
         if self.agent is None:
             return "nobody"
-        return f"{self.agent.pk}-{self.opens or 'waiting'}"
+        return f"{self.agent.pk}-{self.opens or 'waiting'}{'-imported' if self.imported else ''}"
 
 
 def progress(context: QueryContext, project: Project) -> Progress:
@@ -50,7 +49,7 @@ def progress(context: QueryContext, project: Project) -> Progress:
         .select_related("deployment")
         .order_by("-first_seen", "-pk")[:_LOOKED_AT]
     )
-    running = [agent for agent in agents if not is_file_import(agent.user_agent)]
+    running = [agent for agent in agents if agent.is_running]
     for agent in running:
         profiled = agent.deployment.profiled
         if profiled:

@@ -8,9 +8,9 @@ import httpx
 import pytest
 from pytest_django import Settings
 
-from frontend.pages.agents.agent_kind import agent_kind
+from frontend.pages.agents.agent_kind import sender_name
 from profiles.models import Profile, TimeSource
-from projects.models import Agent, DayUsage
+from projects.models import Agent, DayUsage, Delivery
 from tests.ingest.client import Client, assert_error_response
 from tests.ingest.formats import imported
 from tests.ingest.pprof import SIMPLE
@@ -45,7 +45,9 @@ def test_the_sender_is_registered_as_a_file_import(agent: Client) -> None:
     assert send(agent, FOLDED).status_code == 200
     [row] = Agent.objects.all()
     assert row.user_agent.split(" ")[0] == "flamewatch-file-import"
-    assert agent_kind(row.user_agent) == "File import"
+    assert sender_name(row.user_agent).startswith("python-httpx/")
+    assert row.delivery == Delivery.FILE
+    assert not row.is_running
 
 
 def test_the_answer_has_the_address_of_the_flame_graph(agent: Client) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,16 @@ from pytest_django import Settings
 
 from common import write_behind
 from common.bounded_cache import BoundedCache
-from projects.models import Agent, DayRejections, DayUsage, Deployment, Project, Quota
+from projects.models import (
+    Agent,
+    DayRejections,
+    DayUsage,
+    Delivery,
+    Deployment,
+    Project,
+    Quota,
+    running_agents,
+)
 from projects.profile_types import ProfileType
 from projects.registration import agents, deployments, registry
 from projects.registration.registry import AgentSeen, DeploymentKey, RegisteredAgent, identity_of
@@ -109,6 +119,35 @@ def test_processes_that_add_the_same_at_once_agree(project: Project) -> None:
 def test_another_projects_deployment_of_the_same_name_is_another(project: Project) -> None:
     other = Project.objects.create(project_id="other-project", name="Other")
     assert see(project).deployment != see(other).deployment
+
+
+def test_client_that_keeps_sending_is_an_agent_after_a_minute(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, pusher = Clock(monkeypatch), replace(ANNA, delivery=Delivery.PUSH)
+    seen = []
+    for seconds in (0, 30, 30, 1200, 30, 40):
+        clock.advance(seconds=seconds)
+        registered = see(project, agent=pusher)
+        write_behind.write_now()
+        row = row_of(registered)
+        assert row.is_running == Agent.objects.filter(running_agents()).exists()
+        seen.append(row.is_running)
+    assert seen == [False, False, True, False, False, True]
+
+
+def test_file_makes_no_agent_however_often_it_is_sent(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    for _ in range(5):
+        registered = see(project, agent=replace(ANNA, delivery=Delivery.FILE))
+        clock.advance(seconds=40)
+        write_behind.write_now()
+        assert not row_of(registered).is_running
+    see(project)
+    write_behind.write_now()
+    assert row_of(registered).is_running
 
 
 def test_changes_are_written_by_the_write_behind_buffer(project: Project) -> None:

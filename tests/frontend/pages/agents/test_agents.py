@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +12,16 @@ from django.utils import timezone
 from frontend.pages.agents import agent_list
 from profiles.compaction import hour_blocks
 from profiles.models import Block, Profile
-from projects.models import Agent, AgentReport, Deployment, Project, User
+from projects.models import (
+    Agent,
+    AgentReport,
+    DayRejections,
+    Delivery,
+    Deployment,
+    Project,
+    Quota,
+    User,
+)
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
 from scheduler.capture_requests import CaptureTarget
@@ -200,7 +209,7 @@ def test_a_fragment_is_small_and_takes_few_queries(
     with count_queries() as queries:
         response = signed_in.get(AGENTS, {"show": show}, headers=headers)
     assert len(response.content) <= 30_000
-    assert len(queries) <= 10
+    assert len(queries) <= 11  # three of them read the quotas and their usage every 15 s
     assert b"<html" not in response.content
     suffix = "" if show == "agents" else "?show=deployments"
     assert response.headers["HX-Push-Url"].rstrip("?") == AGENTS + suffix
@@ -276,3 +285,85 @@ def test_members_capture_what_is_offered_and_viewers_do_not(
     assert re.findall(r'name="type" value="(\w+)"', html) == ["CPU"]
     project.members.update(role="viewer")
     assert "Capture now" not in shown(signed_in, show="deployments")
+
+
+def add_import(project: Project, host: str, delivery: Delivery, **more: Any) -> Agent:
+    report = {"last_profile": timezone.now(), "last_type": "CPU"}
+    curl = "flamewatch-file-import curl/8.5.0" if delivery is Delivery.FILE else "curl/8.5.0"
+    return add_agent(project, host, delivery=delivery, user_agent=curl, report=report, **more)
+
+
+def test_senders_of_files_are_no_agents(signed_in: Client, project: Project) -> None:
+    add_import(project, "laptop", Delivery.FILE, service="batch")
+    once = timezone.now() - timedelta(seconds=6)
+    add_import(project, "ci-runner", Delivery.PUSH, service="batch", reporting_since=once)
+    html = shown(signed_in)
+    assert "No agents in the last 24 hours" in html
+    assert "Show imports" in html
+    assert "connected" not in html.partition('id="summary"')[2].partition("</p>")[0]
+    add_agent(project, "web-1")
+    html = shown(signed_in)
+    assert hosts(html) == ["web-1"]
+    assert "1 connected, 0 waiting now · 1 seen in the last 24 hours" in html
+
+
+def test_imports_are_listed_with_their_last_file(signed_in: Client, project: Project) -> None:
+    add_agent(project, "web-1")
+    add_import(project, "laptop", Delivery.FILE, service="batch", version="7")
+    html = shown(signed_in, show="imports")
+    row = cell_texts(html)
+    assert len(row) == 4
+    assert row[:3] == ["laptop", "batch 7 · eu-1", "curl/8.5.0"]
+    assert row[3].endswith("UTC CPU")
+    assert "1 sender in the last 24 hours" in html
+    assert "No matching imports" in shown(signed_in, show="imports", find="nobody")
+
+
+def test_client_that_sends_regularly_is_an_agent_that_reports(
+    signed_in: Client, project: Project
+) -> None:
+    minute = timezone.now() - timedelta(seconds=70)
+    add_import(project, "pyro", Delivery.PUSH, reporting_since=minute)
+    html = shown(signed_in)
+    assert hosts(html) == ["pyro"]
+    assert "Reporting" in cell_texts(html)[0]
+    assert "No imports in the last 24 hours" in shown(signed_in, show="imports")
+
+
+def test_imports_make_no_deployment_connected(signed_in: Client, project: Project) -> None:
+    add_import(project, "laptop", Delivery.FILE)
+    assert cell_texts(shown(signed_in, show="deployments"))[4] == "0"
+    add_agent(project, "web-1")
+    assert cell_texts(shown(signed_in, show="deployments"))[4] == "1"
+
+
+@pytest.mark.parametrize(
+    ("limits", "text"),
+    [
+        ({"profiles_per_day": 0}, "limit of 0 profiles per day is reached; it resets at midnight"),
+        ({"stored_bytes": 0}, "limit of 0 bytes of stored profiles is reached"),
+    ],
+)
+def test_quota_that_keeps_agents_away_is_named(
+    limits: dict[str, int], text: str, signed_in: Client, project: Project
+) -> None:
+    add_agent(project, "web-1")
+    Quota.objects.create(project=project, **limits)
+    html = shown(signed_in)
+    assert text in html
+    assert "they continue as soon as an operator raises the limit" in html
+    assert "Over quota" in cell_texts(html)[0]
+
+
+def test_quota_of_new_deployments_is_named_once_it_rejected_some(
+    signed_in: Client, project: Project
+) -> None:
+    Quota.objects.create(project=project, new_deployments_per_day=0)
+    add_agent(project, "web-1")
+    text = "limit of 0 new deployments per day is reached"
+    assert text not in shown(signed_in)
+    today = datetime.now(UTC).date()
+    DayRejections.objects.create(project=project, day=today, reason="new_deployments", count=1)
+    html = shown(signed_in)
+    assert text in html
+    assert "Backing off" in cell_texts(html)[0], "existing deployments continue"

@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from frontend.pages.services.service_list import PAGE_SIZE
 from profiles.models import Profile
-from projects.models import Agent, Deployment, Project, User
+from projects.models import Agent, Delivery, Deployment, Project, User
 from projects.profile_types import ProfileType
 from tests.frontend.html import html_of
 from tests.profiles import rows
@@ -217,3 +217,24 @@ def test_names_with_markup_are_harmless(signed_in: Client, project: Project) -> 
     html = shown(signed_in)
     assert "<script>alert" not in html
     assert "service=%3Cscript%3E" in html
+
+
+def test_import_makes_no_service_report(signed_in: Client, project: Project) -> None:
+    batch = add_service(project, "batch", "1", ProfileType.CPU)
+    add_profile(batch, 1)
+    add_agent(batch, 1)
+    Agent.objects.update(delivery=Delivery.FILE)
+    html = shown(signed_in)
+    assert '<span class="sr">no agents</span>' in html
+    assert "1 service, 0 reporting now" in html
+    assert "agent waiting" not in html
+
+
+def test_newest_version_is_by_profile_time(signed_in: Client, project: Project) -> None:
+    """An import in another order than that of the versions."""
+    for version, minutes in (("2.31.0", 120), ("2.30.1", 0), ("2.30.2", 60)):
+        rows.stored(rows.deployment(project, "checkout", version=version), minutes=minutes)
+    html = shown(signed_in)
+    versions = re.findall(r'<span class="mono clip">([^<]+)</span>', html)
+    assert versions == ["2.31.0"]
+    assert "2 older" in html

@@ -12,7 +12,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from projects.credentials import keys
-from projects.models import Agent, ApiKey, AuditEntry, Deployment, Project, User
+from projects.models import Agent, ApiKey, AuditEntry, Delivery, Deployment, Project, User
 from tests.frontend import shop
 from tests.frontend.html import html_of
 
@@ -196,6 +196,7 @@ def imported(project: Project, service: str = "batch") -> None:
         deployment=deployment,
         identity=f"file-{service}",
         user_agent="flamewatch-file-import Mozilla/5.0",
+        delivery=Delivery.FILE,
         types=["CPU"],
         first_seen=now,
         last_seen=now,
@@ -239,3 +240,21 @@ def test_the_status_is_cheap(
     client.force_login(alice)
     with django_assert_max_num_queries(5):
         client.get(STATUS)
+
+
+def test_client_that_sends_is_connected_after_its_first_minute(
+    client: Client, alice: User, project: Project
+) -> None:
+    imported(project)
+    now = timezone.now()
+    Agent.objects.update(delivery=Delivery.PUSH, reporting_since=now, user_agent="pyroscope")
+    client.force_login(alice)
+    first = html_of(client.get(STATUS))
+    assert "Profiles received" in first
+    assert "A client that keeps sending is connected after its first minute." in first
+    state = re.search(r"state=([^\"]+)", first)
+    assert state
+    assert client.get(STATUS, {"state": unescape(state[1])}).status_code == 204
+    Agent.objects.update(reporting_since=now - timedelta(minutes=2))
+    later = html_of(client.get(STATUS, {"state": unescape(state[1])}))
+    assert "Your service is connected" in later
