@@ -1,7 +1,10 @@
 """Installation commands for one server and one key, shown to be pasted verbatim."""
 
+import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from django.utils.translation import gettext as _
 
 from frontend.pages.agent_files.files import AGENT, AgentFile
 
@@ -12,12 +15,19 @@ COMMAND = "python app.py"
 _OWN_MACHINE = {"127.0.0.1", "localhost", "::1"}
 
 
+_MACHINES = {"x86_64": "x86-64", "aarch64": "ARM64"}
+# manylinux_2_17_x86_64, musllinux_1_2_aarch64, or linux_x86_64 of a wheel for one machine
+_TAG = re.compile(r"(?P<libc>many|musl)?linux_((?P<version>\d+_\d+)_)?(?P<machine>\w+)")
+_LIBC = {"many": "glibc", "musl": "musl"}
+
+
 @dataclass(frozen=True, slots=True)
 class InstallCommands:
     install: str
     run: str
     code: str
     check: str  # command that tests whether the host can reach the server
+    platforms: list[str]  # platforms of the served wheels; others build the agent from its source
 
 
 def install_commands(server: str, key: str, files: list[AgentFile]) -> InstallCommands:
@@ -31,7 +41,26 @@ def install_commands(server: str, key: str, files: list[AgentFile]) -> InstallCo
         f"flamewatch-run --service {SERVICE} -- {COMMAND}",
         code=f'import flamewatch\nflamewatch.start(service="{SERVICE}", version="1.0")',
         check=f"curl {server}/ok",
+        platforms=_platforms(files),
     )
+
+
+def _platforms(files: list[AgentFile]) -> list[str]:
+    """Return the platforms of the agent's wheels, like `x86-64 with glibc 2.17 or newer`."""
+    found = []
+    for file in files:
+        tag = _TAG.search(file.name) if file.project == AGENT and file.is_wheel else None
+        if tag:
+            machine = _MACHINES.get(tag["machine"], tag["machine"])
+            found.append(_with_library(machine, tag["libc"], tag["version"]))
+    return found
+
+
+def _with_library(machine: str, libc: str | None, version: str | None) -> str:
+    if not libc or not version:
+        return machine
+    values = {"machine": machine, "library": f"{_LIBC[libc]} {version.replace('_', '.')}"}
+    return _("%(machine)s with %(library)s or newer") % values
 
 
 def _install(server: str, files: list[AgentFile]) -> str:

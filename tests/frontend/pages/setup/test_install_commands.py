@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from frontend.pages.agent_files.files import AgentFile
 from frontend.pages.setup.install_commands import install_commands
 
@@ -54,3 +56,19 @@ def test_the_key_and_the_address_are_in_what_is_run() -> None:
 
 def test_the_code_is_python() -> None:
     compile(install_commands("http://127.0.0.1:8000", "fw_key", [WHEEL]).code, "pasted", "exec")
+
+
+@pytest.mark.parametrize(
+    ("tag", "platform"),
+    [
+        ("manylinux_2_34_x86_64", "x86-64 with glibc 2.34 or newer"),
+        ("musllinux_1_2_aarch64", "ARM64 with musl 1.2 or newer"),
+        ("manylinux_2_17_riscv64", "riscv64 with glibc 2.17 or newer"),
+        ("linux_x86_64", "x86-64"),
+    ],
+)
+def test_platforms_of_the_wheels_are_named(tag: str, platform: str) -> None:
+    wheel = AgentFile(f"flamewatch_agent-0.1.0-cp311-abi3-{tag}.whl", Path(), "")
+    shown = install_commands("http://127.0.0.1", "fw_key", [wheel, SDIST, SETUPTOOLS])
+    assert shown.platforms == [platform]
+    assert install_commands("http://127.0.0.1", "fw_key", [SDIST]).platforms == []
