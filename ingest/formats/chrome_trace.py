@@ -4,28 +4,38 @@ Chrome's traces have them in pieces (events Profile and ProfileChunk, by thread)
 up to 2016 wrote a tree of nodes (`head`) in place of a list.
 """
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from ingest.formats import json_document
 from ingest.formats.json_document import Object
 from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile
 
 _SECOND = 10**6  # µs
+_MOST_OF_THREAD = 1000  # profiles, one after another
 
 
-def cpu_profiles(document: Object, budget: WorkBudget) -> list[Object]:
-    """Return the documents of a file, each as a .cpuprofile has it.
+class CpuProfiles(NamedTuple):
+    documents: list[Object]  # each as a .cpuprofile has it
+    warnings: tuple[str, ...] = ()
+
+
+def cpu_profiles(document: Object, budget: WorkBudget) -> CpuProfiles:
+    """Return the profiles of a file, one for each thread and time.
 
     Raise BadProfile for a trace without a CPU profile, TooLarge above the budget.
     """
     if "traceEvents" in document:
         return _of_trace(json_document.objects(document, "traceEvents"))
     if "nodes" not in document and isinstance(document.get("head"), dict):
-        return [_of_tree(document, budget)]
-    return [document]
+        return CpuProfiles([_of_tree(document, budget)])
+    return CpuProfiles([document])
 
 
-def _of_trace(events: list[Object]) -> list[Object]:
+def _of_trace(events: list[Object]) -> CpuProfiles:
     profiles: dict[tuple[str, str], Object] = {}
+    threads: dict[tuple[str, str], str] = {}  # of those that state it
     for event in events:
         if event.get("name") not in {"Profile", "ProfileChunk"}:
             continue
@@ -39,13 +49,39 @@ def _of_trace(events: list[Object]) -> list[Object]:
         for source in (data, chunk):
             profile |= {name: source[name] for name in ("startTime", "endTime") if name in source}
         profiles[key] = profile
-    found = [_with_end(profile) for profile in profiles.values() if profile["samples"]]
+        if event["name"] == "Profile" and "tid" in event:  # chunks have that of the profiler
+            threads[key] = f"{key[0]} {str(event['tid'])[:40]}"
+    by_thread: dict[str | tuple[str, str], list[Object]] = {}
+    for key, profile in profiles.items():
+        if profile["samples"]:
+            by_thread.setdefault(threads.get(key, key), []).append(_with_end(profile))
+    found = [profile for group in by_thread.values() for profile in _without_overlap(group)]
     if not found:
         raise BadProfile(
             "The Chrome trace has no CPU profile. Record it with JavaScript samples (the category "
             "disabled-by-default-v8.cpu_profiler)."
         )
-    return found
+    left_out = sum(map(len, by_thread.values())) - len(found)
+    if not left_out:
+        return CpuProfiles(found)
+    warning = f"Profiles of a thread at the time of a larger one were left out: {left_out:,}."
+    return CpuProfiles(found, (warning,))
+
+
+def _without_overlap(profiles: Sequence[Object]) -> list[Object]:
+    """Return the profiles of one thread, of those at the same time only that with most samples.
+
+    Two profilers may run at once: that of `node --cpu-prof` and that of the trace.
+    """
+    kept: list[tuple[float, float, Object]] = []
+    for profile in sorted(profiles, key=lambda each: -len(each["samples"]))[:_MOST_OF_THREAD]:
+        start, end = (
+            json_document.number(profile.get(name, 0), name, 2**60)
+            for name in ("startTime", "endTime")
+        )
+        if all(end <= other_start or start >= other_end for other_start, other_end, _ in kept):
+            kept.append((start, end, profile))
+    return [profile for *_, profile in kept]
 
 
 def _with_end(profile: Object) -> Object:

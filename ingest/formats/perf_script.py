@@ -22,7 +22,8 @@ SAMPLE = re.compile(
     r"(?P<event>[^\s:]{1,100}):.*"
 )
 FRAME = re.compile(
-    r"\s+(?P<address>[0-9a-f]{1,16}) (?P<symbol>.+) \((?P<binary>[^()]*(?: \(deleted\))?)\)"
+    r"\s+(?P<address>[0-9a-f]{1,16}) (?P<symbol>.+?)"
+    r"(?: \((?P<binary>[^()]*(?: \(deleted\))?)\))?"  # only with the field `dso`
 )
 MAX_LINE = 8192  # characters; names of C++ templates are long
 # Lines of `perf script --header`: "# cmdline : /usr/bin/perf record -F 99 -g" and
@@ -122,7 +123,7 @@ class _PerfReader:
             if match is None:
                 return None
             self._budget.spend(Work.NAME_BYTES, len(line))
-            found = self._frames[line] = _frame(match["symbol"], match["binary"])
+            found = self._frames[line] = _frame(match["symbol"], match["binary"] or "")
         return found
 
     def _end_sample(self) -> None:

@@ -38,7 +38,8 @@ def import_cpu_profile(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[
         raise BadProfile(f"A V8 CPU profile is of the type CPU or WALL, not {type}.")
     budget = WorkBudget()
     builder = ProfileBuilder(_METRICS[type], budget)
-    documents = cpu_profiles(json_document.parse(raw, "V8 CPU profile", budget), budget)
+    document = json_document.parse(raw, "V8 CPU profile", budget)
+    documents, warnings = cpu_profiles(document, budget)
     for document in documents:
         tree = _FlatTree(json_document.objects(document, "nodes"), budget)
         for node, (samples, microseconds) in _node_values(document, tree).items():
@@ -52,7 +53,7 @@ def import_cpu_profile(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[
     starts = [_time(document, "startTime") for document in documents]
     ends = [_time(document, "endTime") for document in documents]
     duration = round((max(ends) - min(starts)) * MICROSECOND)
-    return [ImportedProfile(type, builder.build(), None, duration if duration > 0 else None)]
+    return [ImportedProfile(type, builder.build(), None, max(0, duration) or None, warnings)]
 
 
 def import_heap_profile(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[ImportedProfile]:

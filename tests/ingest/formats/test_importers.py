@@ -139,6 +139,12 @@ what is this
 """
 
 
+def test_perf_scripts_frames_need_no_binary() -> None:
+    text = b"shop 1/1 2.5: 10 cpu-clock:\n\t11b9 operator new(unsigned long)\n\t127c main\n\n"
+    [cpu] = converted(text)
+    assert imported.stacks(cpu) == {"shop;main;operator new(unsigned long)": 10}
+
+
 def test_perf_script_counts_the_first_event_and_reports_the_rest() -> None:
     [cpu] = converted(PERF)
     assert imported.totals(cpu) == {"samples": 2, "cycles": 1200}
@@ -278,6 +284,24 @@ def test_chrome_traces_have_a_cpu_profile_of_each_thread_in_pieces() -> None:
     assert imported.totals(cpu) == {"samples": 5, "cpu": 550_000}
     assert imported.frames(cpu) == {("pay", "https://shop.example/app.js", 4)}
     assert cpu.duration_ns == 600_000
+
+
+def test_two_profilers_of_one_thread_count_once() -> None:
+    root = {"id": 1, "callFrame": {"functionName": "(root)", "url": "", "lineNumber": -1}}
+    call = {"functionName": "pay", "url": "app.js", "lineNumber": 3}
+    nodes = [root, {"id": 2, "parent": 1, "callFrame": call}]
+    events: list[dict[str, Any]] = []
+    # The second one runs during the first, the third after it.
+    for id, start, samples in (("0x1", 1000, 3), ("0x2", 1050, 2), ("0x3", 2000, 2)):
+        data = {"cpuProfile": {"nodes": nodes, "samples": [2] * samples}}
+        chunk = {"args": {"data": {**data, "timeDeltas": [100] * samples}}}
+        whole = {"args": {"data": {"startTime": start}}, "name": "Profile", "tid": 7}
+        events += (
+            {**each, "pid": 7, "id": id} for each in (whole, chunk | {"name": "ProfileChunk"})
+        )
+    [cpu] = converted(json.dumps({"traceEvents": events}).encode())
+    assert imported.totals(cpu) == {"samples": 5, "cpu": 300_000}
+    assert cpu.warnings == ("Profiles of a thread at the time of a larger one were left out: 1.",)
 
 
 def test_v8_cpu_profiles_have_the_time_until_the_next_sample() -> None:
