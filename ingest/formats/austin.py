@@ -42,7 +42,7 @@ def import_austin(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[Impor
     HEAP_ALLOC has the growth of the process only. Samples without frames are left out. Raise
     BadProfile without any usable sample or without the type of `options`, TooLarge above a limit.
     """
-    budget = WorkBudget()
+    budget = WorkBudget(len(raw))
     converter = _AustinReader(budget)
     for number, line in numbered_lines(raw, budget):
         converter.read(number, line)

@@ -31,7 +31,7 @@ def import_folded(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[Impor
     """
     type = options.type or ProfileType.CPU
     metric, factor = metric_of(type, options.unit)
-    budget = WorkBudget()
+    budget = WorkBudget(len(raw))
     builder = ProfileBuilder([metric], budget)
     locations: dict[str, int] = {}
     unreadable = UnreadableLines()

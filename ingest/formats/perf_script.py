@@ -52,12 +52,12 @@ def import_perf_script(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[
     Samples of other events than the first are left out, with a warning. Raise BadProfile without
     any sample, TooLarge above a limit.
     """
-    return _PerfReader().converted(raw, options.type or ProfileType.CPU)
+    return _PerfReader(len(raw)).converted(raw, options.type or ProfileType.CPU)
 
 
 class _PerfReader:
-    def __init__(self) -> None:
-        self._budget = WorkBudget()
+    def __init__(self, size: int) -> None:
+        self._budget = WorkBudget(size)
         self._event = ""
         self._has_periods = False
         self._event_hertz: dict[str, int] = {}  # by event, of the header

@@ -38,6 +38,7 @@ class ProfileBuilder:
         self._locations: dict[Frame, int] = {}
         self._encoded: list[bytes] = [b""]  # ids of locations as varints
         self._samples: dict[tuple[bytes, bytes], list[int]] = {}
+        self._encoded_labels: dict[int, tuple[Mapping[str, str], bytes]] = {}
         self._metrics = [(self._string(name), self._string(unit)) for name, unit in metrics]
         self._default = self._string(default)
 
@@ -64,12 +65,15 @@ class ProfileBuilder:
     ) -> None:
         """Add a sample: location ids, leaf first, and a value for each metric.
 
-        Raise TooLarge above MAX_SAMPLES different ones.
+        The mapping of labels must not be changed afterwards. Raise TooLarge above MAX_SAMPLES
+        different ones.
         """
+        self._budget.spend(Work.VALUES, len(values))
         packed = b"".join([self._encoded[location] for location in stack])
         key = packed, self._labels(labels) if labels else b""
         sums = self._samples.get(key)
         if sums is None:
+            self._budget.spend(Work.NAME_BYTES, len(key[1]))
             if len(self._samples) >= MAX_SAMPLES:
                 raise TooLarge(_CONVERTED, len(self._samples) + 1, MAX_SAMPLES, "different samples")
             self._samples[key] = [*values]
@@ -110,6 +114,13 @@ class ProfileBuilder:
         return self._strings.setdefault(text, len(self._strings))
 
     def _labels(self, labels: Mapping[str, str]) -> bytes:
+        """Encode labels, once for each mapping: a context of many is that of many samples."""
+        found = self._encoded_labels.get(id(labels))
+        if found is None:
+            found = self._encoded_labels[id(labels)] = labels, self._encode_labels(labels)
+        return found[1]
+
+    def _encode_labels(self, labels: Mapping[str, str]) -> bytes:
         return b"".join(
             bytes_field(3, int_field(1, self._string(name)) + int_field(2, self._string(value)))
             for name, value in sorted(labels.items())

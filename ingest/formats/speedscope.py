@@ -30,7 +30,7 @@ def import_speedscope(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[I
     Those with the same kind of unit are summed; their names become the label `thread`. Raise
     BadProfile for an invalid document, TooLarge above a limit.
     """
-    budget = WorkBudget()
+    budget = WorkBudget(len(raw))
     document = json_document.parse(raw, "speedscope", budget)
     profiles = json_document.objects(document, "profiles")
     if not profiles:
@@ -90,7 +90,8 @@ class _SpeedscopeReader:
         for profile in profiles:
             own = json_document.text(profile, "unit")
             factor = unit_of(options.unit or own)[1]
-            labels = {"thread": json_document.text(profile, "name")} if len(profiles) > 1 else {}
+            name = json_document.text(profile, "name")
+            labels = {"thread": name} if name and len(profiles) > 1 else None
             total = 0
             for stack, weight in self._stacks(profile, warnings.append):
                 value = round(weight * factor)
@@ -110,7 +111,7 @@ class _SpeedscopeReader:
         if stack and any(values):
             self._budget.spend(Work.FRAMES, len(stack))
             locations = [builder.location(self._frames[number]) for number in reversed(stack)]
-            builder.add(locations, values, {k: v for k, v in (labels or {}).items() if v})
+            builder.add(locations, values, labels)
 
     def _stacks(
         self, profile: Object, warn: Callable[[str], None] = lambda _: None

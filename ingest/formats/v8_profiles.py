@@ -36,18 +36,17 @@ def import_cpu_profile(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[
     type = options.type or ProfileType.CPU
     if type not in _METRICS:
         raise BadProfile(f"A V8 CPU profile is of the type CPU or WALL, not {type}.")
-    budget = WorkBudget()
+    budget = WorkBudget(len(raw))
     builder = ProfileBuilder(_METRICS[type], budget)
     document = json_document.parse(raw, "V8 CPU profile", budget)
     documents, warnings = cpu_profiles(document, budget)
     for document in documents:
-        tree = _FlatTree(json_document.objects(document, "nodes"), budget)
+        tree = _FlatTree(json_document.objects(document, "nodes"), builder, budget)
         for node, (samples, microseconds) in _node_values(document, tree).items():
-            frames = tree.stack(node)
-            if not frames or (type is ProfileType.CPU and frames[0].name == _IDLE):
+            if type is ProfileType.CPU and tree.name(node) == _IDLE:
                 continue
-            values = [samples, round(microseconds * MICROSECOND)]
-            builder.add([builder.location(frame) for frame in frames], values)
+            if stack := tree.stack(node):
+                builder.add(stack, [samples, round(microseconds * MICROSECOND)])
     if builder.is_empty:
         raise BadProfile("The V8 CPU profile has no samples.")
     starts = [_time(document, "startTime") for document in documents]
@@ -60,7 +59,7 @@ def import_heap_profile(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list
     """Convert a .heapprofile to HEAP. Raise BadProfile for an invalid document or another type."""
     if options.type not in {None, ProfileType.HEAP}:
         raise BadProfile(f"A V8 heap profile is of the type HEAP, not {options.type}.")
-    budget = WorkBudget()
+    budget = WorkBudget(len(raw))
     document = json_document.parse(raw, "V8 heap profile", budget)
     head = document.get("head")
     if not isinstance(head, dict):
@@ -83,9 +82,10 @@ def import_heap_profile(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list
 class _FlatTree:
     """Nodes that name their children, or their parent, by id."""
 
-    def __init__(self, nodes: list[Object], budget: WorkBudget) -> None:
-        self._budget = budget
-        self._frames: dict[int, Frame] = {}
+    def __init__(self, nodes: list[Object], builder: ProfileBuilder, budget: WorkBudget) -> None:
+        self._builder, self._budget = builder, budget
+        self._locations: dict[int, int] = {}  # of the frames of nodes
+        self._depths: dict[int, int] = {}  # frames of the stacks of nodes, root included
         self.nodes = {_id(node.get("id")): node for node in nodes}
         self._parents: dict[int, int] = {}
         for id, node in self.nodes.items():
@@ -94,20 +94,45 @@ class _FlatTree:
             if "parent" in node:
                 self._parents[id] = _id(node["parent"])
 
-    def stack(self, id: int) -> list[Frame]:
-        """Return the frames, leaf first, without the root. Raise BadProfile for a loop."""
-        frames = []
-        at: int | None = id
-        while at is not None and at in self.nodes:
-            self._budget.spend(Work.FRAMES, 1)
-            frame = self._frames.get(at)
-            if frame is None:
-                frame = self._frames[at] = _frame(self.nodes[at])
-            frames.append(frame)
-            at = self._parents.get(at)
-            if len(frames) > MAX_DEPTH:
-                raise BadProfile(f"A stack of the V8 profile has over {MAX_DEPTH:,} frames.")
-        return frames[:-1] if frames and frames[-1].name == _ROOT else frames
+    def name(self, id: int) -> str:
+        """Return the name of a node's function; "" for an unknown node."""
+        node = self.nodes.get(id)
+        return _frame(node).name if node else ""
+
+    def stack(self, id: int) -> list[int]:
+        """Return the locations, leaf first, without the root. Raise BadProfile for a loop."""
+        locations: list[int] = []
+        self._budget.spend(Work.FRAMES, self._depth(id))
+        last, at = -1, self._known(id)
+        while at is not None:
+            location = self._locations.get(at)
+            if location is None:
+                location = self._locations[at] = self._builder.location(_frame(self.nodes[at]))
+            locations.append(location)
+            last, at = at, self._known(self._parents.get(at))
+        if locations and self.name(last) == _ROOT:
+            locations.pop()
+        return locations
+
+    def _known(self, id: int | None) -> int | None:
+        return id if id in self.nodes else None
+
+    def _depth(self, id: int) -> int:
+        """Return the number of frames of a stack. Raise BadProfile above MAX_DEPTH."""
+        path: list[int] = []
+        at = self._known(id)
+        while at is not None and at not in self._depths:
+            path.append(at)
+            if len(path) > MAX_DEPTH:
+                break
+            at = self._known(self._parents.get(at))
+        depth = self._depths.get(at, 0) if at is not None else 0
+        for node in reversed(path):
+            depth += 1
+            self._depths[node] = depth
+        if depth > MAX_DEPTH:
+            raise BadProfile(f"A stack of the V8 profile has over {MAX_DEPTH:,} frames.")
+        return depth
 
 
 def _node_values(document: Object, tree: _FlatTree) -> dict[int, tuple[int, float]]:

@@ -43,9 +43,10 @@ def import_jfr(
     sends beside the recording. Raise TooLarge above `max_raw` bytes or other limits, BadProfile for
     a damaged recording and for one without samples.
     """
-    converter = _RecordingReader(contexts or {})
+    raw = gunzip(body, max_raw)
+    converter = _RecordingReader(contexts or {}, len(raw))
     try:
-        for data in chunks(gunzip(body, max_raw)):
+        for data in chunks(raw):
             converter.add(JfrChunk(data, _CONSTANT_TYPES, converter.budget))
     except IndexError:
         raise BadProfile("The JFR recording is damaged: a value ends after its event.") from None
@@ -67,11 +68,11 @@ class _Positions(NamedTuple):
 class _RecordingReader:
     """Collects the samples of all chunks."""
 
-    def __init__(self, contexts: Contexts) -> None:
+    def __init__(self, contexts: Contexts, size: int) -> None:
         self._contexts = contexts
         self._builders: dict[ProfileType, ProfileBuilder] = {}
         self._without_stack: dict[ProfileType, int] = {}
-        self.budget = WorkBudget()
+        self.budget = WorkBudget(size)
         self._events = self._samples = 0
         self._start_ns = self._end_ns = 0
 
@@ -142,6 +143,7 @@ class _StackTraces:
         self._methods: dict[int, tuple[str, str]] = {}
         self._frames: dict[tuple[int, int], Frame] = {}
         self._decoded: dict[int, list[Frame]] = {}
+        self._class_names: dict[Value, str] = {}
 
     def frames(self, stack: int, leaf: int) -> list[Frame]:
         """Return the frames of a stack trace; none if it is missing, even with a leaf."""
@@ -188,14 +190,21 @@ class _StackTraces:
             if values:
                 owner = self._class(values[self._at.method_class])
                 name = self._symbol(values[self._at.method_name])
+            # Reading and joining both names takes their length, also where the result is equal.
+            self._budget.spend(Work.NAME_BYTES, len(owner) + len(name))
             is_native = is_library(owner)
             named = method_name("" if is_native else owner, name) if name else "[unknown method]"
             self._methods[key] = named, owner if is_native else ""
         return self._methods[key]
 
     def _class(self, key: Value) -> str:
-        values = self._constants[_CLASS].get(key) if isinstance(key, int) else None
-        return class_name(self._symbol(values[self._at.class_name])) if values else ""
+        found = self._class_names.get(key)
+        if found is None:
+            values = self._constants[_CLASS].get(key) if isinstance(key, int) else None
+            symbol = self._symbol(values[self._at.class_name]) if values else ""
+            self._budget.spend(Work.NAME_BYTES, len(symbol))
+            found = self._class_names[key] = class_name(symbol)
+        return found
 
     def _symbol(self, key: Value) -> str:
         """Return the text of a symbol, or of a string where a writer has no symbols."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.otlp.async_profiler import UNNAMED, name_engine
+from ingest.formats.otlp.attributes import Attribute
 from ingest.formats.otlp.pprof_encoder import ByteBudget, Label, PprofEncoder
 from ingest.formats.otlp.request import ExportRequest, OtlpProfile
 from ingest.formats.otlp.revision import Revision
@@ -31,6 +32,9 @@ from profiles.engine.metrics import Metric, unit_of
 from profiles.engine.pprof.limits import FREE_EXPANSION_BYTES, DecodeLimits, setting
 from projects.profile_types import INSTANTANEOUS, ProfileType
 
+# Attributes of the resource and of the profile, over all profiles that differ in theirs: mapping so
+# many takes about a second.
+MAX_MAPPED_ATTRIBUTES = 500_000
 ASSUMED_DURATION_NS = 10 * 10**9  # of profiles that state neither a time nor a duration
 _NO_DURATION = (
     "The profile states neither a time nor a duration, so its end at arrival and a "
@@ -100,16 +104,16 @@ def group_profiles(
     """Group the profiles of a request that belong to one stored profile.
 
     `owner_of` maps the attributes of a resource and a profile to their deployment and labels, or to
-    a sentence that says why there is none. Profiles without samples are left out.
+    a sentence that says why there is none. Profiles without samples are left out. Raise `TooLarge`
+    if their attributes are more than MAX_MAPPED_ATTRIBUTES.
     """
     rejections = [Rejection(reason) for reason in request.rejections]
     buckets: dict[tuple[Owner, int, int], list[OtlpProfile]] = {}
+    owners = _OwnerReader(request, owner_of)
     for profile in request.profiles:
         if not profile.samples:
             continue
-        attributes = dict(request.resources[profile.resource])
-        attributes.update((attribute.key, attribute.value) for attribute in profile.attributes)
-        owner = owner_of(attributes)
+        owner = owners.read(profile)
         if isinstance(owner, str):
             rejections.append(Rejection(owner))
             continue
@@ -122,6 +126,30 @@ def group_profiles(
         groups += found
         rejections += unknown
     return GroupedProfiles(groups, rejections)
+
+
+class _OwnerReader(Generic[Owner]):
+    """Maps attributes to owners, once for all profiles of a resource that have no others."""
+
+    def __init__(
+        self, request: ExportRequest, owner_of: Callable[[Mapping[str, str]], Owner | str]
+    ) -> None:
+        self._request, self._owner_of = request, owner_of
+        self._owners: dict[tuple[int, tuple[Attribute, ...]], Owner | str] = {}
+        self._mapped = 0
+
+    def read(self, profile: OtlpProfile) -> Owner | str:
+        key = profile.resource, profile.attributes
+        owner = self._owners.get(key)
+        if owner is None:
+            resource = self._request.resources[profile.resource]
+            self._mapped += len(resource) + len(profile.attributes)
+            if self._mapped > MAX_MAPPED_ATTRIBUTES:
+                limit = "The profiles of an OTLP request"
+                raise TooLarge(limit, self._mapped, MAX_MAPPED_ATTRIBUTES, "attributes")
+            own = {attribute.key: attribute.value for attribute in profile.attributes}
+            owner = self._owners[key] = self._owner_of({**resource, **own})
+        return owner
 
 
 def _duration_ns(profile: OtlpProfile) -> int:

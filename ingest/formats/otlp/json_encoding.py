@@ -42,7 +42,7 @@ def from_json(body: bytes) -> tuple[bytes, Revision]:
     OTLP 1.8 and 1.9 have the same names as 1.10, as which they are encoded. Raise `BadProfile` if
     the body is no such message, `TooLarge` if its values would take too much memory.
     """
-    spend_json(body, WorkBudget())
+    spend_json(body, WorkBudget(len(body)))
     try:
         message = orjson.loads(body)
     except orjson.JSONDecodeError as error:

@@ -25,9 +25,10 @@ _SHOWN_BYTES = 60  # of a bad line, in its warning
 class StackCounts:
     """Sums the counts of equal stacks and builds the profile."""
 
-    def __init__(self, meaning: CountMeaning) -> None:
+    def __init__(self, meaning: CountMeaning, size: int) -> None:
+        """`size` is that of the body in bytes."""
         self._meaning = meaning
-        self.budget = WorkBudget()
+        self.budget = WorkBudget(size)
         self._builder = ProfileBuilder(meaning.metrics, self.budget)
         self._locations: dict[bytes, int] = {}
         self._stacks = self._sum = 0
@@ -71,7 +72,7 @@ def import_folded(body: bytes, meaning: CountMeaning) -> list[ImportedProfile]:
     Lines without a count are left out with a warning. Raise BadProfile if no line is usable, and
     what StackCounts raises.
     """
-    counts = StackCounts(meaning)
+    counts = StackCounts(meaning, len(body))
     good = bad = 0
     first_bad = b""
     for line in _lines(body):
@@ -90,7 +91,7 @@ def import_folded(body: bytes, meaning: CountMeaning) -> list[ImportedProfile]:
 
 def import_lines(body: bytes, meaning: CountMeaning) -> list[ImportedProfile]:
     """Import stacks in lines of their own, each of which counts 1. Raise as StackCounts does."""
-    counts = StackCounts(meaning)
+    counts = StackCounts(meaning, len(body))
     for text, count in Counter(_lines(body)).items():
         _add(counts, text, count)
     return counts.profiles()

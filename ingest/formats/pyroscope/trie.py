@@ -38,7 +38,7 @@ class _Path(NamedTuple):
 
 def import_trie(body: bytes, meaning: CountMeaning) -> list[ImportedProfile]:
     """Import the format `trie`. Raise BadProfile or TooLarge."""
-    counts = StackCounts(meaning)
+    counts = StackCounts(meaning, len(body))
     stack: list[int] = []
     text = bytearray()  # the names along the present path
     paths = [_Path(0, 0, 0)]  # before the root, and after each node of the present path
@@ -65,7 +65,7 @@ def import_trie(body: bytes, meaning: CountMeaning) -> list[ImportedProfile]:
 
 def import_tree(body: bytes, meaning: CountMeaning) -> list[ImportedProfile]:
     """Import the format `tree`. Raise BadProfile or TooLarge."""
-    counts = StackCounts(meaning)
+    counts = StackCounts(meaning, len(body))
     stack: list[int] = []
     for depth, name, count in _read_nodes(body):
         if depth == 0:  # the root, which has no name

@@ -9,7 +9,7 @@ CPU = [Metric("samples", "count"), Metric("cpu", "nanoseconds")]
 
 
 def built() -> ProfileBuilder:
-    builder = ProfileBuilder(CPU, WorkBudget(), default="cpu")
+    builder = ProfileBuilder(CPU, WorkBudget(1000), default="cpu")
     main = builder.location(Frame("main", "app.py", 3))
     leaf = builder.location(Frame("work", "app.py", 9, "libwork.so"))
     builder.add([leaf, main], [1, 10])
@@ -41,12 +41,12 @@ def test_equal_input_gives_equal_bytes() -> None:
 
 
 def test_strings_that_utf8_cannot_encode_are_replaced() -> None:
-    builder = ProfileBuilder([Metric("samples", "count")], WorkBudget())
+    builder = ProfileBuilder([Metric("samples", "count")], WorkBudget(1000))
     builder.add([builder.location(Frame("a\ud800b"))], [1])
     decoded = decode_profile(builder.build(), "CPU", DecodeLimits())
     assert "a?b" in decoded.tree.frames.strings
 
 
 def test_without_samples_the_builder_is_empty() -> None:
-    assert ProfileBuilder(CPU, WorkBudget()).is_empty
+    assert ProfileBuilder(CPU, WorkBudget(1000)).is_empty
     assert not built().is_empty
