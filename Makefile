@@ -128,14 +128,12 @@ format: $(STAMPS)/dev $(STAMPS)/node
 PROTO := ingest/cloud_profiler/proto
 PROTO_PACKAGE := google/devtools/cloudprofiler/v2
 QUERY_PROTO := api/pyroscope/proto
-QUERY_PROTO_PACKAGE := flamewatch/pyroscope
 
 protobuf: $(STAMPS)/dev
 	@mkdir -p $(STAMPS)/protobuf
 	@$(BIN)/python -m grpc_tools.protoc -I$(PROTO_PACKAGE)=$(PROTO) --python_out=$(STAMPS)/protobuf --pyi_out=$(STAMPS)/protobuf $(PROTO_PACKAGE)/profiler.proto
 	@mv $(STAMPS)/protobuf/$(PROTO_PACKAGE)/profiler_pb2.py $(STAMPS)/protobuf/$(PROTO_PACKAGE)/profiler_pb2.pyi $(PROTO)
-	@$(BIN)/python -m grpc_tools.protoc -I$(QUERY_PROTO_PACKAGE)=$(QUERY_PROTO) --python_out=$(STAMPS)/protobuf --pyi_out=$(STAMPS)/protobuf $(QUERY_PROTO_PACKAGE)/querier.proto $(QUERY_PROTO_PACKAGE)/pprof.proto
-	@mv $(STAMPS)/protobuf/$(QUERY_PROTO_PACKAGE)/*_pb2.py $(STAMPS)/protobuf/$(QUERY_PROTO_PACKAGE)/*_pb2.pyi $(QUERY_PROTO)
+	@$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. $(QUERY_PROTO)/querier.proto $(QUERY_PROTO)/pprof.proto
 
 # What `go tool pprof` says of our sample profiles, for the tests to compare with; needs Go, as the tests' S3 server does.
 golden: $(STAMPS)/dev

@@ -34,6 +34,11 @@ from profiles.queries.render import (
 from profiles.queries.reports.deployments import run_deployment_counts
 from profiles.queries.reports.heat_map import run_heat_map
 from profiles.queries.reports.history import run_history
+from profiles.queries.reports.label_index import (
+    run_label_names,
+    run_label_values,
+    run_stored_deployments,
+)
 from profiles.queries.reports.options import run_options
 from profiles.queries.reports.profile_times import (
     NearestProfiles,
@@ -49,6 +54,7 @@ from profiles.queries.reports.series import run_series
 from profiles.queries.reports.series_changes import SeriesChange, series_changes
 from profiles.queries.reports.services import run_service_names, run_services
 from profiles.queries.reports.sparklines import run_sparklines
+from profiles.queries.reports.stored_amounts import StoredAmount, run_stored_amounts
 from profiles.queries.reports.stored_metrics import run_stored_metrics, run_stored_times
 from profiles.queries.reports.time_strip import run_function_strip, run_strip, strip_step
 from profiles.queries.results import (
@@ -97,6 +103,12 @@ from profiles.queries.selection import (
     View,
     ViewFilter,
 )
+from profiles.queries.services_tree import (
+    FoldedTree,
+    FunctionFocus,
+    ServicesTree,
+    run_services_tree,
+)
 from profiles.queries.snapshots import (
     NothingToStore,
     SnapshotInfo,
@@ -116,11 +128,13 @@ from profiles.queries.tree import (
     run_tree_and_functions,
     run_tree_and_top,
 )
+from profiles.storage.block_summary import MOST_LABELS
 from profiles.storage.result_snapshots import SnapshotNotStored
 
 __all__ = [
     "DEFAULT_METRICS",
     "MAX_SERIES",
+    "MOST_LABELS",
     "REAL",
     "RETRY_SECONDS",
     "VERSION",
@@ -132,7 +146,9 @@ __all__ = [
     "ExportFormat",
     "FilterOption",
     "FocusResult",
+    "FoldedTree",
     "FunctionChange",
+    "FunctionFocus",
     "FunctionRow",
     "Group",
     "GroupKind",
@@ -166,12 +182,14 @@ __all__ = [
     "ServiceName",
     "ServiceRow",
     "ServicesResult",
+    "ServicesTree",
     "Shape",
     "SnapshotInfo",
     "SnapshotNotFound",
     "SnapshotNotStored",
     "SnapshotUnreadable",
     "Sparkline",
+    "StoredAmount",
     "StripResult",
     "StripStep",
     "TooManyQueriesWaiting",
@@ -205,6 +223,8 @@ __all__ = [
     "run_function_strip",
     "run_heat_map",
     "run_history",
+    "run_label_names",
+    "run_label_values",
     "run_lines",
     "run_nearest",
     "run_options",
@@ -215,8 +235,11 @@ __all__ = [
     "run_series",
     "run_service_names",
     "run_services",
+    "run_services_tree",
     "run_snapshot",
     "run_sparklines",
+    "run_stored_amounts",
+    "run_stored_deployments",
     "run_stored_metrics",
     "run_stored_times",
     "run_strip",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import nlargest
 
-from profiles.query import TreeResult
+from profiles.query import FoldedTree
 
 ROOT, OTHER = "total", "other"
 DEFAULT_NODES = 8192
@@ -40,7 +40,7 @@ class FlameGraphBuilder:
         self._self = [[0] for _ in range(sides)]
         self._numbers: dict[tuple[int, str], int] = {}
 
-    def add(self, result: TreeResult, side: int = 0) -> None:
+    def add(self, result: FoldedTree, side: int = 0) -> None:
         """Add a tree; what folding removed below a node becomes its child OTHER."""
         tree, own = result.tree, self._self[side]
         strings = tree.frames.strings

@@ -1,16 +1,20 @@
 """Methods about profile types, labels and series: which values the profiles of a range have."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from api.pyroscope.matching import (
+    MAX_LABELLED,
+    OF_TYPE,
     PROFILE_TYPE,
     SERVICE_NAME,
     VERSION,
     ZONE,
     MatchedRange,
     SeriesKey,
+    matching_deployments,
     series_selections,
+    series_types,
     shown_name,
     stored_name,
     stored_series,
@@ -22,11 +26,15 @@ from profiles.query import (
     InvalidQuery,
     QueryContext,
     View,
+    run_label_names,
+    run_label_values,
     run_profile_values,
     run_stored_times,
 )
+from projects.profile_types import ProfileType
 
 _OF_EVERY_PROFILE = (SERVICE_NAME, ZONE, VERSION, PROFILE_TYPE)
+_OF_DEPLOYMENTS = (SERVICE_NAME, ZONE, VERSION, *OF_TYPE)
 _BY_SERIES = (SERVICE_NAME, PROFILE_TYPE)
 MAX_VALUES = 5000  # of a label
 MAX_SERIES = 5000  # label sets of a response
@@ -58,12 +66,19 @@ def profile_types(
 def label_names(
     context: QueryContext, request: pb.LabelNamesRequest, now: datetime
 ) -> pb.LabelNamesResponse:
-    """List the names of the labels of the profiles that match."""
-    of = time_range(request.start, request.end, now)
+    """List the names of the labels of the profiles that match.
+
+    With more than MAX_LABELLED services and types, conditions on profile labels are ignored.
+    """
+    of, selector = time_range(request.start, request.end, now), joined(request.matchers)
     with context.snapshot:
-        selected = series_selections(context, joined(request.matchers), of)
-    names = {shown_name(name) for _, options in selected for name in options.labels}
-    if selected:
+        if len(series_types(context, selector, of)) <= MAX_LABELLED:
+            found = [{*labels} for _, labels in series_selections(context, selector, of)]
+        else:
+            index = run_label_names(context, of.start, of.end)
+            found = [{*index.get(key, ())} for key in _indexed_series(context, selector, of)]
+    names = {shown_name(name) for own in found for name in own}
+    if found:
         names |= {*_OF_EVERY_PROFILE}
     return pb.LabelNamesResponse(names=sorted(names))
 
@@ -71,15 +86,23 @@ def label_names(
 def label_values(
     context: QueryContext, request: pb.LabelValuesRequest, now: datetime
 ) -> pb.LabelValuesResponse:
-    """List the values of one label of the profiles that match."""
+    """List the values of one label of the profiles that match.
+
+    With more than MAX_LABELLED services and types, conditions on profile labels are ignored, and
+    values that are rare within a block may be missing.
+    """
     of, selector = time_range(request.start, request.end, now), joined(request.matchers)
     with context.snapshot:
         if request.name in _BY_SERIES and _is_by_series(selector):
             keys = stored_series(context, selector, of)
             values = {_of_series(key, request.name) for key in keys}
-        else:
+        elif len(series_types(context, selector, of)) <= MAX_LABELLED:
             sets = _label_sets(context, selector, of, (request.name,))
             values = {value for each in sets for value in each}
+        elif request.name in _OF_EVERY_PROFILE:
+            values = {value for (value,) in _deployment_sets(context, selector, of, [request.name])}
+        else:
+            values = _indexed_values(context, selector, of, request.name)
     return pb.LabelValuesResponse(names=sorted(values - {""})[:MAX_VALUES])
 
 
@@ -93,6 +116,12 @@ def series(context: QueryContext, request: pb.SeriesRequest, now: datetime) -> p
         if {*names} <= {*_BY_SERIES} and _is_by_series(selector):
             keys = stored_series(context, selector, of)
             sets = {tuple(_of_series(key, name) for name in names) for key in keys}
+        elif (
+            {*names} <= {*_OF_EVERY_PROFILE}
+            and all(each.name in _OF_DEPLOYMENTS for each in selector.matchers)
+            and len(series_types(context, selector, of)) > MAX_LABELLED
+        ):
+            sets = _deployment_sets(context, selector, of, names)
         else:
             sets = _label_sets(context, selector, of, names)
     if len(sets) > MAX_SERIES:
@@ -137,6 +166,49 @@ def _of_series(key: SeriesKey, name: str) -> str:
     return key.service if name == SERVICE_NAME else key.type.id
 
 
+def _deployment_sets(
+    context: QueryContext, selector: Selector, of: MatchedRange, names: Sequence[str]
+) -> set[tuple[str, ...]]:
+    """Return the distinct values of some of _OF_EVERY_PROFILE, without reading blocks."""
+    sets = set()
+    for deployment, type_id in matching_deployments(context, selector, of):
+        values = {
+            SERVICE_NAME: deployment.service,
+            ZONE: deployment.zone,
+            VERSION: deployment.version,
+            PROFILE_TYPE: type_id.id,
+        }
+        sets.add(tuple(values[name] for name in names))
+    return sets
+
+
+def _indexed_series(
+    context: QueryContext, selector: Selector, of: MatchedRange
+) -> set[tuple[str, ProfileType]]:
+    """Return the services and types with a matching deployment."""
+    return {
+        (deployment.service, type_id.type)
+        for deployment, type_id in matching_deployments(context, selector, of)
+        if type_id.type is not None
+    }
+
+
+def _indexed_values(
+    context: QueryContext, selector: Selector, of: MatchedRange, shown: str
+) -> set[str]:
+    """Return the values of the profile labels with this shown name, without reading blocks."""
+    keys = _indexed_series(context, selector, of)
+    names = run_label_names(context, of.start, of.end)
+    stored = {name for key in keys for name in names.get(key, ()) if shown_name(name) == shown}
+    return {
+        value
+        for name in sorted(stored)[:MAX_LABEL_NAMES]
+        for key, values in run_label_values(context, name, of.start, of.end).items()
+        if key in keys
+        for value in values
+    }
+
+
 def _label_sets(
     context: QueryContext, selector: Selector, of: MatchedRange, names: Iterable[str]
 ) -> set[tuple[str, ...]]:
@@ -146,8 +218,8 @@ def _label_sets(
     for key in stored_series(context, selector, of):
         types.setdefault((key.service, key.type.type), set()).add(key.type.id)
     sets: set[tuple[str, ...]] = set()
-    for selection, options in series_selections(context, selector, of):
-        by = [stored_name(name, options) for name in names if name not in _BY_SERIES]
+    for selection, labels in series_selections(context, selector, of):
+        by = [stored_name(name, labels) for name in names if name not in _BY_SERIES]
         found = run_profile_values(context, selection, View(), by).groups
         for type_id in types[selection.service, selection.type] if PROFILE_TYPE in names else [""]:
             fixed = {SERVICE_NAME: selection.service, PROFILE_TYPE: type_id}

@@ -1,7 +1,7 @@
 """Selections of profiles for a label selector, a profile type and a time range."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -9,24 +9,31 @@ from api.pyroscope.profile_types import CONTENTION_LABEL, TypeId, ids_of
 from api.pyroscope.selectors import Matcher, Selector, allows
 from endpoints.params.values import LONGEST_SPAN, MAX_TEXT, YEARS
 from profiles.query import (
+    MOST_LABELS,
     InvalidQuery,
-    OptionsResult,
     QueryContext,
     Selection,
     View,
     deployments_of,
+    run_label_names,
     run_options,
+    run_stored_amounts,
+    run_stored_deployments,
     run_stored_metrics,
 )
+from projects.models import Deployment
 from projects.profile_types import ProfileType
 
 SERVICE_NAME, PROFILE_TYPE = "service_name", "__profile_type__"
 ZONE, VERSION = "zone", "version"
 # Labels about the profile type, which Pyroscope has with every profile.
-_OF_TYPE = (PROFILE_TYPE, "__name__", "__type__", "__unit__", "__period_type__", "__period_unit__")
+OF_TYPE = (PROFILE_TYPE, "__name__", "__type__", "__unit__", "__period_type__", "__period_unit__")
 _OF_DEPLOYMENT = (SERVICE_NAME, ZONE, VERSION)
-MAX_SELECTIONS = 50  # services and types that one request reads profiles of
+MAX_LABELLED = 50  # services and types whose labels one request reads from their profiles
+# Head rows and blocks of all services that one request reads: see docs/reference/pyroscope.md.
+MAX_INPUTS = 50_000
 RECENTLY = timedelta(days=1)  # range of requests that state none
+Labels = Mapping[str, Sequence[str]]  # values by the name of a label
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _INVALID_IN_NAME = re.compile(r"[^a-zA-Z0-9_]")
 
@@ -66,7 +73,9 @@ class SeriesKey:
 def stored_series(context: QueryContext, selector: Selector, of: MatchedRange) -> list[SeriesKey]:
     """Return the services and types that a selector's conditions on these two match."""
     by_service = selector.of(SERVICE_NAME)
-    stored = run_stored_metrics(context, of.start, of.end)
+    stored = context.snapshot.once(
+        ("stored metrics", of), lambda: run_stored_metrics(context, of.start, of.end)
+    )
     return [
         SeriesKey(service, type_id)
         for (service, type_), metrics in stored.items()
@@ -79,26 +88,54 @@ def stored_series(context: QueryContext, selector: Selector, of: MatchedRange) -
 
 def matches_type(selector: Selector, of: TypeId) -> bool:
     values = (of.id, of.name, of.sample_type, of.sample_unit, of.period_type, of.period_unit)
-    value_of = dict(zip(_OF_TYPE, values, strict=True))
-    return all(each.matches(value_of[each.name]) for each in selector.of(*_OF_TYPE))
+    value_of = dict(zip(OF_TYPE, values, strict=True))
+    return all(each.matches(value_of[each.name]) for each in selector.of(*OF_TYPE))
+
+
+def matching_deployments(
+    context: QueryContext, selector: Selector, of: MatchedRange
+) -> list[tuple[Deployment, TypeId]]:
+    """Return the deployments with profiles in the range, and their types, without reading blocks.
+
+    Conditions on the service, the type, the zone and the version apply; others are ignored.
+    """
+    by_pk = {each.pk: each for each in deployments_of(context)}
+    stored = run_stored_deployments(context, of.start, of.end)
+    return [
+        (deployment, key.type)
+        for key in stored_series(context, selector, of)
+        if key.type.type is not None
+        for pk in sorted(stored.get((key.service, key.type.type), ()))
+        if (deployment := by_pk.get(pk)) is not None
+        and allows(selector.of(ZONE), deployment.zone)
+        and allows(selector.of(VERSION), deployment.version)
+    ]
 
 
 def series_selections(
     context: QueryContext, selector: Selector, of: MatchedRange
-) -> list[tuple[Selection, OptionsResult]]:
-    """Return a selection for each matching service and type, with the labels of its profiles."""
-    found: dict[tuple[str, ProfileType], TypeId] = {}
-    for key in stored_series(context, selector, of):
-        if key.type.type is not None:
-            found.setdefault((key.service, key.type.type), key.type)
-    _require_few(len(found))
+) -> list[tuple[Selection, Labels]]:
+    """Return a selection for each matching service and type, with the labels of its profiles.
+
+    Raise InvalidQuery above MAX_LABELLED services and types.
+    """
+    found = series_types(context, selector, of)
+    _require_few_labelled(len(found))
     selected = []
     for service, type_ in found:
-        options = run_options(context, service, type_, of.start, of.end)
-        selection = _narrowed(context, selector, (), service, type_, of, options)
+        labels = _labels_of(context, service, type_, of)
+        selection = _narrowed(context, selector, (), service, type_, of, labels)
         if selection is not None:
-            selected.append((selection, options))
+            selected.append((selection, labels))
     return selected
+
+
+def series_types(
+    context: QueryContext, selector: Selector, of: MatchedRange
+) -> list[tuple[str, ProfileType]]:
+    """Return the services and types that a selector's conditions on these two match, once each."""
+    keys = stored_series(context, selector, of)
+    return [*dict.fromkeys((key.service, key.type.type) for key in keys if key.type.type)]
 
 
 def selections(
@@ -106,23 +143,34 @@ def selections(
 ) -> list[Selection]:
     """Return one selection for each service with profiles that the selector may match.
 
-    Raise InvalidQuery above MAX_SELECTIONS services.
+    Raise InvalidQuery for several services with more than MAX_INPUTS head rows and blocks, and for
+    more than MAX_LABELLED services if their labels have to be read.
     """
     if type_id.type is None or not matches_type(selector, type_id):
         return []
     type_ = type_id.type
-    by_service = selector.of(SERVICE_NAME)
+    by_service, free = selector.of(SERVICE_NAME), (*_free_labels(selector),)
     services = sorted({each.service for each in deployments_of(context)})
     services = [service for service in services if allows(by_service, service)]
+    names: Mapping[tuple[str, ProfileType], frozenset[str]] = {}
     if len(services) > 1:
-        stored = run_stored_metrics(context, of.start, of.end)
-        services = [service for service in services if (service, type_) in stored]
-    _require_few(len(services))
-    needs_labels = type_id.contention or any(_free_labels(selector))
+        amounts = run_stored_amounts(context, of.start, of.end)
+        services = [service for service in services if (service, type_) in amounts]
+        if free:
+            names = run_label_names(context, of.start, of.end)
+            services = [each for each in services if _may_match(free, names.get((each, type_), ()))]
+        if len(services) > 1:
+            inputs = sum(amounts[service, type_].inputs for service in services)
+            _require_few_inputs(len(services), inputs)
+    reads_values = bool(free) and (len(services) == 1 or any(each.operator != "=" for each in free))
+    if reads_values:
+        _require_few_labelled(len(services))
     found = []
     for service in services:
-        options = run_options(context, service, type_, of.start, of.end) if needs_labels else None
-        selection = _narrowed(context, selector, type_id.contention, service, type_, of, options)
+        labels: Labels = dict.fromkeys(names.get((service, type_), ()), ())
+        if reads_values:
+            labels = _labels_of(context, service, type_, of)
+        selection = _narrowed(context, selector, type_id.contention, service, type_, of, labels)
         if selection is not None:
             found.append(selection)
     return found
@@ -137,23 +185,47 @@ def shown_name(label: str) -> str:
     return _INVALID_IN_NAME.sub("_", label)
 
 
-def stored_name(shown: str, options: OptionsResult) -> str:
-    """Return the label whose name is shown as this one."""
-    if shown in options.labels:
+def stored_name(shown: str, labels: Iterable[str]) -> str:
+    """Return the one of these labels whose name is shown as this one."""
+    if shown in labels:
         return shown
-    return next((name for name in options.labels if shown_name(name) == shown), shown)
+    return next((name for name in labels if shown_name(name) == shown), shown)
 
 
-def _require_few(count: int) -> None:
-    if count > MAX_SELECTIONS:
+def _require_few_labelled(count: int) -> None:
+    if count > MAX_LABELLED:
         raise InvalidQuery(
-            f"The selector matches {count} services or types; the limit of one request is "
-            f'{MAX_SELECTIONS}. Add a condition such as {{{SERVICE_NAME}="…"}}.'
+            f"The selector matches {count:,} services or types; a request that compares the values "
+            f"of their labels may match {MAX_LABELLED}. Add a condition such as "
+            f'{{{SERVICE_NAME}="…"}}, or use = on labels.'
         )
 
 
+def _require_few_inputs(services: int, inputs: int) -> None:
+    if inputs > MAX_INPUTS:
+        raise InvalidQuery(
+            f"The selector matches {services:,} services with {inputs:,} profiles and blocks to "
+            f"read; the limit of one request is {MAX_INPUTS:,}. Choose a shorter range, or add a "
+            f'condition such as {{{SERVICE_NAME}="…"}}.'
+        )
+
+
+def _labels_of(context: QueryContext, service: str, type_: ProfileType, of: MatchedRange) -> Labels:
+    """Read the labels of a service's profiles, with their most frequent values."""
+    options = run_options(context, service, type_, of.start, of.end)
+    return {name: [each.value for each in values] for name, values in options.labels.items()}
+
+
+def _may_match(matchers: Iterable[Matcher], names: Collection[str]) -> bool:
+    """Return False if a condition needs a label that is not among these names of an index."""
+    if len(names) >= MOST_LABELS:
+        return True  # there may be more
+    shown = {shown_name(name) for name in names} | {*names}
+    return all(each.name in shown or each.matches("") for each in matchers)
+
+
 def _free_labels(selector: Selector) -> Iterator[Matcher]:
-    fixed = {*_OF_TYPE, *_OF_DEPLOYMENT}
+    fixed = {*OF_TYPE, *_OF_DEPLOYMENT}
     return (each for each in selector.matchers if each.name not in fixed)
 
 
@@ -164,7 +236,7 @@ def _narrowed(
     service: str,
     type_: ProfileType,
     of: MatchedRange,
-    options: OptionsResult | None,
+    labels: Labels,
 ) -> Selection | None:
     """Return the selection of a service and type; None if no profile can match."""
     deployments = [each for each in deployments_of(context) if each.service == service]
@@ -173,12 +245,11 @@ def _narrowed(
     if zones is None or versions is None:
         return None
     allowed: dict[str, tuple[str, ...]] = {}
-    if options is not None:
-        for name, matchers in _by_name(selector, options).items():
-            values = _label_values(matchers, [each.value for each in options.labels.get(name, ())])
-            if not values:
-                return None
-            allowed[name] = values
+    for name, matchers in _by_name(selector, labels).items():
+        values = _label_values(matchers, labels.get(name, ()))
+        if not values:
+            return None
+        allowed[name] = values
     if contention:
         selected = allowed.get(CONTENTION_LABEL, contention)
         allowed[CONTENTION_LABEL] = tuple(value for value in selected if value in contention)
@@ -196,10 +267,10 @@ def _narrowed(
     )
 
 
-def _by_name(selector: Selector, options: OptionsResult) -> Mapping[str, list[Matcher]]:
+def _by_name(selector: Selector, labels: Labels) -> Mapping[str, list[Matcher]]:
     found: dict[str, list[Matcher]] = {}
     for each in _free_labels(selector):
-        found.setdefault(stored_name(each.name, options), []).append(each)
+        found.setdefault(stored_name(each.name, labels), []).append(each)
     return found
 
 

@@ -5,48 +5,82 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from api.pyroscope import functions
 from api.pyroscope.flame_graph import FlameGraphBuilder, Levels, node_limit
 from api.pyroscope.matching import selections, time_range, view_of
 from api.pyroscope.profile_types import parse_id
 from api.pyroscope.proto import pprof_pb2
 from api.pyroscope.proto import querier_pb2 as pb
 from api.pyroscope.selectors import parse_selector
+from endpoints.errors import UnknownProcedure
 from profiles.query import (
     ExportFormat,
     InvalidQuery,
     MetricNotFound,
     QueryContext,
     Selection,
+    ServicesTree,
     run_export,
-    run_tree,
+    run_services_tree,
 )
 
-_FLAME_GRAPH = (pb.PROFILE_FORMAT_UNSPECIFIED, pb.PROFILE_FORMAT_FLAMEGRAPH)
 MAX_PROFILES = 50  # of profile_id_selector
 MAX_CALL_SITE = 2000  # frames
 
 StacksRequest = pb.SelectMergeStacktracesRequest | pb.SelectMergeProfileRequest
 
 
-def select_flame_graph(
+def select_stacks(
     context: QueryContext, request: pb.SelectMergeStacktracesRequest, now: datetime
 ) -> pb.SelectMergeStacktracesResponse:
-    """Merge the profiles that match; without any, the response has no flame graph."""
-    if request.format not in _FLAME_GRAPH:
-        raise InvalidQuery("Only flame graphs are supported as format of stack traces.")
-    if request.span_selector or request.trace_id_selector:
-        return pb.SelectMergeStacktracesResponse()  # spans are not recorded
+    """Merge the profiles that match, and return them in the requested format.
+
+    Without any, the response has no flame graph.
+    """
+    response = pb.SelectMergeStacktracesResponse()
+    is_empty = bool(request.span_selector or request.trace_id_selector)  # spans are not recorded
+    match request.format:
+        case pb.PROFILE_FORMAT_UNSPECIFIED | pb.PROFILE_FORMAT_FLAMEGRAPH:
+            if not is_empty:
+                _add_flame_graph(context, request, now, response)
+        case pb.PROFILE_FORMAT_PPROF:
+            profile = pprof_pb2.Profile() if is_empty else _pprof(context, request, now)
+            response.pprof.profile.CopyFrom(profile)
+        case pb.PROFILE_FORMAT_FUNCTIONS:
+            rows = () if is_empty else _merged(context, request, now).functions()
+            limit = request.format_options.functions.limit or request.max_nodes
+            response.functions.CopyFrom(functions.function_table(rows, limit))
+        case pb.PROFILE_FORMAT_SANDWICH:
+            if not request.sandwich_function:
+                raise InvalidQuery("A sandwich needs sandwich_function, the name of a function.")
+            tree = None if is_empty else _merged(context, request, now)
+            report = functions.sandwich(
+                tree, request.sandwich_function, node_limit(request.max_nodes)
+            )
+            response.sandwich.CopyFrom(report)
+        case other:
+            names = pb.ProfileFormat
+            name = names.Name(other) if other in names.values() else str(other)
+            raise UnknownProcedure(f"The format {name} of stack traces")
+    return response
+
+
+def _add_flame_graph(
+    context: QueryContext,
+    request: pb.SelectMergeStacktracesRequest,
+    now: datetime,
+    response: pb.SelectMergeStacktracesResponse,
+) -> None:
     levels = merged_levels(context, [request], request.max_nodes, now)
-    if not levels.totals[0]:
-        return pb.SelectMergeStacktracesResponse()
-    return pb.SelectMergeStacktracesResponse(
-        flamegraph=pb.FlameGraph(
-            names=levels.names,
-            levels=[pb.Level(values=values) for values in levels.levels],
-            total=levels.totals[0],
-            max_self=levels.max_self,
+    if levels.totals[0]:
+        response.flamegraph.CopyFrom(
+            pb.FlameGraph(
+                names=levels.names,
+                levels=[pb.Level(values=values) for values in levels.levels],
+                total=levels.totals[0],
+                max_self=levels.max_self,
+            )
         )
-    )
 
 
 def select_span_profile(
@@ -58,18 +92,25 @@ def select_span_profile(
 
 
 def diff(context: QueryContext, request: pb.DiffRequest, now: datetime) -> pb.DiffResponse:
-    """Compare two merges, which may be of different services, by the names of functions."""
+    """Compare two merges, which may be of different services, by the names of functions.
+
+    The left side's format applies: a flame graph, or a table of functions.
+    """
     sides = [request.left, request.right]
+    if request.left.format == pb.PROFILE_FORMAT_FUNCTIONS:
+        left, right = (_merged(context, side, now).functions() for side in sides)
+        limit = request.left.format_options.functions.limit
+        return pb.DiffResponse(functions=functions.function_tables(left, right, limit))
     levels = merged_levels(context, sides, request.left.max_nodes or request.right.max_nodes, now)
-    left, right = levels.totals
+    left_total, right_total = levels.totals
     return pb.DiffResponse(
         flamegraph=pb.FlameGraphDiff(
             names=levels.names,
             levels=[pb.Level(values=values) for values in levels.levels],
-            total=left + right,
+            total=left_total + right_total,
             max_self=levels.max_self,
-            leftTicks=left,
-            rightTicks=right,
+            leftTicks=left_total,
+            rightTicks=right_total,
         )
     )
 
@@ -85,14 +126,7 @@ def merged_levels(
     nodes = node_limit(max_nodes)
     with context.snapshot:
         for number, side in enumerate(sides):
-            _require_no_call_site(side.stack_trace_selector)
-            type_id = parse_id(side.profile_typeID)
-            view = replace(view_of(type_id), max_nodes=nodes)
-            for selection in _selections(context, side, now):
-                try:
-                    builder.add(run_tree(context, selection, view), number)
-                except MetricNotFound:
-                    continue
+            builder.add(_merged(context, side, now).fold(nodes), number)
     levels = builder.levels(nodes)
     if sum(levels.totals) >= 2**63:
         raise InvalidQuery("The sum of the values exceeds 64 bits. Select fewer profiles.")
@@ -108,9 +142,11 @@ def select_pprof(
     """
     if request.trace_id_selector:
         return pprof_pb2.Profile()  # spans are not recorded
-    call_site = [each.name for each in request.stack_trace_selector.call_site[: MAX_CALL_SITE + 1]]
-    if len(call_site) > MAX_CALL_SITE:
-        raise InvalidQuery(f"A call site may have {MAX_CALL_SITE:,} frames.")
+    return _pprof(context, request, now)
+
+
+def _pprof(context: QueryContext, request: StacksRequest, now: datetime) -> pprof_pb2.Profile:
+    call_site = _call_site(request)
     found = _selections(context, request, now)
     if len({selection.service for selection in found}) > 1 or len(found) > 1:
         raise InvalidQuery(
@@ -145,9 +181,22 @@ def _selections(context: QueryContext, request: StacksRequest, now: datetime) ->
     return [replace(selection, profile=id) for selection in found for id in ids]
 
 
-def _require_no_call_site(selector: pb.StackTraceSelector) -> None:
-    if selector.call_site:
-        raise InvalidQuery("Flame graphs of a call site are not supported.")
+def _merged(
+    context: QueryContext, request: pb.SelectMergeStacktracesRequest, now: datetime
+) -> ServicesTree:
+    """Merge the profiles that match, of all services; with a call site, the stacks below it."""
+    call_site = _call_site(request)
+    with context.snapshot:
+        found = _selections(context, request, now)
+        tree = run_services_tree(context, found, parse_id(request.profile_typeID).metric)
+    return tree.with_prefix(call_site) if call_site else tree
+
+
+def _call_site(request: StacksRequest) -> list[str]:
+    names = [each.name for each in request.stack_trace_selector.call_site[: MAX_CALL_SITE + 1]]
+    if len(names) > MAX_CALL_SITE:
+        raise InvalidQuery(f"A call site may have {MAX_CALL_SITE:,} frames.")
+    return names
 
 
 def _keep_default_metric(profile: pprof_pb2.Profile) -> None:

@@ -35,6 +35,7 @@ from profiles.query import (
 MAX_STEPS = 11_000  # of a series, as in Prometheus
 MAX_SERIES = 500  # of a response: the greatest
 MAX_GROUP_BY = 10  # labels
+MAX_PROFILES = 5_000_000  # of a request, each 24 bytes
 HEAT_BINS = 20
 _FIXED = (SERVICE_NAME, PROFILE_TYPE, ZONE, VERSION)
 
@@ -137,10 +138,17 @@ def _groups(
     type_id, selector = parse_id(id), parse_selector(label_selector)
     earlier = replace(of, start=of.start - timedelta(milliseconds=steps.length))
     found: dict[Labels, list[_Group]] = {}
+    profiles = 0
     with context.snapshot:
         for selection in selections(context, selector, type_id, earlier):
             for group in _of_selection(context, selection, type_id, names):
                 found.setdefault(group.labels, []).append(group)
+                profiles += len(group.time)
+            if profiles > MAX_PROFILES:
+                raise InvalidQuery(
+                    f"The selector matches more than {MAX_PROFILES:,} profiles, the limit of one "
+                    "request. Choose a shorter range, or add a condition."
+                )
     return [
         _Group(
             labels,
@@ -157,8 +165,8 @@ def _of_selection(
     stored = {name: name for name in names}
     if {*names} - {*_FIXED}:
         of = selection
-        options = run_options(context, of.service, of.type, of.start, of.end)
-        stored = {name: stored_name(name, options) for name in names}
+        labels_of = run_options(context, of.service, of.type, of.start, of.end).labels
+        stored = {name: stored_name(name, labels_of) for name in names}
     fixed = {SERVICE_NAME: selection.service, PROFILE_TYPE: type_id.id}
     by = [name for name in names if name not in fixed]
     try:

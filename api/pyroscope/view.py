@@ -11,7 +11,7 @@ from django.utils import timezone
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError, Message
 
-from api.pyroscope import labels, render, stack_traces, time_series
+from api.pyroscope import analysis, labels, render, stack_traces, time_series
 from api.pyroscope.proto import querier_pb2 as pb
 from api.response import COMPRESSION, WORTH_COMPRESSING, may_compress
 from common.asgi import scope_of
@@ -42,7 +42,7 @@ _PROCEDURES: Mapping[str, _Procedure] = {
     "Series": _Procedure(pb.SeriesRequest, labels.series),
     "GetProfileStats": _Procedure(pb.GetProfileStatsRequest, labels.profile_stats),
     "SelectMergeStacktraces": _Procedure(
-        pb.SelectMergeStacktracesRequest, stack_traces.select_flame_graph
+        pb.SelectMergeStacktracesRequest, stack_traces.select_stacks
     ),
     "SelectMergeSpanProfile": _Procedure(
         pb.SelectMergeSpanProfileRequest, stack_traces.select_span_profile
@@ -51,6 +51,7 @@ _PROCEDURES: Mapping[str, _Procedure] = {
     "Diff": _Procedure(pb.DiffRequest, stack_traces.diff),
     "SelectSeries": _Procedure(pb.SelectSeriesRequest, time_series.select_series),
     "SelectHeatmap": _Procedure(pb.SelectHeatmapRequest, time_series.select_heat_map),
+    "AnalyzeQuery": _Procedure(pb.AnalyzeQueryRequest, analysis.analyze_query),
 }
 
 

@@ -142,7 +142,7 @@ def run_top_below(
     if drawn.folded:
         return name, run_top(context, drawn.selection, replace(drawn.view, root=node_id))
     costs = top(below(drawn.tree, node, context.check), check=context.check)
-    return name, replace(whole, rows=tuple(_row(cost) for cost in costs))
+    return name, replace(whole, rows=tuple(function_row(cost) for cost in costs))
 
 
 def run_focus(context: QueryContext, selection: Selection, view: View) -> FocusResult:
@@ -268,7 +268,7 @@ def _top(context: QueryContext, merged: _Merged, selection: Selection, view: Vie
     split_by = view.split if view.root is not None else None
     view_of_list = replace(view, shape=Shape.TOP_DOWN, split=split_by)
     tree = apply_view(context, merged.tree, view_of_list)
-    rows = tuple(_row(cost) for cost in top(tree, check=context.check))
+    rows = tuple(function_row(cost) for cost in top(tree, check=context.check))
     selected = int(merged.tree.self.sum())
     return TopResult(
         selection, view, merged.metric, merged.metrics, merged.coverage, rows, selected
@@ -288,7 +288,7 @@ def _focus(context: QueryContext, merged: _Merged, selection: Selection, view: V
         metric=merged.metric,
         metrics=merged.metrics,
         coverage=merged.coverage,
-        row=_row(row) if row else None,
+        row=function_row(row) if row else None,
         callers=callers,
         callees=callees,
         callers_folded=callers_folded,
@@ -299,7 +299,7 @@ def _focus(context: QueryContext, merged: _Merged, selection: Selection, view: V
     )
 
 
-def _row(cost: FunctionCost) -> FunctionRow:
+def function_row(cost: FunctionCost) -> FunctionRow:
     return FunctionRow(cost.name, cost.file, cost.self, cost.total, cost.count)
 
 

@@ -73,6 +73,15 @@ def test_the_client_of_grafana_reads_what_is_stored(query: Query, server: Runnin
     assert sum(int(sample["value"][0]) for sample in pprof["sample"]) == total
     diff = query("Diff", left={**selected, **_range()}, right={**one, **_range()})["flamegraph"]
     assert (int(diff["leftTicks"]), int(diff["rightTicks"])) == (total, total // 2)
+    everything = {"profile_typeID": CPU, "labelSelector": "{}"}
+    assert int(query("SelectMergeStacktraces", **everything)["flamegraph"]["total"]) == total
+    assert {"service_name", "version"} <= {*query("LabelNames", matchers=["{}"])["names"]}
+    cost = query("AnalyzeQuery", query=CPU + '{service_name="shop"}')
+    assert sum(int(scope.get("profileCount", 0)) for scope in cost["queryScopes"]) == 2
+    assert int(cost["queryImpact"]["totalBytesInTimeRange"]) > 0
+    site = {"stackTraceSelector": {"callSite": [{"name": "main"}, {"name": "work"}]}}
+    part = query("SelectMergeStacktraces", **selected, **site)["flamegraph"]
+    assert int(part["total"]) == total * 7 // 9
     assert query("GetProfileStats")["dataIngested"] is True
     assert query("SelectMergeSpanProfile", **selected, spanSelector=["00f067aa0ba902b7"]) == {}
 

@@ -1,3 +1,4 @@
+from api.pyroscope.proto import pprof_pb2 as _pprof_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -14,6 +15,8 @@ class ProfileFormat(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     PROFILE_FORMAT_TREE: _ClassVar[ProfileFormat]
     PROFILE_FORMAT_DOT: _ClassVar[ProfileFormat]
     PROFILE_FORMAT_PPROF: _ClassVar[ProfileFormat]
+    PROFILE_FORMAT_FUNCTIONS: _ClassVar[ProfileFormat]
+    PROFILE_FORMAT_SANDWICH: _ClassVar[ProfileFormat]
 
 class TimeSeriesAggregationType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -30,6 +33,8 @@ PROFILE_FORMAT_FLAMEGRAPH: ProfileFormat
 PROFILE_FORMAT_TREE: ProfileFormat
 PROFILE_FORMAT_DOT: ProfileFormat
 PROFILE_FORMAT_PPROF: ProfileFormat
+PROFILE_FORMAT_FUNCTIONS: ProfileFormat
+PROFILE_FORMAT_SANDWICH: ProfileFormat
 TIME_SERIES_AGGREGATION_TYPE_SUM: TimeSeriesAggregationType
 TIME_SERIES_AGGREGATION_TYPE_AVERAGE: TimeSeriesAggregationType
 HEATMAP_QUERY_TYPE_UNSPECIFIED: HeatmapQueryType
@@ -144,8 +149,20 @@ class Location(_message.Message):
     name: str
     def __init__(self, name: _Optional[str] = ...) -> None: ...
 
+class ProfileFormatOptions(_message.Message):
+    __slots__ = ("functions",)
+    FUNCTIONS_FIELD_NUMBER: _ClassVar[int]
+    functions: FunctionsOptions
+    def __init__(self, functions: _Optional[_Union[FunctionsOptions, _Mapping]] = ...) -> None: ...
+
+class FunctionsOptions(_message.Message):
+    __slots__ = ("limit",)
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    limit: int
+    def __init__(self, limit: _Optional[int] = ...) -> None: ...
+
 class SelectMergeStacktracesRequest(_message.Message):
-    __slots__ = ("profile_typeID", "label_selector", "start", "end", "max_nodes", "format", "stack_trace_selector", "profile_id_selector", "trace_id_selector", "span_selector")
+    __slots__ = ("profile_typeID", "label_selector", "start", "end", "max_nodes", "format", "stack_trace_selector", "profile_id_selector", "trace_id_selector", "span_selector", "format_options", "sandwich_function")
     PROFILE_TYPEID_FIELD_NUMBER: _ClassVar[int]
     LABEL_SELECTOR_FIELD_NUMBER: _ClassVar[int]
     START_FIELD_NUMBER: _ClassVar[int]
@@ -156,6 +173,8 @@ class SelectMergeStacktracesRequest(_message.Message):
     PROFILE_ID_SELECTOR_FIELD_NUMBER: _ClassVar[int]
     TRACE_ID_SELECTOR_FIELD_NUMBER: _ClassVar[int]
     SPAN_SELECTOR_FIELD_NUMBER: _ClassVar[int]
+    FORMAT_OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    SANDWICH_FUNCTION_FIELD_NUMBER: _ClassVar[int]
     profile_typeID: str
     label_selector: str
     start: int
@@ -166,13 +185,83 @@ class SelectMergeStacktracesRequest(_message.Message):
     profile_id_selector: _containers.RepeatedScalarFieldContainer[str]
     trace_id_selector: _containers.RepeatedScalarFieldContainer[str]
     span_selector: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, profile_typeID: _Optional[str] = ..., label_selector: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., max_nodes: _Optional[int] = ..., format: _Optional[_Union[ProfileFormat, str]] = ..., stack_trace_selector: _Optional[_Union[StackTraceSelector, _Mapping]] = ..., profile_id_selector: _Optional[_Iterable[str]] = ..., trace_id_selector: _Optional[_Iterable[str]] = ..., span_selector: _Optional[_Iterable[str]] = ...) -> None: ...
+    format_options: ProfileFormatOptions
+    sandwich_function: str
+    def __init__(self, profile_typeID: _Optional[str] = ..., label_selector: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., max_nodes: _Optional[int] = ..., format: _Optional[_Union[ProfileFormat, str]] = ..., stack_trace_selector: _Optional[_Union[StackTraceSelector, _Mapping]] = ..., profile_id_selector: _Optional[_Iterable[str]] = ..., trace_id_selector: _Optional[_Iterable[str]] = ..., span_selector: _Optional[_Iterable[str]] = ..., format_options: _Optional[_Union[ProfileFormatOptions, _Mapping]] = ..., sandwich_function: _Optional[str] = ...) -> None: ...
 
 class SelectMergeStacktracesResponse(_message.Message):
-    __slots__ = ("flamegraph",)
+    __slots__ = ("flamegraph", "pprof", "functions", "sandwich")
     FLAMEGRAPH_FIELD_NUMBER: _ClassVar[int]
+    PPROF_FIELD_NUMBER: _ClassVar[int]
+    FUNCTIONS_FIELD_NUMBER: _ClassVar[int]
+    SANDWICH_FIELD_NUMBER: _ClassVar[int]
     flamegraph: FlameGraph
-    def __init__(self, flamegraph: _Optional[_Union[FlameGraph, _Mapping]] = ...) -> None: ...
+    pprof: PprofProfile
+    functions: FunctionTable
+    sandwich: SandwichReport
+    def __init__(self, flamegraph: _Optional[_Union[FlameGraph, _Mapping]] = ..., pprof: _Optional[_Union[PprofProfile, _Mapping]] = ..., functions: _Optional[_Union[FunctionTable, _Mapping]] = ..., sandwich: _Optional[_Union[SandwichReport, _Mapping]] = ...) -> None: ...
+
+class PprofProfile(_message.Message):
+    __slots__ = ("profile",)
+    PROFILE_FIELD_NUMBER: _ClassVar[int]
+    profile: _pprof_pb2.Profile
+    def __init__(self, profile: _Optional[_Union[_pprof_pb2.Profile, _Mapping]] = ...) -> None: ...
+
+class FunctionTable(_message.Message):
+    __slots__ = ("functions", "total", "total_functions")
+    FUNCTIONS_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FUNCTIONS_FIELD_NUMBER: _ClassVar[int]
+    functions: _containers.RepeatedCompositeFieldContainer[FunctionStats]
+    total: int
+    total_functions: int
+    def __init__(self, functions: _Optional[_Iterable[_Union[FunctionStats, _Mapping]]] = ..., total: _Optional[int] = ..., total_functions: _Optional[int] = ...) -> None: ...
+
+class FunctionStats(_message.Message):
+    __slots__ = ("name", "self", "total")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SELF_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    self: int
+    total: int
+    def __init__(self_, name: _Optional[str] = ..., self: _Optional[int] = ..., total: _Optional[int] = ...) -> None: ...
+
+class FunctionTableDiff(_message.Message):
+    __slots__ = ("left", "right")
+    LEFT_FIELD_NUMBER: _ClassVar[int]
+    RIGHT_FIELD_NUMBER: _ClassVar[int]
+    left: FunctionTable
+    right: FunctionTable
+    def __init__(self, left: _Optional[_Union[FunctionTable, _Mapping]] = ..., right: _Optional[_Union[FunctionTable, _Mapping]] = ...) -> None: ...
+
+class SandwichReport(_message.Message):
+    __slots__ = ("names", "callers", "callees", "total", "self")
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    CALLERS_FIELD_NUMBER: _ClassVar[int]
+    CALLEES_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    SELF_FIELD_NUMBER: _ClassVar[int]
+    names: _containers.RepeatedScalarFieldContainer[str]
+    callers: SandwichNode
+    callees: SandwichNode
+    total: int
+    self: int
+    def __init__(self_, names: _Optional[_Iterable[str]] = ..., callers: _Optional[_Union[SandwichNode, _Mapping]] = ..., callees: _Optional[_Union[SandwichNode, _Mapping]] = ..., total: _Optional[int] = ..., self: _Optional[int] = ...) -> None: ...
+
+class SandwichNode(_message.Message):
+    __slots__ = ("name_index", "total", "self", "truncated", "children")
+    NAME_INDEX_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    SELF_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    CHILDREN_FIELD_NUMBER: _ClassVar[int]
+    name_index: int
+    total: int
+    self: int
+    truncated: bool
+    children: _containers.RepeatedCompositeFieldContainer[SandwichNode]
+    def __init__(self_, name_index: _Optional[int] = ..., total: _Optional[int] = ..., self: _Optional[int] = ..., truncated: _Optional[bool] = ..., children: _Optional[_Iterable[_Union[SandwichNode, _Mapping]]] = ...) -> None: ...
 
 class SelectMergeSpanProfileRequest(_message.Message):
     __slots__ = ("profile_typeID", "label_selector", "span_selector", "start", "end", "max_nodes")
@@ -223,10 +312,12 @@ class DiffRequest(_message.Message):
     def __init__(self, left: _Optional[_Union[SelectMergeStacktracesRequest, _Mapping]] = ..., right: _Optional[_Union[SelectMergeStacktracesRequest, _Mapping]] = ...) -> None: ...
 
 class DiffResponse(_message.Message):
-    __slots__ = ("flamegraph",)
+    __slots__ = ("flamegraph", "functions")
     FLAMEGRAPH_FIELD_NUMBER: _ClassVar[int]
+    FUNCTIONS_FIELD_NUMBER: _ClassVar[int]
     flamegraph: FlameGraphDiff
-    def __init__(self, flamegraph: _Optional[_Union[FlameGraphDiff, _Mapping]] = ...) -> None: ...
+    functions: FunctionTableDiff
+    def __init__(self, flamegraph: _Optional[_Union[FlameGraphDiff, _Mapping]] = ..., functions: _Optional[_Union[FunctionTableDiff, _Mapping]] = ...) -> None: ...
 
 class FlameGraphDiff(_message.Message):
     __slots__ = ("names", "levels", "total", "max_self", "leftTicks", "rightTicks")
@@ -365,3 +456,49 @@ class GetProfileStatsResponse(_message.Message):
     oldest_profile_time: int
     newest_profile_time: int
     def __init__(self, data_ingested: _Optional[bool] = ..., oldest_profile_time: _Optional[int] = ..., newest_profile_time: _Optional[int] = ...) -> None: ...
+
+class AnalyzeQueryRequest(_message.Message):
+    __slots__ = ("start", "end", "query")
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    start: int
+    end: int
+    query: str
+    def __init__(self, start: _Optional[int] = ..., end: _Optional[int] = ..., query: _Optional[str] = ...) -> None: ...
+
+class AnalyzeQueryResponse(_message.Message):
+    __slots__ = ("query_scopes", "query_impact")
+    QUERY_SCOPES_FIELD_NUMBER: _ClassVar[int]
+    QUERY_IMPACT_FIELD_NUMBER: _ClassVar[int]
+    query_scopes: _containers.RepeatedCompositeFieldContainer[QueryScope]
+    query_impact: QueryImpact
+    def __init__(self, query_scopes: _Optional[_Iterable[_Union[QueryScope, _Mapping]]] = ..., query_impact: _Optional[_Union[QueryImpact, _Mapping]] = ...) -> None: ...
+
+class QueryScope(_message.Message):
+    __slots__ = ("component_type", "component_count", "block_count", "series_count", "profile_count", "sample_count", "profile_bytes")
+    COMPONENT_TYPE_FIELD_NUMBER: _ClassVar[int]
+    COMPONENT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    BLOCK_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SERIES_COUNT_FIELD_NUMBER: _ClassVar[int]
+    PROFILE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SAMPLE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    PROFILE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    component_type: str
+    component_count: int
+    block_count: int
+    series_count: int
+    profile_count: int
+    sample_count: int
+    profile_bytes: int
+    def __init__(self, component_type: _Optional[str] = ..., component_count: _Optional[int] = ..., block_count: _Optional[int] = ..., series_count: _Optional[int] = ..., profile_count: _Optional[int] = ..., sample_count: _Optional[int] = ..., profile_bytes: _Optional[int] = ...) -> None: ...
+
+class QueryImpact(_message.Message):
+    __slots__ = ("total_bytes_in_time_range", "total_queried_series", "deduplication_needed")
+    TOTAL_BYTES_IN_TIME_RANGE_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_QUERIED_SERIES_FIELD_NUMBER: _ClassVar[int]
+    DEDUPLICATION_NEEDED_FIELD_NUMBER: _ClassVar[int]
+    total_bytes_in_time_range: int
+    total_queried_series: int
+    deduplication_needed: bool
+    def __init__(self, total_bytes_in_time_range: _Optional[int] = ..., total_queried_series: _Optional[int] = ..., deduplication_needed: _Optional[bool] = ...) -> None: ...

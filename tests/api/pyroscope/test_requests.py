@@ -16,7 +16,7 @@ SERVICE = "/querier.v1.QuerierService"
 PROCEDURES = (
     *("ProfileTypes", "LabelNames", "LabelValues", "Series", "GetProfileStats"),
     *("SelectMergeStacktraces", "SelectMergeSpanProfile", "SelectMergeProfile", "Diff"),
-    *("SelectSeries", "SelectHeatmap"),
+    *("SelectSeries", "SelectHeatmap", "AnalyzeQuery"),
 )
 DOCUMENTS = (
     f"/pyroscope/render?query={CPU}",
@@ -38,7 +38,9 @@ def test_another_projects_key_sees_nothing(procedure: str, call: Call, stranger:
     document = response.json()
     graph = document.pop("flamegraph", {"names": ["total"]})
     assert graph["names"] == ["total"]
-    assert document in ({}, {"dataIngested": False})
+    for scope in document.pop("queryScopes", []):
+        assert scope.keys() == {"componentType", "componentCount"}  # the amounts are zero
+    assert document in ({}, {"dataIngested": False}, {"queryImpact": {}})
 
 
 @pytest.mark.parametrize("procedure", PROCEDURES)
@@ -114,7 +116,7 @@ def test_another_encoding_is_415(shops: None, reader: Client) -> None:
 
 
 def test_an_unknown_procedure_is_unimplemented(call: Call) -> None:
-    response = call("AnalyzeQuery")
+    response = call("SelectMergeTraces")
     assert (response.status_code, response.json()["code"]) == (501, "unimplemented")
 
 
@@ -161,16 +163,6 @@ def test_calls_count_as_queries(call: Call, settings: Any) -> None:
     statuses = {call("ProfileTypes").status_code for _ in range(4)}
     assert statuses == {200, 429}
     assert call("Series").json()["code"] == "resource_exhausted"
-
-
-def test_too_many_services_need_a_condition(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("api.pyroscope.matching.MAX_SELECTIONS", 1)
-    response = call("SelectMergeStacktraces", profile_typeID=CPU)
-    assert response.status_code == 400
-    assert "service_name" in response.json()["message"]
-    assert call(
-        "SelectMergeStacktraces", profile_typeID=CPU, label_selector='{service_name="shop"}'
-    ).json()
 
 
 def test_settings_of_grafanas_app_are_empty(reader: Client) -> None:

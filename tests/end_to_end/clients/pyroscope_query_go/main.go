@@ -70,6 +70,8 @@ func call(client querierv1connect.QuerierServiceClient, method string, request [
 		return unary(client.SelectHeatmap, request, &querierv1.SelectHeatmapRequest{})
 	case "Diff":
 		return unary(client.Diff, request, &querierv1.DiffRequest{})
+	case "AnalyzeQuery":
+		return unary(client.AnalyzeQuery, request, &querierv1.AnalyzeQueryRequest{})
 	case "GetProfileStats":
 		return unary(client.GetProfileStats, request, &typesv1.GetProfileStatsRequest{})
 	}
