@@ -156,14 +156,19 @@ class WorkerPool:
         submitted = self._threads.submit(tenant, tenant, work)
         # What raises below must not hold the arguments by this frame.
         del function, args, work
-        result = await asyncio.wrap_future(submitted)
+        result = (await asyncio.wrap_future(submitted)).pop()
         try:
             return cast("T", _unwrap(result, limits))
         finally:
-            del result, submitted
+            del result
 
-    def _perform(self, request: Request) -> _Result:
-        """Run a job, again on another worker if its first one crashes or is lost."""
+    def _perform(self, request: Request) -> list[_Result]:
+        """Run a job, again on another worker if its first one crashes or is lost.
+
+        Return the result in a list, out of which the caller takes it: the future is part of a
+        reference cycle (with its callback), and would hold a result, or the frames of its
+        exception, until a garbage collection.
+        """
         parts = encode_request(request)
         outcomes: Counter[Outcome] = Counter()
         while True:
@@ -173,7 +178,7 @@ class WorkerPool:
             if is_final or outcomes[result.outcome] == _ATTEMPTS:
                 with self._lock:
                     self.statistics.jobs[result.outcome] += 1
-                return result
+                return [result]
 
     def _attempt(self, parts: Sequence[memoryview], limits: JobLimits) -> _Result:
         try:

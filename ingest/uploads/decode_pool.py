@@ -56,17 +56,24 @@ def start(project: int, job: Job, *, large: bool) -> None:
 async def run(project: int, function: Callable[[], T], size: int) -> T:
     """Call `function` for a body of `size` bytes in a decode thread; return its result.
 
-    Its rejections (BadProfile, TooLarge) come without the frames where they were raised: these
-    hold the unpacked profile, in a reference cycle with the future that gets the error.
+    The thread returns results and rejections (BadProfile, TooLarge) in a list, out of which this
+    function takes them: the future is part of a reference cycle, and would hold the frames of an
+    exception, and with them the body and the unpacked profile, until a garbage collection.
     """
 
-    def call() -> T:
+    def call() -> list[T | BadProfile | TooLarge]:
         try:
-            return function()
+            return [function()]
         except (BadProfile, TooLarge) as error:
             error.__context__ = error.__cause__ = None
-            raise error.with_traceback(None) from None
+            return [error.with_traceback(None)]
 
     threads = _large if is_large(size) else _small
     tenant = ("project", project)
-    return await asyncio.wrap_future(threads.submit(tenant, tenant, call))
+    result = (await asyncio.wrap_future(threads.submit(tenant, tenant, call))).pop()
+    try:
+        if isinstance(result, BadProfile | TooLarge):
+            raise result
+        return result
+    finally:
+        del result

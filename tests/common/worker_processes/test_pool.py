@@ -1,11 +1,13 @@
 """Pool of worker processes, with real processes."""
 
 import asyncio
+import gc
 import os
 import signal
 import subprocess
 import sys
 import traceback
+import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -91,6 +93,28 @@ async def test_a_rejection_holds_no_argument_of_its_job(pool: WorkerPool) -> Non
     own = [frame for frame in frames if frame.f_code.co_filename.endswith("pool.py")]
     assert own
     assert not [frame for frame in own if "args" in frame.f_locals or "work" in frame.f_locals]
+
+
+async def test_a_rejection_frees_the_arguments_without_a_garbage_collection(
+    pool: WorkerPool,
+) -> None:
+    class Caller:
+        """Object of the frame that the exception passes."""
+
+    async def call(caller: Caller) -> weakref.ref[Caller]:
+        try:
+            await pool.run("a", LIMITS, jobs.reject, "the value")
+        except jobs.Rejection:
+            return weakref.ref(caller)
+        raise AssertionError
+
+    gc.collect()
+    gc.disable()
+    try:
+        found = await call(Caller())
+        assert found() is None
+    finally:
+        gc.enable()
 
 
 async def test_another_exception_has_the_traceback_of_the_worker(pool: WorkerPool) -> None:

@@ -1,0 +1,74 @@
+"""Memory that rejected files leave behind, in the server and in its worker processes together."""
+
+import http.client
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from tests.attacks.attackers import foreign_files as files
+from tests.attacks.bounds import Request
+from tests.attacks.memory import resident_bytes
+from tests.attacks.server import Site, attacked_site
+from tests.waiting import until
+
+pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]
+MAX_GROWTH_BYTES = 20 * 10**6
+WARM_UP = 10  # requests, in which threads and connections of the database are made
+SECONDS = 60.0
+
+
+@pytest.fixture(scope="module")
+def strict_site() -> Iterator[Site]:
+    """Yield a server whose limits large files exceed soon."""
+    limits = {
+        "FLAMEWATCH_CONVERSION_CPU_SECONDS": "1",
+        "FLAMEWATCH_CONVERSION_MEMORY_BYTES": str(128 * 2**20),
+    }
+    with attacked_site(**limits) as running:
+        yield running
+
+
+def send(site: Site, requests: Sequence[Request], count: int) -> Counter[int]:
+    """Send the requests again and again; return the number of responses by status."""
+    statuses: Counter[int] = Counter()
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=SECONDS)
+    for number in range(count):
+        request = requests[number % len(requests)]
+        headers = site.attacker.headers | request.headers
+        connection.request(request.method, request.path, request.body, headers)
+        response = connection.getresponse()
+        response.read()
+        statuses[response.status] += 1
+    connection.close()
+    return statuses
+
+
+@pytest.mark.parametrize(
+    ("requests", "status", "count"),
+    [
+        pytest.param(files.imports(files.nested_types), 400, 200, id="nested types"),
+        pytest.param(files.imports(files.millions_of_nodes), 413, 200, id="millions of nodes"),
+        pytest.param(files.imports(lambda: b'{"nodes":[1]}'), 400, 200, id="another JSON"),
+        pytest.param(files.ingested(lambda: b"\x05", "trie"), 400, 200, id="truncated trie"),
+        pytest.param(files.otlp_json, 413, 200, id="OTLP in JSON"),
+        # Each ends a worker.
+        pytest.param(files.imports(files.wide_heap), 413, 40, id="limit of memory"),
+        pytest.param(files.imports(files.deep_samples), 413, 10, id="limit of CPU time"),
+    ],
+)
+def test_rejected_files_leave_no_memory_behind(
+    requests: Callable[[Site], Sequence[Request]], status: int, count: int, strict_site: Site
+) -> None:
+    site = strict_site
+    sent = requests(site)
+    assert set(send(site, sent, WARM_UP)) == {status}
+    before = resident_bytes(site)
+    assert send(site, sent, count) == {status: count}
+    print(f"{resident_bytes(site) - before:+,} bytes after {count} rejections")
+    # A worker that was replaced by another one is still ending, or the new one starting.
+    until(
+        lambda: resident_bytes(site) <= before + MAX_GROWTH_BYTES,
+        SECONDS,
+        "the memory that was used before the rejections",
+    )
