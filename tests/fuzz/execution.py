@@ -18,6 +18,7 @@ from mmap import mmap
 from pathlib import Path
 from typing import Any
 
+from tests.fuzz.cost import CostMeter, TooCostly
 from tests.fuzz.fuzz_target import MAX_INPUT, FuzzTarget
 from tests.fuzz.mutation import Mutator
 
@@ -69,7 +70,9 @@ class Execution:
         self._journal = journal
         self._findings = findings
         # AddressSanitizer maps terabytes; it has limits of its own, see sanitized.py.
-        self._space = None if "ASAN_OPTIONS" in os.environ else AddressSpace()
+        is_sanitized = "ASAN_OPTIONS" in os.environ
+        self._space = None if is_sanitized else AddressSpace()
+        self._meter = CostMeter(target.cost) if target.cost and not is_sanitized else None
 
     def run(self, data: bytes) -> str:
         """Run one input; return its rejection as text, "" if it was accepted."""
@@ -78,7 +81,7 @@ class Execution:
         if self._space:
             self._space.allow(target.memory + target.memory_per_byte * len(data))
         try:
-            return target.accepts(data)
+            return self._meter.run(target.accepts, data) if self._meter else target.accepts(data)
         except Exception as error:
             if self._space:
                 self._space.allow_all()
@@ -89,6 +92,8 @@ class Execution:
         """Store the input and its traceback, unless the same position has a finding already."""
         frames = traceback.extract_tb(error.__traceback__)[-3:]
         positions = [(frame.filename, frame.lineno) for frame in frames]
+        if isinstance(error, TooCostly):
+            positions = [(error.kind, None)]
         position = hashlib.sha256(repr((type(error), positions)).encode()).hexdigest()[:12]
         path = self._findings / f"{self._target.name}-{position}"
         if not path.exists():

@@ -3,6 +3,7 @@
 import ctypes
 from collections.abc import Mapping, Sequence
 
+from tests.fuzz.cost import CostBound
 from tests.fuzz.fuzz_target import FuzzTarget
 
 
@@ -25,6 +26,16 @@ def _allocate(data: bytes) -> None:
     bytearray(2**27 if b"!" in data else 2**10)
 
 
+def _compare_all(data: bytes) -> None:
+    if b"!" in data:
+        sum(first == second for first in data * 100 for second in data * 100)
+
+
+def _copy_often(data: bytes) -> None:
+    copies = [bytes(2**20) for _ in range(3 if b"!" in data else 0)]
+    assert len(copies) < 4
+
+
 def _reject(data: bytes) -> None:
     raise ValueError(f"{len(data)} bytes")
 
@@ -36,4 +47,7 @@ def _seeds() -> Sequence[bytes]:
 _RUNS = {"fail": _fail, "crash": _crash, "hang": _hang, "allocate": _allocate, "reject": _reject}
 TARGETS: Mapping[str, FuzzTarget] = {
     name: FuzzTarget(name, run, (ValueError,), _seeds, (b"!",)) for name, run in _RUNS.items()
+} | {
+    name: FuzzTarget(name, run, (ValueError,), _seeds, (b"!",), cost=CostBound(), max_size=100)
+    for name, run in (("slow", _compare_all), ("large", _copy_often))
 }

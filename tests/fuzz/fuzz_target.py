@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from tests.fuzz.cost import CostBound
+
 CORPUS = Path(__file__).parent / "corpus"
 MAX_INPUT = 2**16  # bytes of one input
 
@@ -23,7 +25,7 @@ class FuzzTarget:
     """Reader of foreign bytes with the exceptions by which it may reject them.
 
     `run` raises any other exception, an AssertionError included, only for a bug. An input may take
-    `memory` bytes and `memory_per_byte` times its own size.
+    `memory` bytes of address space and `memory_per_byte` times its own size, and what `cost` says.
     """
 
     name: str
@@ -35,6 +37,7 @@ class FuzzTarget:
     max_size: int = 4096  # bytes of an input
     memory: int = 24 * 2**20
     memory_per_byte: int = 64
+    cost: CostBound | None = None  # measured for each input, which takes about twice its time
 
     def accepts(self, data: bytes) -> str:
         """Run one input; return "" if it is accepted, otherwise the rejection as a text."""

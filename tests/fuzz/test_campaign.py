@@ -68,6 +68,8 @@ def test_inputs_are_divided_by_share() -> None:
         ("fail", "KeyError"),
         ("crash", "ended by SIGSEGV"),
         ("allocate", "MemoryError"),
+        ("slow", "steps; 1,0"),
+        ("large", "bytes of memory; 1,0"),
     ],
 )
 def test_a_finding_is_stored_with_its_reason_and_can_be_repeated(

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from tests.fuzz.cost import CostMeter
 from tests.fuzz.execution import mutator_of
 from tests.fuzz.target_names import SHARES
 from tests.fuzz.targets import TARGETS
@@ -20,6 +21,15 @@ def test_the_list_of_names_has_all_targets() -> None:
 def test_seeds_are_accepted_or_rejected_and_some_are_accepted(name: str) -> None:
     rejections = [TARGETS[name].accepts(data) for data in TARGETS[name].corpus()]
     assert "" in rejections, rejections
+
+
+@pytest.mark.parametrize("name", [name for name, target in TARGETS.items() if target.cost])
+def test_known_inputs_cost_no_more_than_their_size_allows(name: str) -> None:
+    target = TARGETS[name]
+    assert target.cost
+    meter = CostMeter(target.cost)
+    for data in target.corpus():
+        meter.run(target.accepts, data)
 
 
 @pytest.mark.slow

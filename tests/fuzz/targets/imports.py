@@ -18,8 +18,10 @@ from profiles.engine.calltree.tree import Tree
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.exports import speedscope
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
+from profiles.engine.pprof.gunzip import gunzip
 from projects.profile_types import ProfileType
 from tests.fuzz import seeds
+from tests.fuzz.cost import CostBound
 from tests.fuzz.fuzz_target import FuzzTarget, InputForm
 from tests.ingest.formats import imported
 from tests.ingest.formats.jfr.recordings import chunk, sample, setting
@@ -139,6 +141,16 @@ def _v8() -> Sequence[bytes]:
     )
 
 
+def _unpacked_size(data: bytes) -> int:
+    """Return the bytes that a file may take after gunzip, which its cost may follow."""
+    try:
+        return len(gunzip(data, MAX_RAW))
+    except TooLarge:
+        return MAX_RAW
+    except BadProfile:
+        return len(data)
+
+
 def _files() -> Sequence[bytes]:
     return (
         *(_recordings()[1], _folded()[1], _austin()[0], _perf()[2], _speedscope()[2], *_v8()[1:]),
@@ -146,7 +158,7 @@ def _files() -> Sequence[bytes]:
     )
 
 
-_target = partial(FuzzTarget, rejections=_REJECTIONS, max_size=8192)
+_target = partial(FuzzTarget, rejections=_REJECTIONS, max_size=8192, cost=CostBound())
 _TEXT = (b";", b" 1\n", b"_[k]", b"\n\n", b"# ", b":")
 TARGETS = (
     _target(name="jfr", run=_recording, seeds=_recordings, dictionary=(b"FLR\0", b"\x80" * 9)),
@@ -160,5 +172,5 @@ TARGETS = (
         form=InputForm.TEXT,
     ),
     _target(name="v8-profile", run=_v8_profile, seeds=_v8, form=InputForm.TEXT),
-    _target(name="import-file", run=_any_file, seeds=_files),
+    _target(name="import-file", run=_any_file, seeds=_files, cost=CostBound(size=_unpacked_size)),
 )

@@ -11,6 +11,7 @@ from ingest.imports.labels import LabelRules, map_labels
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.decode import decode_profile
 from profiles.engine.pprof.limits import DecodeLimits
+from tests.fuzz.cost import CostBound
 from tests.fuzz.fuzz_target import FuzzTarget, InputForm
 from tests.ingest.formats.otlp.test_revision import DURATION, dictionary, message, timestamps
 from tests.ingest.pprof import field, varint
@@ -76,6 +77,8 @@ _NAMES = (
     *(b'"arrayValue":{"values":[', b'"traceId":"00"', b'"stack_index":1', b'"timeNanos":"1"'),
 )
 TARGETS = (
-    FuzzTarget("otlp", convert_message, _BAD, _messages, form=InputForm.PROTOBUF),
-    FuzzTarget("otlp-json", convert_json, _BAD, _documents, _NAMES, InputForm.TEXT),
+    FuzzTarget("otlp", convert_message, _BAD, _messages, form=InputForm.PROTOBUF, cost=CostBound()),
+    FuzzTarget(
+        "otlp-json", convert_json, _BAD, _documents, _NAMES, InputForm.TEXT, cost=CostBound()
+    ),
 )

@@ -24,6 +24,7 @@ from profiles.engine.pprof.gunzip import gunzip
 from projects.profile_types import ProfileType
 from projects.registration.registry import AgentSeen, DeploymentKey, RegisteredAgent
 from tests.fuzz import seeds
+from tests.fuzz.cost import CostBound
 from tests.fuzz.fuzz_target import FuzzTarget, InputForm
 from tests.ingest.pprof import field
 from tests.profiles.engine.random_trees import meaning
@@ -128,12 +129,28 @@ def _gzip_bodies() -> tuple[bytes, ...]:
     )
 
 
+def _unpacked_size(body: bytes) -> int:
+    """Return the bytes after gunzip, at most MAX_RAW: the cost may follow them."""
+    try:
+        return len(gunzip(body, MAX_RAW))
+    except (BadProfile, TooLarge):
+        return MAX_RAW
+
+
 _REJECTIONS = (BadProfile, TooLarge)
 _FIELDS = tuple(field(number, 1) for number in range(1, 15)) + tuple(
     field(number, b"\x08\x01") for number in range(1, 15)
 )
 TARGETS = (
-    FuzzTarget("pprof", decode_pprof, _REJECTIONS, seeds.raw_profiles, _FIELDS, InputForm.PROTOBUF),
+    FuzzTarget(
+        "pprof",
+        decode_pprof,
+        _REJECTIONS,
+        seeds.raw_profiles,
+        _FIELDS,
+        InputForm.PROTOBUF,
+        cost=CostBound(),
+    ),
     FuzzTarget(
         "pprof-row",
         store_pprof,
@@ -142,5 +159,13 @@ TARGETS = (
         _FIELDS,
         InputForm.PROTOBUF,
     ),
-    FuzzTarget("gunzip", gunzip_body, _REJECTIONS, _gzip_bodies, (b"\x1f\x8b\x08",), max_size=2048),
+    FuzzTarget(
+        "gunzip",
+        gunzip_body,
+        _REJECTIONS,
+        _gzip_bodies,
+        (b"\x1f\x8b\x08",),
+        max_size=2048,
+        cost=CostBound(size=_unpacked_size),
+    ),
 )

@@ -1,7 +1,7 @@
 """Uploads of Pyroscope's clients: names, formats of stacks, multipart bodies and Push messages."""
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import httpx
 import orjson
@@ -24,6 +24,7 @@ from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.decode import decode_profile
 from profiles.engine.pprof.limits import DecodeLimits
 from tests.fuzz import seeds
+from tests.fuzz.cost import CostBound
 from tests.fuzz.fuzz_target import FuzzTarget, InputForm
 from tests.ingest.formats.pyroscope import encoding
 from tests.ingest.pprof import SIMPLE, field
@@ -137,8 +138,9 @@ _FIELDS = tuple(field(number, 1) for number in range(1, 5)) + tuple(
     field(number, b"\x08\x01") for number in range(1, 5)
 )
 _NODES = (b"\x00\x00\x01", b"\x01;\x01\x00", b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", b";")
+_target = partial(FuzzTarget, cost=CostBound())
 TARGETS = (
-    FuzzTarget(
+    _target(
         "pyroscope-query",
         read_query,
         (*_BAD,),
@@ -146,7 +148,7 @@ TARGETS = (
         (b"&name=", b"%7B", b"%7D", b"=", b"%2C", b"&from=9e9", b"&until=", b"%00", b"&format="),
         max_size=1024,
     ),
-    FuzzTarget(
+    _target(
         "pyroscope-folded",
         stacks_reader(import_folded),
         _REJECTIONS,
@@ -154,7 +156,7 @@ TARGETS = (
         (b";", b" 9223372036854775807\n", b"\n", b"_[k]", b" (a.py:1)"),
         InputForm.TEXT,
     ),
-    FuzzTarget(
+    _target(
         "pyroscope-lines",
         stacks_reader(import_lines),
         _REJECTIONS,
@@ -162,21 +164,21 @@ TARGETS = (
         (b";", b"\n", b"\r"),
         InputForm.TEXT,
     ),
-    FuzzTarget(
+    _target(
         "pyroscope-trie",
         stacks_reader(import_trie),
         _REJECTIONS,
         lambda: [encoding.trie(_STACKS), encoding.trie(_STACKS, 100)],
         _NODES,
     ),
-    FuzzTarget(
+    _target(
         "pyroscope-tree",
         stacks_reader(import_tree),
         _REJECTIONS,
         lambda: [encoding.tree(_STACKS)],
         _NODES,
     ),
-    FuzzTarget(
+    _target(
         "pyroscope-pprof",
         read_pprof,
         _REJECTIONS,
@@ -184,13 +186,13 @@ TARGETS = (
         _FIELDS,
         InputForm.PROTOBUF,
     ),
-    FuzzTarget(
+    _target(
         "pyroscope-multipart",
         read_multipart,
         _BAD,
         _multiparts,
         (b"\r\n--limit\r\n", b"--limit--", b"\r\n", b"Content-Disposition: form-data; name="),
     ),
-    FuzzTarget("pyroscope-push", read_push, _BAD, _pushes, _FIELDS, InputForm.PROTOBUF),
-    FuzzTarget("pyroscope-labels", read_snapshot, _BAD, _snapshots, _FIELDS, InputForm.PROTOBUF),
+    _target("pyroscope-push", read_push, _BAD, _pushes, _FIELDS, InputForm.PROTOBUF),
+    _target("pyroscope-labels", read_snapshot, _BAD, _snapshots, _FIELDS, InputForm.PROTOBUF),
 )
