@@ -1,14 +1,12 @@
 """Downloads: file names in the format of Cloud Profiler, and tables as CSV."""
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from django.http import HttpResponse
 
-from profiles.query import Selection
+from profiles.query import Selection, encode_csv
 
 ENDINGS = {
     "pprof": "pb.gz",
@@ -17,9 +15,6 @@ ENDINGS = {
     "csv": "csv",
 }
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
-# Spreadsheets evaluate cells that start with these characters as formulas. Such cells get a leading
-# apostrophe, so that they are shown as text.
-_FORMULAS = (*"=+-@＝＋－＠", "\t", "\r")
 _LONGEST = 60  # characters per component of the name
 
 
@@ -51,19 +46,11 @@ def _moment(time: datetime) -> str:
 def csv_file(
     name: str, header: Sequence[str], rows: Iterable[Sequence[str | int | float]]
 ) -> HttpResponse:
-    """Return a CSV download in UTF-8 with a header row.
+    """Return a CSV download in UTF-8 with a header row, see encode_csv.
 
     `name` is the file name, without path characters.
     """
-    out = io.StringIO(newline="")
-    writer = csv.writer(out)
-    writer.writerow(header)
-    writer.writerows([_safe(cell) for cell in row] for row in rows)
-    response = HttpResponse(out.getvalue(), "text/csv; charset=utf-8")
+    response = HttpResponse(encode_csv(header, rows), "text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["Cache-Control"] = "private, no-store"
     return response
-
-
-def _safe(cell: str | int | float) -> str | int | float:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULAS) else cell
