@@ -11,8 +11,8 @@ _DRAWINGS = {
     "capture": '<circle cx="8" cy="8" r="6"/><circle cx="8" cy="8" r="2.5"/>',
     "options": '<path d="M2.5 5h6M12.5 5h1M2.5 11h1M7.5 11h6"/><circle cx="10.5" cy="5" r="1.7"/>'
     '<circle cx="5.5" cy="11" r="1.7"/>',
-    "share": '<circle cx="4" cy="8" r="1.8"/><circle cx="12" cy="4" r="1.8"/><circle cx="12" cy="12" r="1.8"/>'
-    '<path d="m5.7 7.2 4.6-2.4M5.7 8.8l4.6 2.4"/>',
+    "share": '<circle cx="4" cy="8" r="1.8"/><circle cx="12" cy="4" r="1.8"/>'
+    '<circle cx="12" cy="12" r="1.8"/><path d="m5.7 7.2 4.6-2.4M5.7 8.8l4.6 2.4"/>',
     "chain": '<path d="M6.5 9.5a3 3 0 0 0 4.2 0l2-2a3 3 0 0 0-4.2-4.2l-.8.8M9.5 6.5a3 3 0 0 0-4.2 0'
     'l-2 2a3 3 0 0 0 4.2 4.2l.8-.8"/>',
     "check": '<path d="m3.5 8.5 3 3 6-7"/>',

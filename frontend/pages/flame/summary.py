@@ -14,7 +14,7 @@ from projects.profile_types import INSTANTANEOUS, ProfileType
 class Average:
     """A value and the text after it: **2.38 s** of CPU in a 10 s profile.
 
-    The page has no other unit: a share of a core or a rate would be a second one for the same value.
+    A share of a core or a rate would be a second unit for the value at the root of the graph.
     """
 
     value: str

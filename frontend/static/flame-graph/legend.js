@@ -12,7 +12,7 @@ import { filled, harmless } from './text.js';
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./colours.js").ColourBy} ColourBy */
 
-const LEAD = 8; // colours that are looked for first, by self value and by area in turn
+const LEAD = 6; // colours that are looked for first, by self value and by area in turn
 
 /**
  * @param {HTMLElement} list one line: what does not fit is in the menu

@@ -129,8 +129,8 @@ def test_colours_are_told_by_the_legend(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     legend = page.locator("#legend")
     expect(legend.locator("li").first).to_have_text("shop.pricing27.3%")
-    shares = [float(text.split("%")[0]) for text in legend.locator("li").evaluate_all(SHARES)]
-    assert shares == sorted(shares, reverse=True)
+    shares = [float(text.rstrip("%")) for text in legend.locator("li").evaluate_all(SHARES)]
+    assert shares[:4] == sorted(shares[:4], reverse=True)
     expect(legend.locator("li", has_text="django").locator(".sw")).to_have_class(
         re.compile("p-lib")
     )

@@ -88,6 +88,40 @@ def test_shares_and_colours_are_the_same_in_every_view(page: Page, go_url: str, 
         expect(mark).to_have_css("background-color", first[package][1])
 
 
+def test_the_largest_package_is_first(page: Page, go_url: str) -> None:
+    page.goto(go_url)
+    assert next(iter(legend(page))) == "runtime"
+
+
+def test_packages_that_share_a_colour_are_one_entry_and_all_are_in_the_menu(
+    page: Page, url: str, project: Project
+) -> None:
+    site = "/usr/lib/python3/site-packages"
+    serve = ("serve", f"{site}/server/serve.py")
+    stacks = {(serve, (f"f{i}", f"{site}/library{i}/part.py")): 1000 * (i + 1) for i in range(20)}
+    shop.send(shop.deployment(project), shop.minutes_before(timezone.now(), 3), stacks)
+    page.goto(url)
+    found = legend(page)
+    assert len(found) == 9
+    others = found["Other libraries"]
+    rest = page.locator("#legend li", has_text="Other libraries").locator(".sw.p-librest")
+    expect(rest).to_have_count(1)
+    assert others[1] == colour_of(page, "f0")
+    page.locator("#all-packages summary", has_text="All 21 packages").click()
+    listed = page.locator("#all-packages li")
+    expect(listed).to_have_count(21)
+    expect(listed.first).to_have_text("library199.5%")
+
+
+def test_functions_without_a_file_are_of_an_unknown_package(
+    page: Page, url: str, project: Project
+) -> None:
+    stacks = {(("main", ""), ("work", "")): 1000, (("main", ""), ("rest", "")): 500}
+    shop.send(shop.deployment(project), shop.minutes_before(timezone.now(), 3), stacks)
+    page.goto(url)
+    assert {name: share for name, (share, _) in legend(page).items()} == {"Unknown package": "100%"}
+
+
 def test_zooming_and_opening_a_node_keep_the_shares(page: Page, go_url: str) -> None:
     page.goto(go_url)
     first = legend(page)

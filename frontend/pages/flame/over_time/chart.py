@@ -81,8 +81,7 @@ def over_time(
         names.append(function[0])
         totals.append(function[1])
     values = [
-        [_mean([total], [step]) for total, step in zip(each, steps, strict=True)]
-        for each in totals
+        [_mean([total], [step]) for total, step in zip(each, steps, strict=True)] for each in totals
     ]
     changes = _changes(releases, result, values, unit)
     signs = {change.version: change.sign for change in changes}
