@@ -56,7 +56,7 @@ function packageItems(list, tree) {
   }
   const bySelf = [...byColour].sort(([, a], [, b]) => b.self - a.self || b.area - a.area);
   const byArea = [...bySelf].sort(([, a], [, b]) => b.area - a.area);
-  const lead = new Set(bySelf.flatMap((entry, i) => [entry, byArea[i]]).slice(0, LEAD));
+  const lead = new Set([...new Set(bySelf.flatMap((entry, i) => [entry, byArea[i]]))].slice(0, LEAD));
   return [...bySelf.filter((entry) => lead.has(entry)), ...bySelf.filter((entry) => !lead.has(entry))].map(
     ([colour, { name, self }]) => packageItem(colour, name, formatPercent(self, colours.total)),
   );
