@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from projects.models import Member, Project, Role, User
 from tests.frontend import every_page, shop
@@ -175,6 +175,27 @@ def test_the_list_is_as_wide_as_the_user_made_it(page: Page, shop_url: str) -> N
     splitter.press("Enter")
     expect(page.locator("#functions")).to_be_visible()
     assert width_of_list(page) == pytest.approx(wide, abs=1)
+
+
+def test_without_scripts_list_and_controls_have_their_places(
+    browser: Browser, page: Page, shop_url: str
+) -> None:
+    context = browser.new_context(
+        java_script_enabled=False,
+        storage_state=page.context.storage_state(),
+        viewport={"width": 1440, "height": 900},
+    )
+    plain = context.new_page()
+    plain.goto(shop_url)
+    assert width_of_list(plain) == 440
+    expect(plain.locator("#functions").get_by_text("Rule.matches")).to_be_in_viewport()
+    plain.locator("#options summary").click()
+    plain.get_by_label("Order").select_option("name")
+    plain.get_by_label("Colour by").select_option("self")
+    plain.locator(".bars").get_by_role("button", name="Show").click()
+    expect(plain).to_have_url(re.compile("colour=self.*order=name|order=name.*colour=self"))
+    expect(plain.get_by_role("link", name="Embed…")).to_be_visible()
+    context.close()
 
 
 def test_a_viewer_who_drops_a_file_is_told_why_nothing_happens(
