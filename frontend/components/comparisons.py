@@ -19,6 +19,8 @@ from frontend.queries.restrictions import restrict
 from profiles.query import MenuChoice, OptionsResult, ServiceName, SnapshotInfo
 
 _MOST_VERSIONS = 5
+_MOST_LABELS, _MOST_LABEL_VALUES = 3, 8
+MENU_OF_SELECTED = "labels-of-selected"  # id of a menu of the compare page
 _MOST_SERVICES = 20
 _LIVE_SPAN = timedelta(days=1)
 _LONGEST = 30  # characters of a version name in the menu
@@ -30,6 +32,8 @@ Overrides = list[tuple[str, str]]
 class Comparison:
     name: str
     parameters: str  # query string of the compare page
+    label: str = ""  # name of the label of which a value is offered as the baseline
+    menu_id: str = ""  # of the compare page, in which the selected side's value is chosen next
 
 
 def comparisons_of(of: PageQuery, params: PageParams, options: OptionsResult) -> list[Comparison]:
@@ -63,7 +67,7 @@ def comparisons(
             *_last_release(selected, version, releases),
             *_other_versions(selected, others),
         ]
-    return [*found, *_all_others(plain, options)]
+    return [*found, *_all_others(plain, options), *_label_values(plain, options)]
 
 
 def with_services(
@@ -200,6 +204,22 @@ def _all_others(params: PageParams, options: OptionsResult) -> list[Comparison]:
     if not others:
         return []
     return [_in_same_range(name, params, [(parameter, other) for other in others])]
+
+
+def _label_values(params: PageParams, options: OptionsResult) -> list[Comparison]:
+    """Offer values of labels as the baseline, for a comparison of two instances for example.
+
+    A selection without a value of the label leads to the menu of the selected side's labels.
+    """
+    chosen = dict(params.labels)
+    found = []
+    several = [name for name, values in options.labels.items() if len(values) > 1]
+    for name in several[:_MOST_LABELS]:
+        for value in _others(options.labels[name], chosen.get(name, ()))[:_MOST_LABEL_VALUES]:
+            compared = _in_same_range(value[:_LONGEST], params, [(LABEL.prefix + name, value)])
+            menu_id = "" if name in chosen else MENU_OF_SELECTED
+            found.append(replace(compared, label=name[:_LONGEST], menu_id=menu_id))
+    return found
 
 
 def _others(offered: Sequence[MenuChoice], chosen: Sequence[str]) -> list[str]:

@@ -61,6 +61,15 @@ document.addEventListener('click', (event) => {
     act(button?.getAttribute('data-act') ?? '', subjectOf(graph.tree, graph.marked));
 });
 
+/** Open the menu that the URL names: the value of one side was chosen, that of the other follows. */
+function openNamedMenu() {
+  const menu = document.getElementById(location.hash.slice(1));
+  if (!(menu instanceof HTMLDetailsElement)) return;
+  menu.open = true;
+  menu.querySelector('summary')?.focus();
+  history.replaceState(history.state, '', location.pathname + location.search); // once
+}
+
 /** @param {HTMLElement} work */
 async function load(work) {
   const wait = document.getElementById('diff-wait');
@@ -93,6 +102,8 @@ function fail(sentence) {
 
 paintSwatches(document);
 document.addEventListener('htmx:afterSwap', () => paintSwatches(document));
+
+openNamedMenu();
 
 const work = document.querySelector('[data-src].work');
 if (work instanceof HTMLElement) void load(work);

@@ -1,5 +1,6 @@
 """Baselines that “Compare to…” offers, and the start of a new comparison."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from frontend.components.comparisons import comparisons, start
@@ -79,3 +80,41 @@ def test_a_new_comparison_has_the_same_range_on_both_sides() -> None:
         f"{SHOP}&version=1.10&span=1h&b.version=1.9&b.end=now"
     )
     assert start(CHECKOUT, options("1.9"), RELEASES) == f"{SHOP}&span=1h&b.end=now"
+
+
+def labelled(params: PageParams, *values: str) -> list[tuple[str, str, str]]:
+    choices = tuple(MenuChoice(value, 5) for value in values)
+    of = OptionsResult((), (), {"instance": choices}, (), ())
+    found = [each for each in comparisons(params, of, RELEASES) if each.label]
+    return [(each.name, each.parameters, each.menu_id) for each in found]
+
+
+def test_a_value_of_a_label_is_the_baseline_and_the_other_is_chosen_next() -> None:
+    start_of = f"{SHOP}&span=1h"
+    assert labelled(CHECKOUT, "pod-1", "pod-2") == [
+        ("pod-1", f"{start_of}&b.label.instance=pod-1&b.end=now", "labels-of-selected"),
+        ("pod-2", f"{start_of}&b.label.instance=pod-2&b.end=now", "labels-of-selected"),
+    ]
+    assert labelled(CHECKOUT, "pod-1") == []
+
+
+def test_a_selected_value_of_a_label_is_compared_with_another_at_once() -> None:
+    of_one = replace(CHECKOUT, labels=(("instance", ("pod-1",)),))
+    assert labelled(of_one, "pod-1", "pod-2") == [
+        (
+            "pod-2",
+            f"{SHOP}&span=1h&label.instance=pod-1&b.label.instance=pod-2&b.end=now",
+            "",
+        )
+    ]
+
+
+def test_a_new_comparison_keeps_the_restrictions_and_the_selected_version() -> None:
+    of_zone = replace(CHECKOUT, versions=("1.10",), zones=("eu",), focus="main")
+    assert start(of_zone, options("1.9", "1.10", "1.11"), RELEASES) == (
+        f"{SHOP}&zone=eu&version=1.10&span=1h&focus=main&b.version=1.9&b.end=now"
+    )
+    oldest = replace(CHECKOUT, versions=("1.9",))
+    assert start(oldest, options("1.9", "1.10", "1.11"), RELEASES) == (
+        f"{SHOP}&version=1.9&span=1h&b.version=1.11&b.end=now"
+    )
