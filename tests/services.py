@@ -205,9 +205,9 @@ def running() -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def postgresql(folder: Path, *, durable: bool = True) -> Iterator[str]:
+def postgresql(folder: Path, *, durable: bool = True, port: int | None = None) -> Iterator[str]:
     """Yield the URL of a server with its data in the folder, created if it is new."""
-    data, port = folder / "postgresql", free_port()
+    data, port = folder / "postgresql", port or free_port()
     is_new = not data.exists()
     data.mkdir(exist_ok=True)
     as_user = _unprivileged(data)
@@ -264,12 +264,12 @@ def redis(folder: Path, port: int | None = None) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def s3(folder: Path) -> Iterator[S3]:
-    """Start an S3 server that checks signatures, with one empty bucket."""
-    port = free_port()
+def s3(folder: Path, port: int | None = None) -> Iterator[S3]:
+    """Start an S3 server that checks signatures, with one bucket, created if it is new."""
+    port = port or free_port()
     buckets, attributes = folder / "buckets", folder / "attributes"
-    (buckets / "flamewatch").mkdir(parents=True)
-    attributes.mkdir()
+    (buckets / "flamewatch").mkdir(parents=True, exist_ok=True)
+    attributes.mkdir(exist_ok=True)
     made = S3(f"s3://flamewatch?endpoint=http://127.0.0.1:{port}")
     owner = {"ROOT_ACCESS_KEY": made.key, "ROOT_SECRET_KEY": made.secret}
     server = _begin(

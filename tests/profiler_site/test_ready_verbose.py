@@ -1,0 +1,99 @@
+"""`/ready?verbose`: the state of each service, for the operator."""
+
+import asyncio
+from collections.abc import Iterator
+from threading import Event
+
+import httpx
+import pytest
+from pytest_django import Settings
+
+from profiler_site import health
+from profiler_site.asgi import application
+from profiler_site.diagnosis.finding import Finding, Severity
+from profiler_site.diagnosis.service_checks import SERVICE_CHECKS
+
+TOKEN = "a token"
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def new_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    checks = {name: health._RepeatedCheck(name) for name in SERVICE_CHECKS}
+    monkeypatch.setattr(health, "_checks", checks)
+
+
+async def get(client: str = "127.0.0.1", **headers: str) -> httpx.Response:
+    transport = httpx.ASGITransport(application, client=(client, 1))  # type: ignore[arg-type]
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as http:
+        return await http.get("/ready?verbose", headers=headers)
+
+
+async def test_each_service_has_a_line_with_state_age_and_reason() -> None:
+    response = await get()
+    assert response.status_code == 200
+    first, empty, *lines = response.text.splitlines()
+    assert (first, empty) == ("ready", "")
+    assert [line[9:20].strip() for line in lines] == list(SERVICE_CHECKS)
+    database = lines[0].split()
+    assert database[:5] == ["ok", "database", "worked", "0", "s"]
+
+
+@pytest.mark.parametrize(
+    ("client", "headers", "status"),
+    [
+        ("192.0.2.7", {}, 401),
+        ("192.0.2.7", {"Authorization": "Bearer another"}, 401),
+        ("192.0.2.7", {"Authorization": f"Bearer {TOKEN}"}, 200),
+        ("127.0.0.1", {}, 200),
+        ("127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, 401),
+        ("127.0.0.1", {"Via": "1.1 proxy"}, 401),
+    ],
+)
+async def test_it_is_for_the_operator_and_for_this_machine(
+    client: str, headers: dict[str, str], status: int, settings: Settings
+) -> None:
+    settings.METRICS_TOKEN = TOKEN
+    response = await get(client, **headers)
+    assert response.status_code == status
+    assert ("blob store" in response.text) == (status == 200)
+
+
+async def test_without_a_token_no_token_opens_it(settings: Settings) -> None:
+    settings.METRICS_TOKEN = ""
+    assert (await get("192.0.2.7", Authorization="Bearer ")).status_code == 401
+
+
+async def test_a_failed_service_leaves_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = Finding("redis", Severity.FAILED, "Redis does not respond: it is away.")
+    monkeypatch.setitem(SERVICE_CHECKS, "redis", lambda: failed)
+    response = await get()
+    assert response.status_code == 200
+    assert "failed   redis       has not worked yet     Redis does not respond" in response.text
+
+
+@pytest.fixture
+def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Let the check of Redis hang until the end of the test; yield its calls."""
+    calls: list[str] = []
+    end = Event()
+
+    def hang() -> Finding:
+        calls.append("redis")
+        end.wait(60)
+        return Finding("redis", Severity.OK, "responds", 0.0)
+
+    monkeypatch.setitem(SERVICE_CHECKS, "redis", hang)
+    monkeypatch.setattr(health, "READY_SECONDS", 0.5)
+    yield calls
+    end.set()
+
+
+async def test_a_hanging_service_is_asked_once_and_reported_as_failed(hanging: list[str]) -> None:
+    first, second = await asyncio.gather(get(), get())
+    third = await get()
+    for response in (first, second, third):
+        assert "failed   redis" in response.text
+        assert "It has not responded for 0.5 s." in response.text
+        assert "ok       blob store" in response.text
+    assert hanging == ["redis"]
