@@ -28,7 +28,7 @@ class Capture:
 class Log:
     captures: list[Capture] = field(default_factory=list)
     requests: list[float] = field(default_factory=list)  # seconds since the start
-    counts: QueueCounts = field(default_factory=lambda: QueueCounts(0, 0, 0))
+    counts: QueueCounts = field(default_factory=lambda: QueueCounts(0, 0, 0, 0))
 
     def between(self, start: float, end: float) -> list[Capture]:
         return [capture for capture in self.captures if start <= capture.at < end]
