@@ -37,7 +37,7 @@ class FuzzTarget:
     max_size: int = 4096  # bytes of an input
     memory: int = 24 * 2**20
     memory_per_byte: int = 64
-    cost: CostBound | None = None  # measured for each input, which takes about twice its time
+    cost: CostBound | None = None  # measured for each input, which takes some four times as long
 
     def accepts(self, data: bytes) -> str:
         """Run one input; return "" if it is accepted, otherwise the rejection as a text."""

@@ -21,7 +21,7 @@ from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.engine.pprof.gunzip import gunzip
 from projects.profile_types import ProfileType
 from tests.fuzz import seeds
-from tests.fuzz.cost import CostBound
+from tests.fuzz.cost import TREE_COST, CostBound
 from tests.fuzz.fuzz_target import FuzzTarget, InputForm
 from tests.ingest.formats import imported
 from tests.ingest.formats.jfr.recordings import chunk, sample, setting
@@ -171,6 +171,6 @@ TARGETS = (
         seeds=_speedscope,
         form=InputForm.TEXT,
     ),
-    _target(name="v8-profile", run=_v8_profile, seeds=_v8, form=InputForm.TEXT),
+    _target(name="v8-profile", run=_v8_profile, seeds=_v8, form=InputForm.TEXT, cost=TREE_COST),
     _target(name="import-file", run=_any_file, seeds=_files, cost=CostBound(size=_unpacked_size)),
 )

@@ -24,7 +24,7 @@ from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.decode import decode_profile
 from profiles.engine.pprof.limits import DecodeLimits
 from tests.fuzz import seeds
-from tests.fuzz.cost import CostBound
+from tests.fuzz.cost import TREE_COST, CostBound
 from tests.fuzz.fuzz_target import FuzzTarget, InputForm
 from tests.ingest.formats.pyroscope import encoding
 from tests.ingest.pprof import SIMPLE, field
@@ -170,6 +170,7 @@ TARGETS = (
         _REJECTIONS,
         lambda: [encoding.trie(_STACKS), encoding.trie(_STACKS, 100)],
         _NODES,
+        cost=TREE_COST,
     ),
     _target(
         "pyroscope-tree",
@@ -177,6 +178,7 @@ TARGETS = (
         _REJECTIONS,
         lambda: [encoding.tree(_STACKS)],
         _NODES,
+        cost=TREE_COST,
     ),
     _target(
         "pyroscope-pprof",
