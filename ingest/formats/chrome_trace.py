@@ -13,7 +13,7 @@ from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile
 
 _SECOND = 10**6  # µs
-_MOST_OF_THREAD = 1000  # profiles, one after another
+_MAX_THREAD_PROFILES = 1000  # profiles, one after another
 
 
 class CpuProfiles(NamedTuple):
@@ -73,15 +73,15 @@ def _without_overlap(profiles: Sequence[Object]) -> list[Object]:
 
     Two profilers may run at once: that of `node --cpu-prof` and that of the trace.
     """
-    kept: list[tuple[float, float, Object]] = []
-    for profile in sorted(profiles, key=lambda each: -len(each["samples"]))[:_MOST_OF_THREAD]:
+    selected: list[tuple[float, float, Object]] = []
+    for profile in sorted(profiles, key=lambda each: -len(each["samples"]))[:_MAX_THREAD_PROFILES]:
         start, end = (
             json_document.number(profile.get(name, 0), name, 2**60)
             for name in ("startTime", "endTime")
         )
-        if all(end <= other_start or start >= other_end for other_start, other_end, _ in kept):
-            kept.append((start, end, profile))
-    return [profile for *_, profile in kept]
+        if all(end <= other_start or start >= other_end for other_start, other_end, _ in selected):
+            selected.append((start, end, profile))
+    return [profile for *_, profile in selected]
 
 
 def _with_end(profile: Object) -> Object:

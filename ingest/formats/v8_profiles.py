@@ -103,29 +103,29 @@ class _FlatTree:
         """Return the locations, leaf first, without the root. Raise BadProfile for a loop."""
         locations: list[int] = []
         self._budget.spend(Work.FRAMES, self._depth(id))
-        last, at = -1, self._known(id)
+        last, at = -1, self._existing_node(id)
         while at is not None:
             location = self._locations.get(at)
             if location is None:
                 location = self._locations[at] = self._builder.location(_frame(self.nodes[at]))
             locations.append(location)
-            last, at = at, self._known(self._parents.get(at))
+            last, at = at, self._existing_node(self._parents.get(at))
         if locations and self.name(last) == _ROOT:
             locations.pop()
         return locations
 
-    def _known(self, id: int | None) -> int | None:
+    def _existing_node(self, id: int | None) -> int | None:
         return id if id in self.nodes else None
 
     def _depth(self, id: int) -> int:
         """Return the number of frames of a stack. Raise BadProfile above MAX_DEPTH."""
         path: list[int] = []
-        at = self._known(id)
+        at = self._existing_node(id)
         while at is not None and at not in self._depths:
             path.append(at)
             if len(path) > MAX_DEPTH:
                 break
-            at = self._known(self._parents.get(at))
+            at = self._existing_node(self._parents.get(at))
         depth = self._depths.get(at, 0) if at is not None else 0
         for node in reversed(path):
             depth += 1

@@ -15,9 +15,14 @@ from profiles.engine.errors import BadProfile, TooLarge
 UNNAMED = "noop"
 _ALLOCATIONS, _LOCKS = "object_sampler", "lock_tracer"
 _UNITS = {_ALLOCATIONS: "bytes", _LOCKS: "ns"}
-_MOST_SAMPLES = 10_000  # that are looked at: nearly each capture has an array among the first few
-_CLASS, _LARGE_OBJECT = "_[i]", "_[k]"  # the latter is allocated outside of a TLAB
-_PARK = ("jdk/internal/misc/Unsafe.park", "sun/misc/Unsafe.park", "jdk.internal.misc.Unsafe.park")
+# Nearly each capture of allocations has an array among its first samples.
+_MAX_SAMPLES_READ = 10_000
+_CLASS_SUFFIX, _LARGE_OBJECT_SUFFIX = "_[i]", "_[k]"  # the latter is allocated outside of a TLAB
+_PARK_METHODS = (
+    "jdk/internal/misc/Unsafe.park",
+    "sun/misc/Unsafe.park",
+    "jdk.internal.misc.Unsafe.park",
+)
 
 
 def name_engine(request: ExportRequest, profile: OtlpProfile) -> tuple[ValueType, ...]:
@@ -37,14 +42,14 @@ def name_engine(request: ExportRequest, profile: OtlpProfile) -> tuple[ValueType
 
 def _find_engine(request: ExportRequest, profile: OtlpProfile) -> str:
     read_stack = _stack_reader(request, profile)
-    for sample in profile.samples[:_MOST_SAMPLES]:
+    for sample in profile.samples[:_MAX_SAMPLES_READ]:
         try:
             leaf, caller = (*map(request.dictionary.function_name, read_stack(sample)), "", "")[:2]
         except (BadProfile, TooLarge):
             continue  # the conversion reports it
-        if leaf.endswith((_LARGE_OBJECT, f"[]{_CLASS}")):
+        if leaf.endswith((_LARGE_OBJECT_SUFFIX, f"[]{_CLASS_SUFFIX}")):
             return _ALLOCATIONS
-        if leaf.endswith(_CLASS) and caller in _PARK:
+        if leaf.endswith(_CLASS_SUFFIX) and caller in _PARK_METHODS:
             return _LOCKS
     return ""
 
@@ -53,7 +58,7 @@ def _stack_reader(request: ExportRequest, profile: OtlpProfile) -> Callable[[int
     """Return a function that returns the two innermost locations of a sample."""
     samples = request.samples
     if request.revision is not Revision.UP_TO_1_7:
-        return lambda sample: request.dictionary.stack(int(samples.stack[sample]))[:2]
+        return lambda sample: request.dictionary.innermost(int(samples.stack[sample]), 2)
     locations = request.location_indexes(profile)
 
     def by_range(sample: int) -> Sequence[int]:

@@ -169,6 +169,12 @@ class SharedTables:
         stack: list[int] = self._stack_locations[start:stop].tolist()
         return stack
 
+    def innermost(self, stack: int, count: int) -> list[int]:
+        """Return the location indexes of the innermost frames of a stack."""
+        start, stop = self._row("Stack", stack, self._stack_bounds)
+        locations: list[int] = self._stack_locations[start : min(stop, start + count)].tolist()
+        return locations
+
     def mapping(self, index: int) -> Mapping:
         _, start, limit, offset, file = self._row("Mapping", index, self._mappings)
         ends = self._mapping_attribute_ends
