@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from tests.attacks.attackers import forms, requests
+from tests.attacks.attackers import foreign_files, forms, requests
 from tests.attacks.attackers import hostile_profiles as hostile
 from tests.attacks.attackers.connections import (
     ANNOUNCED,
@@ -50,6 +50,8 @@ REJECTED = frozenset({400, 413})
 DECODING = Bounds(memory=256 * MIB)
 SMALL = Bounds(memory=64 * MIB)
 PARSING = Bounds(memory=128 * MIB)
+# Of the server itself: worker processes have limits of their own.
+CONVERTING = Bounds(memory=64 * MIB, latency=2.0)
 
 
 def _uploads(profile: Callable[[], bytes]) -> Callable[[], Attacker]:
@@ -66,6 +68,10 @@ def _repeated(
     of: Requests, *allowed: int, connections: int = 2, pause: float = 0.1, required: int = 0
 ) -> Callable[[], Attacker]:
     return lambda: RepeatedRequests(of, frozenset(allowed), connections, pause, required=required)
+
+
+def _imports(file: Callable[[], bytes], *allowed: int) -> Callable[[], Attacker]:
+    return _repeated(foreign_files.imports(file), *allowed)
 
 
 ATTACKS = (
@@ -116,6 +122,37 @@ ATTACKS = (
         "millions of JSON objects",
         _repeated(requests.to_each_endpoint(lambda: requests.PLAIN_OBJECTS, {}), 400, 413),
         PARSING,
+    ),
+    Attack("a recording of nested types", _imports(foreign_files.nested_types, 400), CONVERTING),
+    Attack(
+        "millions of nodes of V8 in gzip",
+        _imports(foreign_files.millions_of_nodes, 413),
+        CONVERTING,
+    ),
+    Attack(
+        "a trie of growing names",
+        _repeated(foreign_files.ingested(foreign_files.growing_names, "trie"), 200, 413, 429),
+        CONVERTING,
+    ),
+    Attack("samples 9,000 frames deep", _imports(foreign_files.deep_samples, 413), CONVERTING),
+    Attack("lines of spaces", _imports(foreign_files.lines_of_spaces, 200, 413, 429), CONVERTING),
+    Attack(
+        "thousands of checkpoints",
+        _imports(foreign_files.many_checkpoints, 200, 413, 429),
+        CONVERTING,
+        is_nightly=True,
+    ),
+    # The body, the converted profile and its decoding, of two connections.
+    Attack(
+        "a wide heap profile of V8",
+        _imports(foreign_files.wide_heap, 200, 413, 429),
+        Bounds(memory=128 * MIB, latency=2.0),
+    ),
+    Attack(
+        "OTLP in JSON of a million objects",
+        _repeated(foreign_files.otlp_json, 413),
+        CONVERTING,
+        is_nightly=True,
     ),
     Attack(
         "twelve idle uploads",

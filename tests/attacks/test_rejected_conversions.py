@@ -8,8 +8,8 @@ import pytest
 
 from tests.attacks.attackers import foreign_files as files
 from tests.attacks.bounds import Request
-from tests.attacks.memory import resident_bytes
 from tests.attacks.server import Site, attacked_site
+from tests.processes import private_bytes
 from tests.waiting import until
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]
@@ -21,11 +21,10 @@ SECONDS = 60.0
 @pytest.fixture(scope="module")
 def strict_site() -> Iterator[Site]:
     """Yield a server whose limits large files exceed soon."""
-    limits = {
-        "FLAMEWATCH_CONVERSION_CPU_SECONDS": "1",
-        "FLAMEWATCH_CONVERSION_MEMORY_BYTES": str(128 * 2**20),
-    }
-    with attacked_site(**limits) as running:
+    with attacked_site(
+        FLAMEWATCH_CONVERSION_CPU_SECONDS="1",
+        FLAMEWATCH_CONVERSION_MEMORY_BYTES=str(128 * 2**20),
+    ) as running:
         yield running
 
 
@@ -63,12 +62,12 @@ def test_rejected_files_leave_no_memory_behind(
     site = strict_site
     sent = requests(site)
     assert set(send(site, sent, WARM_UP)) == {status}
-    before = resident_bytes(site)
+    before = private_bytes(site.pid)
     assert send(site, sent, count) == {status: count}
-    print(f"{resident_bytes(site) - before:+,} bytes after {count} rejections")
+    print(f"{private_bytes(site.pid) - before:+,} bytes after {count} rejections")
     # A worker that was replaced by another one is still ending, or the new one starting.
     until(
-        lambda: resident_bytes(site) <= before + MAX_GROWTH_BYTES,
+        lambda: private_bytes(site.pid) <= before + MAX_GROWTH_BYTES,
         SECONDS,
         "the memory that was used before the rejections",
     )

@@ -26,6 +26,7 @@ from common.worker_processes.pool import (
 from common.worker_processes.process import WorkerProgram
 from tests.common.worker_processes import jobs
 from tests.paths import ROOT
+from tests.processes import is_running
 from tests.waiting import until
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
@@ -42,15 +43,6 @@ def pool() -> Iterator[WorkerPool]:
     made = WorkerPool("test", PROGRAM, workers=2)
     yield made
     made.stop()
-
-
-def is_running(pid: int) -> bool:
-    """Return True for a process that has not ended, reaped or not."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except FileNotFoundError:
-        return False
-    return fields[0] != "Z"
 
 
 async def test_a_function_runs_in_another_process(pool: WorkerPool) -> None:

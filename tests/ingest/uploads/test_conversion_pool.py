@@ -10,6 +10,7 @@ import httpx
 import pytest
 from pytest_django import Settings
 
+from common.worker_processes.messages import Reply, ReplyKind, decode_reply, encode_reply
 from endpoints.errors import BadField, BadRequest
 from ingest.files import importing
 from ingest.otlp import export
@@ -161,8 +162,8 @@ def test_a_pprof_file_is_stored_by_the_bytes_that_were_sent(agent: Client) -> No
     ids=lambda each: type(each).__name__,
 )
 def test_a_rejection_is_the_same_after_its_way_from_the_worker(error: Exception) -> None:
-    made, arguments = error.__reduce__()[:2]  # type: ignore[misc]
-    again = made(*arguments)
+    classes = conversion_pool.pool._program.classes
+    again = decode_reply(encode_reply(Reply(ReplyKind.REJECTED, error), classes), classes).content
     assert (type(again), str(again)) == (type(error), str(error))
 
 

@@ -1,0 +1,39 @@
+"""Processes of a server under test, as /proc shows them."""
+
+from pathlib import Path
+
+_PROC = Path("/proc")
+
+
+def descendants(pid: int) -> list[int]:
+    """Return a process and all that it has started, directly or not."""
+    found = [pid]
+    for task in (_PROC / str(pid) / "task").iterdir():
+        try:
+            children = (task / "children").read_text().split()
+        except FileNotFoundError:  # the thread has ended
+            continue
+        for child in children:
+            found += descendants(int(child))
+    return found
+
+
+def is_running(pid: int) -> bool:
+    """Return True for a process that has not ended, whether its parent knows of it or not."""
+    try:
+        state = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def private_bytes(pid: int) -> int:
+    """Return the resident memory of a process and its descendants that no file has."""
+    total = 0
+    for each in descendants(pid):
+        try:
+            lines = (_PROC / str(each) / "status").read_text().splitlines()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        total += sum(int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
+    return total * 1024
