@@ -29,6 +29,7 @@ class RepeatedLog:
         left_out = self._count((logger.name, message, key))
         if left_out is None:
             return
+        args = tuple(_first_line(each) if isinstance(each, Exception) else each for each in args)
         if left_out:
             message, args = f"{message} (and %d more since the last such line)", (*args, left_out)
         logger.warning(message, *args)
@@ -55,6 +56,11 @@ class RepeatedLog:
     def clear(self) -> None:
         with self._lock:
             self._kinds.clear()
+
+
+def _first_line(error: Exception) -> str:
+    """Return the first line of an error's text: those of PostgreSQL have several."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 repeated_log = RepeatedLog()

@@ -17,9 +17,9 @@ _OF_OTHER_PROGRAMS = frozenset(
 )
 # Tests set variables of this prefix.
 _TEST_PREFIX = f"{PREFIX}TEST_"
-# Kubernetes and Docker tell each container the addresses of a service that is named flamewatch….
+# Kubernetes tells each container the addresses of services, of those named flamewatch… too.
 _OF_SERVICES = re.compile(
-    rf"{PREFIX}([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?|NAME|ENV_\w+)"
+    rf"{PREFIX}([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)"
 )
 _LEAST_SIMILARITY = 0.85
 

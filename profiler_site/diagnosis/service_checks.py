@@ -103,6 +103,10 @@ def _check_heartbeat(name: str, heartbeat: Heartbeat, remedy: str) -> Finding:
     except HeartbeatsUnavailable as error:
         text = f"Unknown while Redis does not respond: {first_line(error)}"
         return Finding(name, Severity.WARNING, text)
+    if not settings.REDIS_URL:
+        remedy = (
+            "It runs in this server, at least once a minute: restart the server if it does not."
+        )
     if last is None:
         return Finding(name, Severity.WARNING, f"Celery's {name} has not run yet. {remedy}")
     age = max(0.0, time.time() - last)

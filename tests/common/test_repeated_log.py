@@ -32,6 +32,13 @@ def test_a_kind_is_logged_once_a_minute_with_the_number_left_out(
     ]
 
 
+def test_an_error_takes_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    lines = RepeatedLog(Clock())
+    lines.warn(log, "Failed: %s", OSError("connection refused\n\tIs the server running?"))
+    lines.warn(log, "Failed again: %s", OSError())
+    assert caplog.messages == ["Failed: connection refused", "Failed again: OSError"]
+
+
 def test_other_messages_and_keys_are_kinds_of_their_own(caplog: pytest.LogCaptureFixture) -> None:
     lines = RepeatedLog(Clock())
     lines.warn(log, "Rejected", key="one")
