@@ -29,15 +29,17 @@ class UnknownName(NamedTuple):
     suggestion: str  # a similar setting, "" without one
 
 
-def find_unknown_names(environment: Mapping[str, str], known: Collection[str]) -> list[UnknownName]:
+def find_unknown_names(
+    environment: Mapping[str, str], settings: Collection[str]
+) -> list[UnknownName]:
     """Return the variables that begin with FLAMEWATCH_ and that nothing reads, sorted."""
     return [
         UnknownName(
-            name, next(iter(difflib.get_close_matches(name, known, 1, _LEAST_SIMILARITY)), "")
+            name, next(iter(difflib.get_close_matches(name, settings, 1, _LEAST_SIMILARITY)), "")
         )
         for name in sorted(environment)
         if name.startswith(PREFIX)
-        and name not in known
+        and name not in settings
         and name not in _OF_OTHER_PROGRAMS
         and not name.startswith(_TEST_PREFIX)
         and not _OF_SERVICES.fullmatch(name)

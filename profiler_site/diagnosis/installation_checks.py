@@ -157,7 +157,7 @@ def _read_database_clock() -> float:
 def _read_redis_clock() -> float:
     client = redis.Redis.from_url(settings.REDIS_URL, **redis_options())
     try:
-        seconds, microseconds = client.time()  # type: ignore[misc]
+        seconds, microseconds = client.time()
         return float(seconds) + float(microseconds) / 1e6
     finally:
         client.close()

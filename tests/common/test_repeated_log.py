@@ -10,7 +10,7 @@ from common.repeated_log import PERIOD_SECONDS, RepeatedLog
 log = logging.getLogger(__name__)
 
 
-class Clock:
+class MonotonicClock:
     now = 1000.0
 
     def __call__(self) -> float:
@@ -20,7 +20,7 @@ class Clock:
 def test_a_kind_is_logged_once_a_minute_with_the_number_left_out(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    clock = Clock()
+    clock = MonotonicClock()
     lines = RepeatedLog(clock)
     for number in range(5):
         lines.warn(log, "Redis failed: %s", number)
@@ -33,14 +33,14 @@ def test_a_kind_is_logged_once_a_minute_with_the_number_left_out(
 
 
 def test_an_error_takes_one_line(caplog: pytest.LogCaptureFixture) -> None:
-    lines = RepeatedLog(Clock())
+    lines = RepeatedLog(MonotonicClock())
     lines.warn(log, "Failed: %s", OSError("connection refused\n\tIs the server running?"))
     lines.warn(log, "Failed again: %s", OSError())
     assert caplog.messages == ["Failed: connection refused", "Failed again: OSError"]
 
 
 def test_other_messages_and_keys_are_kinds_of_their_own(caplog: pytest.LogCaptureFixture) -> None:
-    lines = RepeatedLog(Clock())
+    lines = RepeatedLog(MonotonicClock())
     lines.warn(log, "Rejected", key="one")
     lines.warn(log, "Rejected", key="two")
     lines.warn(log, "Stored")
@@ -51,7 +51,7 @@ def test_the_number_of_kinds_is_bounded(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(repeated_log, "_MAX_KINDS", 3)
-    lines = RepeatedLog(Clock())
+    lines = RepeatedLog(MonotonicClock())
     for number in range(100):
         lines.warn(log, "Rejected", key=f"{number}")
     assert len(caplog.messages) == 4

@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,15 +51,14 @@ PAGES = (
 
 
 @dataclass
-class Service:
-    """Service that can be stopped and started again at the same address."""
+class StoppableService:
+    """StoppableService that can be stopped and started again at the same address."""
 
-    start_context: "object"
+    start_context: Callable[[], AbstractContextManager[object]]
     _running: ExitStack = field(default_factory=ExitStack)
 
     def start(self) -> object:
-        context: AbstractContextManager[object] = self.start_context()  # type: ignore[operator]
-        return self._running.enter_context(context)
+        return self._running.enter_context(self.start_context())
 
     def stop(self) -> None:
         self._running.close()
@@ -69,9 +68,9 @@ class Service:
 class Installation:
     server: RunningServer
     tenant: Tenant
-    database: Service
-    redis: Service
-    store: Service
+    database: StoppableService
+    redis: StoppableService
+    store: StoppableService
     uploads: int = 0
 
     def request(self, method: str, path: str, body: object = None) -> httpx.Response:
@@ -153,9 +152,9 @@ def folder() -> Iterator[Path]:
 @pytest.fixture
 def installation(folder: Path) -> Iterator[Installation]:
     ports = [free_port() for _ in range(3)]
-    database = Service(lambda: services.postgresql(folder, port=ports[0]))
-    redis = Service(lambda: services.redis(folder, ports[1]))
-    store = Service(lambda: services.s3(folder, ports[2]))
+    database = StoppableService(lambda: services.postgresql(folder, port=ports[0]))
+    redis = StoppableService(lambda: services.redis(folder, ports[1]))
+    store = StoppableService(lambda: services.s3(folder, ports[2]))
     with ExitStack() as running:
         started = [each.start() for each in (database, redis, store)]
         for each in (database, redis, store):
@@ -170,7 +169,7 @@ def installation(folder: Path) -> Iterator[Installation]:
             "FLAMEWATCH_METRICS_TOKEN": TOKEN,
             "FLAMEWATCH_POLL_TIMEOUT_SECONDS": "1",
         }
-        server = running.enter_context(server_in(folder, **environment))
+        server = running.enter_context(server_in(folder, checkout=None, **environment))
         for arguments in (
             ("worker", "--pool", "prefork", "--concurrency", "1"),
             ("beat", "--schedule", f"{folder}/beat"),
@@ -202,7 +201,7 @@ def _everything_works(installation: Installation, client: httpx.Client) -> None:
     until(_parks(installation), SECONDS, "parked handshake")
 
 
-def _parks(installation: Installation) -> "object":
+def _parks(installation: Installation) -> Callable[[], bool]:
     return lambda: "Nothing to capture" in installation.handshake().text
 
 

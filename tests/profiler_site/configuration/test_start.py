@@ -80,7 +80,7 @@ def test_services_that_may_recover_are_warned_of(tmp_path: Path) -> None:
         "REDIS_URL": f"redis://{away}/0",
         "FLAMEWATCH_OTHER_THING": "1",
     }
-    with server_in(tmp_path, **environment) as server:
+    with server_in(tmp_path, checkout=None, **environment) as server:
         log = server.log.read_text()
     assert f"The blob store at http://{away} does not respond" in log
     assert "Redis does not respond" in log

@@ -5,7 +5,7 @@ import pytest
 from profiler_site.configuration import env
 from profiler_site.configuration.unknown_names import find_unknown_names
 
-KNOWN = {"FLAMEWATCH_SIGNUP", "FLAMEWATCH_MAX_SAMPLES", "FLAMEWATCH_GRPC_PORT"}
+SETTINGS = {"FLAMEWATCH_SIGNUP", "FLAMEWATCH_MAX_SAMPLES", "FLAMEWATCH_GRPC_PORT"}
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ KNOWN = {"FLAMEWATCH_SIGNUP", "FLAMEWATCH_MAX_SAMPLES", "FLAMEWATCH_GRPC_PORT"}
     ],
 )
 def test_unknown_name_is_found_with_a_similar_setting(name: str, suggestion: str) -> None:
-    assert find_unknown_names({name: "1", "PATH": "/bin"}, KNOWN) == [(name, suggestion)]
+    assert find_unknown_names({name: "1", "PATH": "/bin"}, SETTINGS) == [(name, suggestion)]
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,9 @@ def test_unknown_name_is_found_with_a_similar_setting(name: str, suggestion: str
     ],
 )
 def test_names_of_settings_agents_and_kubernetes_are_no_mistakes(name: str) -> None:
-    assert find_unknown_names({name: "1"}, KNOWN) == []
+    assert find_unknown_names({name: "1"}, SETTINGS) == []
 
 
-def test_all_settings_and_their_former_names_are_known() -> None:
+def test_all_settings_and_their_former_names_are_registered() -> None:
     names = {"FLAMEWATCH_SECRET_KEY", "FLAMEWATCH_DATA_DIR", "FLAMEWATCH_HOLD_SECONDS"}
     assert names <= env.read_names
