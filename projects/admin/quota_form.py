@@ -1,14 +1,17 @@
 """Form of a quota in the admin, and the audit entry of its changes."""
 
+from datetime import timedelta
 from typing import Any, cast
 
 from django import forms
+from django.db.models import Sum
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from projects import audit
-from projects.models import Project, Quota, User
+from projects.models import DayUsage, Project, Quota, User
+from projects.usage import day_usage
 from projects.usage.limits import BUILT_IN, LimitName
 
 DEFAULTS = "defaults"  # subject of entries about the limits of all projects
@@ -28,16 +31,26 @@ class QuotaForm(forms.ModelForm):  # type: ignore[type-arg]
         default = _default_retention(self.instance)
         before, after = self.initial.get("retention_days"), self.cleaned_data["retention_days"]
         before, after = (default if days is None else days for days in (before, after))
-        if after < before and not self.cleaned_data["delete_older"]:
+        if 1 <= after < before and not self.cleaned_data["delete_older"]:
             self.add_error(
                 "delete_older",
                 _(
-                    "The retention is %(before)d days. With %(after)d days, older profiles are"
-                    " deleted within the hour. Select this to confirm."
+                    "The retention is %(before)d days. With %(after)d days, about %(profiles)s"
+                    " profiles that arrived before are deleted within the hour. Select this to"
+                    " confirm."
                 )
-                % {"before": before, "after": after},
+                % {
+                    "before": before,
+                    "after": after,
+                    "profiles": f"{_count_older(self._project(), before, after):,}",
+                },
             )
         return cleaned
+
+    def _project(self) -> Project | None:
+        """Return the project of the quota, None for the defaults."""
+        quota: Quota = self.instance
+        return quota.project if quota.project_id else self.cleaned_data.get("project")
 
 
 def record_changes(request: HttpRequest, project: Project | None, form: QuotaForm) -> None:
@@ -63,3 +76,21 @@ def _default_retention(quota: Quota) -> int:
         return built_in
     defaults = Quota.objects.filter(project=None).values_list("retention_days", flat=True).first()
     return built_in if defaults is None else defaults
+
+
+def _count_older(project: Project | None, before: int, after: int) -> int:
+    """Count the profiles that only the longer retention keeps, by the day of their arrival.
+
+    Without a project, count those of all projects that have no retention of their own.
+    """
+    today = day_usage.utc_day()
+    rows = DayUsage.objects.filter(
+        day__gte=today - timedelta(days=before), day__lt=today - timedelta(days=after)
+    )
+    if project is not None:
+        rows = rows.filter(project=project)
+    else:
+        own = Quota.objects.exclude(project=None).exclude(retention_days=None)
+        rows = rows.exclude(project__in=own.values("project"))
+    total: int | None = rows.aggregate(total=Sum("profiles"))["total"]
+    return total or 0

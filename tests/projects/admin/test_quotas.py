@@ -2,6 +2,7 @@
 
 import asyncio
 import html
+from datetime import timedelta
 
 import pytest
 from django.test import Client
@@ -100,19 +101,28 @@ def test_there_is_one_row_of_defaults_only(admin: Client) -> None:
 
 def test_a_retention_of_no_days_is_rejected(admin: Client, project: Project) -> None:
     url = reverse("admin:projects_project_change", args=[project.pk])
-    response = admin.post(
-        url, change_project(project, retention_days="0") | {"quota-0-delete_older": "on"}
-    )
+    form = change_project(project, retention_days="0")
+    assert "Select this to confirm" not in admin.post(url, form).content.decode()
+    response = admin.post(url, form | {"quota-0-delete_older": "on"})
     assert response.status_code == 200
     assert "greater than or equal to 1" in response.content.decode()
     assert not Quota.objects.filter(project=project).exists()
 
 
+def add_usage(project: Project, days_ago: int, profiles: int) -> None:
+    day = utc_day() - timedelta(days=days_ago)
+    DayUsage.objects.create(project=project, day=day, profiles=profiles)
+
+
 def test_a_shorter_retention_is_confirmed(admin: Client, project: Project) -> None:
     url = reverse("admin:projects_project_change", args=[project.pk])
+    for days, profiles in ((31, 5), (30, 3), (8, 1200), (7, 70), (0, 7)):
+        add_usage(project, days, profiles)
     form = change_project(project, retention_days="7")
     response = admin.post(url, form)
-    assert "The retention is 30 days. With 7 days, older profiles" in response.content.decode()
+    assert (
+        "The retention is 30 days. With 7 days, about 1,203 profiles" in response.content.decode()
+    )
     assert not Quota.objects.filter(project=project).exists()
     assert admin.post(url, form | {"quota-0-delete_older": "on"}).status_code == 302
     assert Quota.objects.get(project=project).retention_days == 7
@@ -120,6 +130,17 @@ def test_a_shorter_retention_is_confirmed(admin: Client, project: Project) -> No
     assert admin.post(url, longer).status_code == 302
     default = change_project(project, retention_days="")
     assert admin.post(url, default).status_code == 302
+
+
+def test_a_shorter_default_retention_counts_projects_without_their_own(
+    admin: Client, project: Project, other_project: Project
+) -> None:
+    add_usage(project, 20, 11)
+    add_usage(other_project, 20, 500)
+    Quota.objects.create(project=other_project, retention_days=25)
+    row, _created = Quota.objects.get_or_create(project=None)
+    url = reverse("admin:projects_quota_change", args=[row.pk])
+    assert "about 11 profiles" in admin.post(url, {"retention_days": "5"}).content.decode()
 
 
 def test_a_shorter_default_retention_is_confirmed(admin: Client) -> None:
