@@ -6,10 +6,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ingest.formats.imported_profile import ImportedProfile
+from ingest.formats.pprof_file import difference_warning
 from ingest.formats.pyroscope.sample_types import type_samples
 from profiles.engine.errors import BadProfile
 from profiles.engine.pprof.gunzip import gunzip
-from profiles.engine.pprof.header import ProfileHeader, read_header
+from profiles.engine.pprof.header import ProfileHeader, find_negative_types, read_header
 from profiles.engine.pprof.limits import DecodeLimits
 from projects.profile_types import INSTANTANEOUS, ProfileType
 
@@ -43,7 +44,8 @@ def import_pprof(
     Each profile type gets the same bytes with other sample types. Raise BadProfile if no sample
     type is known, and TooLarge above `max_raw` bytes after gunzip.
     """
-    header = read_header(gunzip(body, max_raw), limits)
+    raw = gunzip(body, max_raw)
+    header = read_header(raw, limits)
     typed = type_samples(header.sample_types, context.profile, context.display)
     names, warnings = dict(typed.names), []
     if typed.unknown:
@@ -56,6 +58,10 @@ def import_pprof(
             f"Totals since the start of the program, not of this profile: {_listed(left_out)}. "
             'Profiles of allocations have the label __delta__="false".'
         )
+    if {ProfileType.HEAP, ProfileType.HEAP_ALLOC} <= names.keys():
+        in_use = names[ProfileType.HEAP]
+        if not find_negative_types(raw, limits).isdisjoint(in_use):
+            warnings.append(difference_warning(names.pop(ProfileType.HEAP)))
     if not names:
         raise BadProfile(" ".join(warnings))
     is_split = len(names) > 1 or bool(warnings)

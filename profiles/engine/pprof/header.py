@@ -6,10 +6,13 @@ import numpy as np
 
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric
-from profiles.engine.pprof.limits import DecodeLimits
+from profiles.engine.pprof.columns import numbers
+from profiles.engine.pprof.limits import DecodeLimits, setting
 from profiles.engine.pprof.samples import read_labels
 from profiles.engine.pprof.symbols import ProfileStrings
 from profiles.engine.pprof.wire import ProfileFields, WireReader, varint_fields
+
+_VALUES = 2  # field of a sample
 
 
 class ProfileHeader(NamedTuple):
@@ -38,6 +41,27 @@ def read_header(raw: bytes, limits: DecodeLimits) -> ProfileHeader:
         time_ns=nanoseconds(fields.scalars["time"]),
         duration_ns=max(0, fields.scalars["duration"]),
         common_labels=_common_labels(reader, fields, strings, limits),
+    )
+
+
+def find_negative_types(raw: bytes, limits: DecodeLimits) -> frozenset[str]:
+    """Return the names of the sample types that have negative values, as differences do.
+
+    Raise as read_header does. Nothing is found in samples without a value for each type, which
+    decode_profile rejects.
+    """
+    reader = WireReader(raw)
+    fields = ProfileFields(reader, limits)
+    strings = ProfileStrings(reader, fields.ranges["strings"])
+    types = varint_fields(reader, fields.ranges["sample_types"], 3)[:, 1].tolist()
+    width, samples = len(types), fields.ranges["samples"]
+    most = width * limits.max_samples
+    values, ends = numbers(reader, samples, _VALUES, setting("max_samples"), most)
+    if not width or (np.diff(ends, prepend=0) != width).any():
+        return frozenset()
+    lowest = values.reshape(-1, width).min(axis=0, initial=0).tolist()
+    return frozenset(
+        strings.text(name) for name, value in zip(types, lowest, strict=True) if value < 0
     )
 
 
