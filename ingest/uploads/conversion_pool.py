@@ -24,7 +24,9 @@ from projects.profile_types import ProfileType
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
 
-WORKERS = min(8, os.cpu_count() or 2)
+# More than cores: three projects with files that take half a minute leave one for all others. Two
+# start with the server, the others when they are needed.
+WORKERS = max(4, min(8, os.cpu_count() or 2))
 # With the body, at most 16 MiB by default, the memory that a project's uploads may use.
 MAX_RESULT_BYTES = 48 * 2**20
 # A share of CPU time beside the threads of the server, where all are busy, of a quarter.
