@@ -32,7 +32,7 @@ WORDS = {"failed": "failed", "passed": "passed", "skipped": "skipped", "xfailed"
 
 
 @dataclass
-class Outcome:
+class StageOutcome:
     """Sum of the results of the completed stages."""
 
     counts: Counter[str]
@@ -48,7 +48,7 @@ class Outcome:
 def main(arguments: Sequence[str]) -> int:
     level = arguments[0] if len(arguments) == 1 and arguments[0] in LEVELS else None
     stages = LEVELS[level] if level else _given(arguments)
-    began, outcome = time.monotonic(), Outcome(Counter(), [])
+    began, outcome = time.monotonic(), StageOutcome(Counter(), [])
     try:
         with _environments(stages) as environments, leftovers.adopted():
             for stage in stages:
@@ -90,7 +90,7 @@ def _environments(stages: Sequence[PytestRun]) -> Iterator[dict[bool, dict[str, 
         yield environments
 
 
-def _run(stage: PytestRun, environment: dict[str, str], outcome: Outcome) -> None:
+def _run(stage: PytestRun, environment: dict[str, str], outcome: StageOutcome) -> None:
     """Run one stage and add its counts; fail it if it leaves processes behind."""
     print(f"== {stage.name}", flush=True)
     with tempfile.TemporaryDirectory(prefix="flamewatch-counts-") as folder:

@@ -22,13 +22,13 @@ with leftovers.adopted():
 
 def test_the_closing_line_has_the_form_of_pytest_s_own() -> None:
     counts = Counter(passed=4500, skipped=3, rerun=1, failed=0)
-    assert run.Outcome(counts, []).closing_line(700.123) == (
+    assert run.StageOutcome(counts, []).closing_line(700.123) == (
         "================== 4500 passed, 3 skipped, 1 rerun in 700.12s =================="
     )
 
 
 def test_the_closing_line_names_failures_first() -> None:
-    line = run.Outcome(Counter(passed=2, failed=1, error=1), []).closing_line(1)
+    line = run.StageOutcome(Counter(passed=2, failed=1, error=1), []).closing_line(1)
     assert line.strip("= ") == "1 failed, 2 passed, 1 errors in 1.00s"
 
 

@@ -29,7 +29,7 @@ class JobLimits:
     result_bytes: int
 
 
-class Request(NamedTuple):
+class JobRequest(NamedTuple):
     function: Callable[..., object]
     args: tuple[object, ...]
     limits: JobLimits
@@ -49,7 +49,7 @@ class Reply(NamedTuple):
     content: Any = None
 
 
-def encode_request(request: Request) -> list[memoryview]:
+def encode_request(request: JobRequest) -> list[memoryview]:
     """Return the message as buffers; long bytes among the arguments are not copied."""
     buffers: list[pickle.PickleBuffer] = []
     args = tuple(
@@ -71,8 +71,8 @@ def read_parts(file: BinaryIO) -> list[bytes] | None:
     return [file.read(length) for length in lengths]
 
 
-def decode_request(parts: Sequence[bytes]) -> Request:
-    request: Request = pickle.loads(parts[0], buffers=parts[1:])  # noqa: S301  from the parent
+def decode_request(parts: Sequence[bytes]) -> JobRequest:
+    request: JobRequest = pickle.loads(parts[0], buffers=parts[1:])  # noqa: S301  from the parent
     return request
 
 

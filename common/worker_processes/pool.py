@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
 from common.fair_threads import FairLimits, FairThreads
-from common.worker_processes.messages import JobLimits, ReplyKind, Request, encode_request
+from common.worker_processes.messages import JobLimits, JobRequest, ReplyKind, encode_request
 from common.worker_processes.process import (
     Death,
     WallTimePassed,
@@ -152,7 +152,7 @@ class WorkerPool:
         may raise, are plain values and instances of the classes of the program.
         Raise these exceptions, LimitExceeded, JobCrashed, WorkerLost or JobFailed.
         """
-        work = partial(self._perform, Request(function, args, limits))
+        work = partial(self._perform, JobRequest(function, args, limits))
         submitted = self._threads.submit(tenant, tenant, work)
         # What raises below must not hold the arguments by this frame.
         del function, args, work
@@ -162,7 +162,7 @@ class WorkerPool:
         finally:
             del result
 
-    def _perform(self, request: Request) -> list[_Result]:
+    def _perform(self, request: JobRequest) -> list[_Result]:
         """Run a job, again on another worker if its first one crashes or is lost.
 
         Return the result in a list, out of which the caller takes it: the future is part of a

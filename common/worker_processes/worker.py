@@ -30,9 +30,9 @@ import orjson
 from common.worker_processes.messages import (
     REPLY_HEADER,
     JobLimits,
+    JobRequest,
     Reply,
     ReplyKind,
-    Request,
     decode_request,
     encode_reply,
     read_parts,
@@ -161,7 +161,7 @@ def _limited(limits: JobLimits, address_space: int) -> Iterator[None]:
             _set_soft_limit(kind, resource.RLIM_INFINITY)
 
 
-def _run(request: Request, classes: Collection[type]) -> Reply:
+def _run(request: JobRequest, classes: Collection[type]) -> Reply:
     try:
         return Reply(ReplyKind.DONE, request.function(*request.args))
     except MemoryError:

@@ -27,7 +27,7 @@ class Pair(NamedTuple):
     second: tuple[bytes, ...]
 
 
-class Rejection(Exception):
+class BadValue(Exception):
     """Exception whose text is not its arguments."""
 
     def __init__(self, name: str, value: int) -> None:
@@ -42,7 +42,7 @@ class Unlisted(Exception):
     """Exception that the program of the tests does not list."""
 
 
-CLASSES = (Colour, Point, Pair, Rejection)
+CLASSES = (Colour, Point, Pair, BadValue)
 
 
 def process_id() -> int:
@@ -58,7 +58,7 @@ def make_pair(body: bytes) -> Pair:
 
 
 def reject(name: str) -> None:
-    raise Rejection(name, 7)
+    raise BadValue(name, 7)
 
 
 def fail() -> None:
@@ -83,9 +83,9 @@ def sleep(*_: object) -> None:
 
 
 def allocate() -> None:
-    held = []
+    blocks = []
     while True:
-        held.append(b"x" * 2**20)
+        blocks.append(b"x" * 2**20)
 
 
 def allocate_and_abort() -> None:
@@ -170,12 +170,12 @@ class Forged:
         return os.getpid, ()
 
 
-_KEPT: list[bytes] = []
+_ALLOCATED: list[bytes] = []
 
 
 def keep_memory(size: int) -> int:
-    _KEPT.append(b"x" * size)
-    return sum(map(len, _KEPT))
+    _ALLOCATED.append(b"x" * size)
+    return sum(map(len, _ALLOCATED))
 
 
 def use_cpu(seconds: float) -> int:

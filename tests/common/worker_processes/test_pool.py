@@ -72,14 +72,14 @@ async def test_results_are_instances_of_listed_classes(pool: WorkerPool) -> None
 async def test_a_listed_exception_is_raised_again_without_frames_of_the_job(
     pool: WorkerPool,
 ) -> None:
-    with pytest.raises(jobs.Rejection, match="the value is 7") as found:
+    with pytest.raises(jobs.BadValue, match="the value is 7") as found:
         await pool.run("a", LIMITS, jobs.reject, "the value")
     assert (found.value.name, found.value.value) == ("the value", 7)
     assert pool.statistics.jobs == {Outcome.REJECTED: 1}
 
 
 async def test_a_rejection_holds_no_argument_of_its_job(pool: WorkerPool) -> None:
-    with pytest.raises(jobs.Rejection) as found:
+    with pytest.raises(jobs.BadValue) as found:
         await pool.run("a", LIMITS, jobs.reject, "the value")
     frames = [frame for frame, _ in traceback.walk_tb(found.value.__traceback__)]
     own = [frame for frame in frames if frame.f_code.co_filename.endswith("pool.py")]
@@ -90,20 +90,20 @@ async def test_a_rejection_holds_no_argument_of_its_job(pool: WorkerPool) -> Non
 async def test_a_rejection_frees_the_arguments_without_a_garbage_collection(
     pool: WorkerPool,
 ) -> None:
-    class Caller:
+    class LocalObject:
         """Object of the frame that the exception passes."""
 
-    async def call(caller: Caller) -> weakref.ref[Caller]:
+    async def call(caller: LocalObject) -> weakref.ref[LocalObject]:
         try:
             await pool.run("a", LIMITS, jobs.reject, "the value")
-        except jobs.Rejection:
+        except jobs.BadValue:
             return weakref.ref(caller)
         raise AssertionError
 
     gc.collect()
     gc.disable()
     try:
-        found = await call(Caller())
+        found = await call(LocalObject())
         assert found() is None
     finally:
         gc.enable()
