@@ -19,6 +19,9 @@ from profiles.engine.blocks.sparse_rows import decode_nodes, sum_rows
 from profiles.engine.cancellation import Check, unchecked
 
 CHUNK_ROWS = 256
+# Small profiles share larger chunks: reading many small sections takes longer than adding up what
+# is in them. This many values are some 400 KiB in the block.
+FULL_CHUNK_VALUES = 2**18
 CHUNK_VALUES = 2**22  # values; a chunk ends with the row that exceeds this
 _SURELY = 2.0**62  # a sum of floats below this is less than 2**63 in spite of rounding
 _LOW = np.uint64(2**32 - 1)
@@ -48,8 +51,11 @@ def cut(starts: NDArray[np.int64]) -> list[int]:
     """Return the first row of each chunk, followed by the number of rows."""
     rows, cuts = len(starts) - 1, [0]
     while cuts[-1] < rows:
-        most = int(np.searchsorted(starts, starts[cuts[-1]] + CHUNK_VALUES))
-        cuts.append(min(cuts[-1] + CHUNK_ROWS, max(most, cuts[-1] + 1), rows))
+        first = cuts[-1]
+        full, most = np.searchsorted(
+            starts, [starts[first] + FULL_CHUNK_VALUES, starts[first] + CHUNK_VALUES]
+        ).tolist()
+        cuts.append(min(max(first + CHUNK_ROWS, full), max(most, first + 1), rows))
     return cuts
 
 

@@ -168,6 +168,7 @@ def test_a_large_block_is_looked_at_chunk_by_chunk(
     looks = []
     for hour, profiles in enumerate((2, 12)):
         monkeypatch.setattr(sparse_values, "CHUNK_ROWS", 1)
+        monkeypatch.setattr(sparse_values, "FULL_CHUNK_VALUES", 1)
         for minute in range(profiles):
             rows.stored(shop, minutes=60 * hour + minute)
         hour_blocks.compact_hours(shop.project_id, rows.NOON + timedelta(days=3))

@@ -107,6 +107,7 @@ def test_of_the_nodes_that_sums_have_found_they_are_the_same_bits(
 @pytest.mark.parametrize("marked", [False, True])
 def test_of_several_chunks(marked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparse_values, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(sparse_values, "FULL_CHUNK_VALUES", 1)
     stacks = [{"main;a;b": i + 1, f"main;{i % 3};a": 2 * i, "a;main": 7} for i in range(7)]
     profiles = [profile_of(tree_of(of_one), time=i) for i, of_one in enumerate(stacks)]
     block = open_hour(build_hour(profiles))
