@@ -7,7 +7,7 @@ must pass. Thousands and decimals are separated as the language of the interface
 from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
 
 # Units of each kind with their size in the base unit, in ascending order.
@@ -23,11 +23,12 @@ _SCALES: dict[str, tuple[tuple[str, float], ...]] = {
         ("PiB", 2**50),
     ),
 }
-_SINGULAR = {
-    "cores": "core",
-    "millicores": "millicore",
-    "threads": "thread",
-    "waits": "wait",
+# Units that are words: singular and plural. Others are symbols, or names of an agent's own.
+_WORDS = {
+    "cores": (gettext_noop("core"), gettext_noop("cores")),
+    "millicores": (gettext_noop("millicore"), gettext_noop("millicores")),
+    "threads": (gettext_noop("thread"), gettext_noop("threads")),
+    "waits": (gettext_noop("wait"), gettext_noop("waits")),
 }
 _SMALLEST = "0.01"
 PER_SECOND = "/s"  # end of the unit of a rate
@@ -45,6 +46,11 @@ _SEPARATORS = {"es": Separators(".", ",")}  # of languages that differ from Engl
 def separators() -> Separators:
     """Return the separators of the active language."""
     return _SEPARATORS.get((get_language() or "").partition("-")[0], _ENGLISH)
+
+
+def unit_words() -> dict[str, str]:
+    """Return the units that are words, singular and plural, in the interface's language."""
+    return {word: _(word) for words in _WORDS.values() for word in words}
 
 
 def format_value(value: float, unit: str) -> str:
@@ -66,7 +72,7 @@ def _formatted(value: float, unit: str) -> str:
     if scale is None:
         return _with_name(value, unit)
     if value < float(_SMALLEST) * min(1, scale[0][1]):
-        return f"<{_localised(_SMALLEST)} {scale[0][0]}"
+        return _named(f"<{_localised(_SMALLEST)}", scale[0][0])
     name, size = next((each for each in scale if _fits(value / each[1])), scale[-1])
     return _named(_digits(value / size), name)
 
@@ -95,8 +101,9 @@ def _with_name(value: float, unit: str) -> str:
 
 
 def _named(number: str, unit: str) -> str:
-    """Append the unit, in the singular after `1`."""
-    return f"{number} {_SINGULAR.get(unit, unit) if number == '1' else unit}"
+    """Append the unit, a word in the interface's language and in the singular after `1`."""
+    words = _WORDS.get(unit)
+    return f"{number} {_(words[number != '1']) if words else unit}"
 
 
 def _fits(value: float) -> bool:

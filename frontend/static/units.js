@@ -28,7 +28,7 @@ const SCALES = {
     ['PiB', 2 ** 50],
   ],
 };
-/** @type {Record<string, string>} */
+/** @type {Record<string, string>} of units that are words; others are symbols, or names of an agent's own */
 const SINGULAR = { cores: 'core', millicores: 'millicore', threads: 'thread', waits: 'wait' };
 const SMALLEST = '0.01';
 const PER_SECOND = '/s'; // end of the unit of a rate
@@ -44,7 +44,7 @@ export function formatValue(value, unit) {
   if (unit.endsWith(PER_SECOND)) return `${formatValue(value, unit.slice(0, -PER_SECOND.length))}${PER_SECOND}`;
   const scale = SCALES[unit];
   if (!scale) return withName(value, unit);
-  if (value < Number(SMALLEST) * Math.min(1, scale[0][1])) return `<${localised(SMALLEST)} ${scale[0][0]}`;
+  if (value < Number(SMALLEST) * Math.min(1, scale[0][1])) return named(`<${localised(SMALLEST)}`, scale[0][0]);
   for (const [name, size] of scale) {
     const last = name === scale[scale.length - 1][0];
     if (last || Number((value / size).toPrecision(3)) < 1000) return named(digits(value / size), name);
@@ -97,9 +97,12 @@ function withName(value, unit) {
   return unit === 'count' || unit === '' ? number : named(number, unit);
 }
 
-/** Append the unit, in the singular after `1`. @param {string} number @param {string} unit */
+/** Append the unit, a word in the page's language and in the singular after `1`. @param {string} number @param {string} unit */
 function named(number, unit) {
-  return `${number} ${(number === '1' && SINGULAR[unit]) || unit}`;
+  const singular = SINGULAR[unit];
+  if (!singular) return `${number} ${unit}`;
+  const word = number === '1' ? singular : unit;
+  return `${number} ${textOf(`unit-${word}`, word)}`;
 }
 
 /**

@@ -4,7 +4,13 @@ from datetime import datetime
 
 from django import template
 
-from frontend.components.units import Separators, format_count, format_percent, separators
+from frontend.components.units import (
+    Separators,
+    format_count,
+    format_percent,
+    separators,
+    unit_words,
+)
 from frontend.queries.params import time_text
 
 register = template.Library()
@@ -38,3 +44,9 @@ def rfc3339(time: datetime) -> str:
 def number_separators() -> Separators:
     """Return the separators of thousands and decimals in the interface's language."""
     return separators()
+
+
+@register.simple_tag
+def units_as_words() -> dict[str, str]:
+    """Return the units that are words, singular and plural, in the interface's language."""
+    return unit_words()

@@ -15,11 +15,11 @@ from projects.usage.quota_reached import QuotaReached, amount_text
 from projects.usage.rejections import RejectionCount, RejectionReason, rejections_of
 
 LABELS: dict[LimitName, Promise] = {
-    LimitName.PROFILES_PER_MINUTE: _("Profiles a minute"),
-    LimitName.PROFILES_PER_DAY: _("Profiles a day"),
-    LimitName.NEW_DEPLOYMENTS_PER_DAY: _("New deployments a day"),
+    LimitName.PROFILES_PER_MINUTE: _("Profiles per minute"),
+    LimitName.PROFILES_PER_DAY: _("Profiles per day"),
+    LimitName.NEW_DEPLOYMENTS_PER_DAY: _("New deployments per day"),
     LimitName.STORED_BYTES: _("Stored"),
-    LimitName.BYTES_PER_PROFILE: _("Size of a profile"),
+    LimitName.BYTES_PER_PROFILE: _("Profile size"),
     LimitName.PARKED_HANDSHAKES: _("Waiting agents"),
     LimitName.RETENTION_DAYS: _("Retention"),
 }

@@ -35,7 +35,7 @@ class EditorForm(forms.Form):
         label=gettext_lazy("Editor link template"),
         max_length=MAX_PATTERN,
         required=False,
-        help_text=gettext_lazy("Empty: frames have no link to an editor."),
+        help_text=gettext_lazy("Leave empty for no links to an editor."),
     )
 
     def clean_editor_url(self) -> str:

@@ -93,14 +93,14 @@ def node_package(request: HttpRequest, name: str) -> HttpResponse:
 
 def _archive(content: bytes | None, kind: str) -> HttpResponse:
     if content is None:
-        raise Http404(_("No such file of the agent."))
+        raise Http404(_("No such agent file."))
     return HttpResponse(content, kind, headers={"Cache-Control": "public, no-cache"})
 
 
 def _file(name: str) -> AgentFile:
     file = agent_file(name)
     if file is None:
-        raise Http404(_("No such file of the agent. All files: /agents/python/"))
+        raise Http404(_("No such agent file. All files: /agents/python/"))
     return file
 
 

@@ -132,7 +132,7 @@ def revoke(request: HttpRequest, project_id: str) -> HttpResponse:
 def _member_who_embeds(request: HttpRequest, project_id: str) -> Member:
     member = membership(request.user, project_id)
     if not may_embed(member):
-        raise PermissionDenied(_("Your role may not embed images of this project."))
+        raise PermissionDenied(_("Your role does not allow embedding images of this project."))
     return member
 
 

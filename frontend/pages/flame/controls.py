@@ -100,7 +100,7 @@ def _colours(params: PageParams) -> list[Item]:
 
 
 def _orders(params: PageParams) -> list[Item]:
-    shown = [("weight", _("Sort by value")), ("name", _("Sort by name"))]
+    shown = [("weight", _("By value")), ("name", _("By name"))]
     return [Item(by, name, params.order == by) for by, name in shown]
 
 

@@ -116,7 +116,7 @@ def _author(request: HttpRequest, project_id: str) -> Member:
     """Return the membership of a user who may write notes; raise PermissionDenied otherwise."""
     member = membership(request.user, project_id)
     if not may_annotate(member):
-        raise PermissionDenied(_("Your role may not change the notes of this project."))
+        raise PermissionDenied(_("Your role does not allow changing notes of this project."))
     return member
 
 

@@ -62,7 +62,12 @@ def status(request: HttpRequest, project_id: str) -> HttpResponse:
     now = progress(query_context(request, project), project)
     if LenientReader.of_query(request.GET).read(STATE) == now.state:
         return HttpResponse(status=204)
-    context = {"project": project, "progress": now, "imported_url": _imported_url(project, now)}
+    context = {
+        "project": project,
+        "progress": now,
+        "imported_url": _imported_url(project, now),
+        "is_update": True,
+    }
     return render(request, "frontend/setup/waiting.html", context)
 
 

@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
+from django.utils import translation
 
 from frontend.components.units import format_count, format_percent, format_value
 from tests.node import run_module
@@ -25,6 +26,12 @@ def test_a_share_has_one_decimal_at_most(part: float, whole: float, text: str) -
 @pytest.mark.parametrize(("value", "text"), CASES["count"])
 def test_a_count_has_commas(value: float, text: str) -> None:
     assert format_count(value) == text
+
+
+def test_units_that_are_words_are_translated() -> None:
+    with translation.override("es"):
+        assert format_value(2, "cores") == f"2 {translation.gettext('cores')}" != "2 cores"
+        assert format_value(1.5, "bytes") == "1,5 B"
 
 
 SCRIPT = """

@@ -58,7 +58,7 @@ def test_they_are_summed_by_reason_for_today_and_for_a_week(project: Project, cl
     first, second = rejections_of(project.pk)
     assert (first.reason, first.today, first.week) == ("upload_memory", 1, 6)
     assert (second.reason, second.today, second.week) == ("profiles_per_day", 1, 1)
-    assert second.label == "Profiles a day"
+    assert second.label == "Profiles per day"
 
 
 def test_old_counts_are_deleted(project: Project, clock: Clock) -> None:

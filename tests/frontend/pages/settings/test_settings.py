@@ -233,5 +233,5 @@ def test_rejected_requests_are_listed_by_reason(
         )
     page = html_of(client.get(SETTINGS))
     table = page.partition('id="rejections"')[2].partition("</table>")[0]
-    assert "Profiles a minute" in table
+    assert "Profiles per minute" in table
     assert re.findall(r'class="num">\s*([\d,]+)', table) == ["1,234", "1,244"]

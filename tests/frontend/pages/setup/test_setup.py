@@ -169,6 +169,22 @@ def test_the_first_profile_ends_the_wait_and_opens_its_flame_graph(
     assert "hx-trigger" not in fragment
 
 
+def test_the_way_out_says_whether_a_service_is_connected(
+    client: Client, alice: User, project: Project, add_agent: Callable[..., Agent]
+) -> None:
+    def way_out(page: str) -> tuple[str, bool]:
+        found = re.search(r'<a[^>]*id="leave-setup"([^>]*)>\s*(.*?)\s*</a>', page, re.S)
+        assert found
+        return found[2], "hx-swap-oob" in found[1]
+
+    client.force_login(alice)
+    assert way_out(html_of(client.get(SETUP))) == ("Skip for now", False)
+    assert way_out(html_of(client.get(STATUS))) == ("Skip for now", True)
+    add_agent(profiled=["CPU"])
+    assert way_out(html_of(client.get(STATUS, {"state": "nobody"}))) == ("Done", True)
+    assert way_out(html_of(client.get(SETUP))) == ("Done", False)
+
+
 def test_a_new_key_waits_for_a_new_agent(
     client: Client, alice: User, project: Project, add_agent: Callable[..., Agent]
 ) -> None:
