@@ -1,5 +1,6 @@
 'use strict';
 
+const { readFileSync } = require('node:fs');
 const inspector = require('node:inspector');
 const { fileURLToPath, pathToFileURL } = require('node:url');
 const { Profile } = require('./pprof');
@@ -76,9 +77,12 @@ class Sampler {
     await this.post('Profiler.setSamplingInterval', { interval: SAMPLE_MICROSECONDS });
     await this.post('Profiler.start');
     const startMs = Date.now();
+    const startCpuNs = threadCpuNs();
     await wait(duration);
+    const endCpuNs = threadCpuNs();
     const { profile: recorded } = await this.post('Profiler.stop');
-    const { profile, durationNs } = timeProfile(recorded, type);
+    const cpuNs = startCpuNs === null || endCpuNs === null ? null : endCpuNs - startCpuNs;
+    const { profile, durationNs } = timeProfile(recorded, type, cpuNs);
     return { profile, startMs, durationNs };
   }
 
@@ -106,14 +110,33 @@ class Sampler {
 }
 
 /**
+ * Return the CPU time of the calling thread in ns, or null where the system does not tell it.
+ *
+ * @returns {number | null}
+ */
+function threadCpuNs() {
+  try {
+    return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0]);
+  } catch {
+    // Not Linux, or a kernel without these statistics; new versions of Node.js ask the system themselves.
+    const usage = /** @type {any} */ (process).threadCpuUsage?.();
+    return usage ? (usage.user + usage.system) * 1000 : null;
+  }
+}
+
+/**
  * Convert V8's CPU profile. A sample lasts until the next one, the last one until the end. Time
  * before the first sample of the program is that of starting the profiler, and is left out of the
  * duration. WALL has all samples; CPU leaves out those in which the thread was idle.
  *
+ * V8 samples by wall time: a thread that waits for a core, or for the disk, is not idle. So the sum
+ * of CPU is made that of the thread's CPU time, where it is known.
+ *
  * @param {any} recorded
  * @param {ProfileType} type
+ * @param {number | null} [cpuNs] CPU time of the thread during the capture
  */
-function timeProfile(recorded, type) {
+function timeProfile(recorded, type, cpuNs = null) {
   const isWall = type === 'WALL';
   const profile = new Profile(
     isWall
@@ -129,13 +152,16 @@ function timeProfile(recorded, type) {
   const stacks = stacksById(profile, recorded.nodes);
   let time = recorded.startTime;
   let durationNs = 0;
+  let busyNs = 0;
   recorded.samples.forEach((/** @type {number} */ node, /** @type {number} */ i) => {
     time += recorded.timeDeltas[i];
     const microseconds = Math.max(0, recorded.timeDeltas[i + 1] ?? recorded.endTime - time);
     const stack = stacks.get(node);
     if (stack || durationNs) durationNs += microseconds * 1000;
     if (stack?.length && (isWall || !stack.isIdle)) profile.add(stack, [1, microseconds * 1000]);
+    if (durationNs && !stack?.isIdle) busyNs += microseconds * 1000; // the agent's own functions too
   });
+  if (!isWall && cpuNs !== null && busyNs) profile.scale(1, cpuNs / busyNs);
   return { profile, durationNs };
 }
 

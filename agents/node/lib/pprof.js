@@ -79,6 +79,16 @@ class Profile {
   }
 
   /**
+   * Multiply one value of all samples.
+   *
+   * @param {number} index of the value
+   * @param {number} factor
+   */
+  scale(index, factor) {
+    for (const { values } of this.samples.values()) values[index] = Math.round(values[index] * factor);
+  }
+
+  /**
    * Return the gzipped profile. Comments describe the agent, see the server's documentation.
    *
    * @param {{ startMs: number, durationNs: number, comments: string[] }} about

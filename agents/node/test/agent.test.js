@@ -92,8 +92,8 @@ test('CPU profiles leave out idle time, WALL profiles have it', () => {
     endTime: 40_000,
     timeDeltas: [0, 9_000, 11_000, 10_000],
   };
-  const values = (/** @type {"CPU" | "WALL"} */ type) =>
-    [...timeProfile(recorded, type).profile.samples.values()].map((sample) => sample.values);
+  const values = (/** @type {"CPU" | "WALL"} */ type, /** @type {number | null} */ cpuNs = null) =>
+    [...timeProfile(recorded, type, cpuNs).profile.samples.values()].map((sample) => sample.values);
   assert.deepEqual(values('WALL'), [
     [1, 9_000_000],
     [1, 11_000_000],
@@ -103,6 +103,12 @@ test('CPU profiles leave out idle time, WALL profiles have it', () => {
     [1, 11_000_000],
     [2, 20_000_000],
   ]);
+  // Half of the time the thread waited for a core.
+  assert.deepEqual(values('CPU', 15_500_000), [
+    [1, 5_500_000],
+    [2, 10_000_000],
+  ]);
+  assert.deepEqual(values('WALL', 15_500_000), values('WALL'));
 });
 
 test('profiles name functions, files and lines', () => {

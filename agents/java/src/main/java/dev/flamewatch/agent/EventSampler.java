@@ -38,6 +38,11 @@ final class EventSampler {
     private static final long MAX_FILE_BYTES = 64 << 20; // the agent's alone have at most 10 MiB
     private static final Duration LONGEST_USE = Duration.ofHours(1); // of a file, which takes milliseconds
 
+    /** Reader of an event before the profile is made. */
+    private interface EventReader {
+        void read(Event event) throws IOException;
+    }
+
     private final JfrReader reader = new JfrReader();
     private Recording idle; // between captures; null before the first one and during each
     private boolean hasDeletedLeftovers;
@@ -114,9 +119,13 @@ final class EventSampler {
             byte[] recorded = Files.readAllBytes(file);
             JfrReader.Values values = EventSampler::values;
             if (allocated != null) {
-                reader.read(recorded, event -> note(event, own, allocated), profile);
+                reader.read(recorded, event -> note(event, ALLOCATION, own, allocated::add), profile);
                 allocated.complete(own);
                 values = event -> new long[] {allocated.weight(event)};
+            } else if (events.contains(EXECUTION)) {
+                SamplingInterval interval = new SamplingInterval(PERIOD.toNanos());
+                reader.read(recorded, event -> note(event, EXECUTION, own, interval::add), profile);
+                values = event -> new long[] {1, interval.nanos()};
             }
             JfrReader.Values chosen = values;
             reader.read(recorded, event -> isCounted(event, events, own) ? chosen.of(event) : null, profile);
@@ -141,9 +150,10 @@ final class EventSampler {
         return events.contains(event.type()) && !own.contains(event.threadId());
     }
 
-    private static long[] note(Event event, Set<Long> own, AllocatedBytes allocated) throws IOException {
-        if (isCounted(event, List.of(ALLOCATION), own)) {
-            allocated.add(event);
+    /** Passes an event on, and leaves it out of the profile. */
+    private static long[] note(Event event, String type, Set<Long> own, EventReader reader) throws IOException {
+        if (isCounted(event, List.of(type), own)) {
+            reader.read(event);
         }
         return null;
     }
@@ -178,7 +188,6 @@ final class EventSampler {
 
     private static long[] values(Event event) throws IOException {
         return switch (event.type()) {
-            case EXECUTION -> new long[] {1, PERIOD.toNanos()};
             case MONITOR -> new long[] {1, event.durationNanos()};
             case PARK -> isLock(event.className("parkedClass")) ? new long[] {1, event.durationNanos()} : null;
             default -> throw new IOException("no values of " + event.type());

@@ -98,6 +98,11 @@ final class JfrReader {
             return Math.round(number("duration") * chunk.nanosPerTick);
         }
 
+        /** Returns the time of the event since an arbitrary moment. */
+        long startNanos() throws IOException {
+            return Math.round(number("startTime") * chunk.nanosPerTick);
+        }
+
         /** Returns the Java id of the thread of a Java event; 0 if the chunk lacks it. */
         long threadId() throws IOException {
             return chunk.constant(THREAD, threadConstant(), "javaThreadId");
