@@ -196,11 +196,12 @@ TEMPLATES = [
 SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
-    # auto_vacuum comes first: a new file gets it with its first page (common/sqlite_space.py).
+    # Nothing that writes: a connection would wait for those who do. PRAGMA auto_vacuum writes
+    # (common/sqlite_space.py sets it once).
     # The log is truncated to 16 MB when it starts again.
     # 4 MB of page cache for each connection: every thread that uses the database keeps one.
     "init_command": (
-        "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
         "PRAGMA journal_size_limit=16777216; PRAGMA cache_size=-4000;"
     ),
 }

@@ -17,8 +17,8 @@ _LOCK = 0x666C616D65  # of PostgreSQL's advisory locks in this database
 def migrate() -> None:
     """Apply the migrations. Of several processes, the others wait, and find them applied."""
     with _locked_database() if connection.vendor == "postgresql" else _locked_data_folder():
-        call_command("migrate", interactive=False, verbosity=0)
         allow_return()
+        call_command("migrate", interactive=False, verbosity=0)
 
 
 @contextmanager

@@ -24,7 +24,8 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def database(file: Path) -> Iterator[BaseDatabaseWrapper]:
+def older_database(file: Path) -> Iterator[BaseDatabaseWrapper]:
+    """Database of a version that did not return space."""
     handler = ConnectionHandler(
         {
             "default": {
@@ -36,6 +37,12 @@ def database(file: Path) -> Iterator[BaseDatabaseWrapper]:
     )
     yield handler["default"]
     handler["default"].close()
+
+
+@pytest.fixture
+def database(older_database: BaseDatabaseWrapper) -> BaseDatabaseWrapper:
+    allow_return(older_database)
+    return older_database
 
 
 def number(database: BaseDatabaseWrapper, sql: str) -> int:
@@ -124,14 +131,10 @@ def test_a_reader_of_the_log_does_not_stop_it(database: BaseDatabaseWrapper, fil
 
 
 def test_a_file_of_an_older_version_is_rewritten_once(
-    database: BaseDatabaseWrapper, file: Path, monkeypatch: pytest.MonkeyPatch
+    older_database: BaseDatabaseWrapper, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    database = older_database
     monkeypatch.setattr(sqlite_space, "MAX_FREE_BYTES", MIB)
-    old = sqlite3.connect(file)
-    old.execute("PRAGMA journal_mode=WAL")
-    old.execute("CREATE TABLE head (id INTEGER PRIMARY KEY, tree BLOB)")
-    old.commit()
-    old.close()
     fill(database)
     assert number(database, "PRAGMA auto_vacuum") == 0
     assert return_space(database) == 0
@@ -146,7 +149,7 @@ def test_a_file_of_an_older_version_is_rewritten_once(
 @pytest.mark.parametrize("limit", ["MAX_VACUUM_BYTES", "free"])
 def test_a_file_that_is_too_large_to_rewrite_is_named(
     limit: str,
-    database: BaseDatabaseWrapper,
+    older_database: BaseDatabaseWrapper,
     file: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -156,9 +159,19 @@ def test_a_file_that_is_too_large_to_rewrite_is_named(
         monkeypatch.setattr(sqlite_space, "free_bytes", lambda _: 1000)
     else:
         monkeypatch.setattr(sqlite_space, limit, 1000)
-    allow_return(database)
-    assert number(database, "PRAGMA auto_vacuum") == 0
+    allow_return(older_database)
+    assert number(older_database, "PRAGMA auto_vacuum") == 0
     assert "run VACUUM" in caplog.text
+
+
+def test_a_connection_opens_beside_a_writer(database: BaseDatabaseWrapper, file: Path) -> None:
+    fill(database)
+    database.close()
+    writer = sqlite3.connect(file, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    database.settings_dict["OPTIONS"]["timeout"] = 0  # it would not wait
+    assert number(database, "SELECT count(*) FROM head") == 10
+    writer.close()
 
 
 def test_other_databases_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ def test_the_decoder_reads_stacks_values_times_and_labels() -> None:
     assert (decoded.time_ns, decoded.duration_ns) == (10**18, 10**10)
     assert decoded.tree.metrics[decoded.default].name == "cpu"
     strings = decoded.tree.frames.strings
-    assert {"main", "work", "app.py", "libwork.so"} <= set(strings)
+    assert {"main", "work", "app.py", "\tlibwork.so"} <= set(strings)  # mapping without build id
     labelled = decoded.tree.labelled
     assert labelled
     assert [(label.key, label.value) for labels in labelled.label_sets for label in labels] == [
