@@ -46,6 +46,7 @@ class LabelField:
 @dataclass(frozen=True, slots=True)
 class Picker:
     services: list[Item]
+    services_note: str  # says that the menu has not all services; "" if it has
     types: list[Item]
     spans: list[Item]
     zones: list[Item]
@@ -74,6 +75,7 @@ def picker(
     metric = DEFAULT_METRICS[of] if of else None
     return Picker(
         services=_services(services, service),
+        services_note=_services_note(services),
         types=[Item(t, type_name(t), t == of) for t in ProfileType if t in types or t == of],
         spans=_spans(params.span),
         zones=_several([choice.value for choice in options.zones], params.zones),
@@ -98,6 +100,13 @@ def _services(services: Sequence[ServiceName], chosen: str) -> list[Item]:
     most = by_last_seen(services)[:_MOST_SERVICES]
     names = sorted({chosen, *(row.service for row in most)}, key=str.lower)
     return [Item(name, name, name == chosen) for name in names]
+
+
+def _services_note(services: Sequence[ServiceName]) -> str:
+    if len(services) <= _MOST_SERVICES:
+        return ""
+    sentence = _("%(shown)s of %(all)s services. Press Ctrl-K to search all.")
+    return sentence % {"shown": _MOST_SERVICES, "all": format_count(len(services))}
 
 
 def _weights(params: PageParams, options: OptionsResult, metric: Metric | None) -> list[Item]:

@@ -13,6 +13,19 @@ from projects.models import Annotation
 from projects.models.annotation import MAX_FUNCTION, MAX_LINK, MAX_TEXT
 
 
+class _TimeInput(forms.DateTimeInput):
+    """Field for a time in UTC, which a script shows in the browser's time zone."""
+
+    input_type = "datetime-local"
+
+    def format_value(self, value: Any) -> str | None:
+        """Return the time without its zone: browsers show no other text, and discard it."""
+        try:
+            return field_text(values.time(values.with_zone(str(value))))
+        except ValueError:
+            return str(value or "")
+
+
 class NoteForm(forms.Form):
     """Fields of a note; those that its kind does not have are absent."""
 
@@ -32,7 +45,7 @@ class NoteForm(forms.Form):
     at = forms.CharField(
         label=gettext_lazy("Time"),
         max_length=60,
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}),
+        widget=_TimeInput(attrs={"step": "1"}),
     )
     function = forms.CharField(
         label=gettext_lazy("Function"),

@@ -1,5 +1,6 @@
 """`/p/<project>/notes`: the list of notes and their forms."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -166,3 +167,15 @@ def test_it_returns_to_the_page_of_the_project_before_it(
 def test_it_redirects_to_no_other_site(bobs: Client, next_: str) -> None:
     response = bobs.post(address("new_note"), FIELDS | {"next": next_})
     assert response.headers["Location"] == address("notes")
+
+
+def test_rejected_link_leaves_the_time_in_the_form(
+    client: Client, alice: User, project: Project
+) -> None:
+    client.force_login(alice)
+    sent = {"text": "deploy", "at": "2026-11-20T12:30:15.250Z", "link": "http://ci.example"}
+    response = client.post(f"/p/{project.project_id}/notes/new", sent)
+    assert response.status_code == 400
+    field = re.findall(r'<input[^>]*name="at"[^>]*>', html_of(response))[0]
+    assert 'type="datetime-local"' in field
+    assert 'value="2026-11-20T12:30:15"' in field
