@@ -212,7 +212,7 @@ class PageParams:
             ("snapshot", self.snapshot),
         ]
         given = [(name, value) for name, value in pairs if value]
-        return sorted([*given, *self.left_out], key=_place) if self.left_out else given
+        return sorted([*given, *self.left_out], key=_position) if self.left_out else given
 
     def sorted_by(self, column: str) -> "PageParams":
         """Return the parameters sorted by a column; the current sort column is reversed."""
@@ -296,7 +296,7 @@ _ORDER = (
 )
 
 
-def _place(pair: Pair) -> int:
+def _position(pair: Pair) -> int:
     name = pair[0]
     for prefix in (LABEL.prefix, SAMPLE.prefix):
         if name.startswith(prefix):

@@ -24,7 +24,7 @@ _STORED = _("A snapshot has no values over time.")
 
 
 @dataclass(frozen=True, slots=True)
-class Restriction:
+class SelectionRestriction:
     """Kind of restriction; `reasons` says by page why the page does not apply it."""
 
     matches: Callable[[str, str], bool]  # name and value of a URL parameter
@@ -53,17 +53,17 @@ def _without_labels(params: PageParams) -> PageParams:
 
 
 RESTRICTIONS = (
-    Restriction(_named(ZONE.name), lambda of: replace(of, zones=()), _OF_SNAPSHOT),
-    Restriction(_named(VERSION.name), lambda of: replace(of, versions=()), _OF_SNAPSHOT),
-    Restriction(_is_of_label, _without_labels, _OF_SNAPSHOT),
-    Restriction(
+    SelectionRestriction(_named(ZONE.name), lambda of: replace(of, zones=()), _OF_SNAPSHOT),
+    SelectionRestriction(_named(VERSION.name), lambda of: replace(of, versions=()), _OF_SNAPSHOT),
+    SelectionRestriction(_is_of_label, _without_labels, _OF_SNAPSHOT),
+    SelectionRestriction(
         _is_of_sample,
         PageParams.without_sample_labels,
         _OF_SNAPSHOT | {"profiles": _("Profiles are listed with all of their samples.")},
     ),
-    Restriction(_named(WEIGHT.name), lambda of: replace(of, weight=None), _OF_SNAPSHOT),
-    Restriction(_named(WEIGHTS.name), lambda of: replace(of, weights=None), _OF_SNAPSHOT),
-    Restriction(
+    SelectionRestriction(_named(WEIGHT.name), lambda of: replace(of, weight=None), _OF_SNAPSHOT),
+    SelectionRestriction(_named(WEIGHTS.name), lambda of: replace(of, weights=None), _OF_SNAPSHOT),
+    SelectionRestriction(
         _named(PROFILE.name),
         lambda of: replace(of, profile=""),
         _OF_SNAPSHOT
@@ -74,17 +74,17 @@ RESTRICTIONS = (
             "profiles": _("This page lists all profiles."),
         },
     ),
-    Restriction(
+    SelectionRestriction(
         _named(METRIC.name),
         lambda of: replace(of, metric=""),
         {"profiles": _("Profiles are listed by the default metric of their type.")},
     ),
-    Restriction(
+    SelectionRestriction(
         _named(FILTER.name),
         lambda of: replace(of, filters=()),
         {"profiles": _("Filters of frames do not select profiles.")},
     ),
-    Restriction(
+    SelectionRestriction(
         _named(FOCUS.name),
         lambda of: replace(of, focus=""),
         {
@@ -92,7 +92,7 @@ RESTRICTIONS = (
             "profiles": _("Profiles are listed with all of their stacks."),
         },
     ),
-    Restriction(
+    SelectionRestriction(
         _named(SNAPSHOT.name),
         lambda of: replace(of, snapshot=""),
         {
@@ -104,7 +104,7 @@ RESTRICTIONS = (
 )
 
 
-def restriction_of(pair: Pair) -> Restriction | None:
+def restriction_of(pair: Pair) -> SelectionRestriction | None:
     return next((each for each in RESTRICTIONS if each.matches(*pair)), None)
 
 

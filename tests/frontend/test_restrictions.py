@@ -62,7 +62,12 @@ def profiles(project: Project) -> None:
     """Store profiles that differ in all that a selection can tell apart."""
     now = timezone.now()
     zones, versions = ("europe-west1-b", "us-east1-c"), ("2.31.0", "2.30.4")
-    instances = ({"instance": "a"}, {"instance": "b"}, {"instance": "c"}, {})
+    instances: tuple[dict[str, str], ...] = (
+        {"instance": "a"},
+        {"instance": "b"},
+        {"instance": "c"},
+        {},
+    )
     number = 0
     for zone in zones:
         for version in versions:
