@@ -58,7 +58,7 @@ def test_two_pods_are_compared_with_three_clicks_on_the_compare_page(page: Page,
     expect(page.locator(".over")).to_contain_text(re.compile("30 profiles.*10 profiles", re.S))
 
 
-def test_endpoints_are_offered_and_compared(page: Page, pods: str) -> None:
+def test_endpoints_are_offered_as_labels(page: Page, pods: str) -> None:
     page.goto(f"{pods}?service=checkout&span=1h")
     drawn(page)
     page.locator("#picker details[data-menu] > summary").filter(has_text="Label").click()
@@ -70,9 +70,3 @@ def test_endpoints_are_offered_and_compared(page: Page, pods: str) -> None:
     field.blur()
     expect(page.locator(".chip[data-label='sample.endpoint']")).to_contain_text("/pay")
     expect(page.locator("#functions tbody tr").first).to_contain_text("100%")
-    page.get_by_role("navigation").get_by_role("link", name="Compare", exact=True).click()
-    page.locator("#labels-of-baseline > summary").click()
-    page.locator("#labels-of-baseline").get_by_role("link", name="/list").click()
-    sides = page.locator(".picker fieldset")
-    expect(sides.nth(0).locator(".chip")).to_contain_text("/list")
-    expect(sides.nth(1).locator(".chip")).to_contain_text("/pay")
