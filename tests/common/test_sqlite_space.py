@@ -97,7 +97,7 @@ def test_uploads_go_on_beside_it(
         other.execute("INSERT INTO head (tree) VALUES (randomblob(50000))")
         stored.append(1)
 
-    monkeypatch.setattr(sqlite_space.time, "sleep", store)
+    monkeypatch.setattr("common.sqlite_space.time.sleep", store)
     return_space(database)
     other.close()
     assert len(stored) >= 10

@@ -67,6 +67,7 @@ class Merge:
         # indexes of self._texts.
         self._frames: list[NDArray[np.int32]] = [np.zeros((3, 0), np.int32)]
         self._mappings: dict[int, str] = {}  # by frame index
+        self._mapping_texts: dict[str, str] = {}  # those met so far, to themselves
         self._labelled = SumTable(len(self.metrics), max_nodes, LIMIT)
         self._label_sets: dict[tuple[Label, ...], int] = {}
 
@@ -232,10 +233,16 @@ class Merge:
         return indexes, np.array(columns, np.int32)
 
     def _prefer_mappings(self, rows: NDArray[np.int32], frames: Frames) -> None:
+        # Few strings for many frames, and equal ones are one object: comparing them is fast.
+        texts = {
+            mapping: self._mapping_texts.setdefault(text, text)
+            for mapping in np.unique(frames.mapping).tolist()
+            for text in (frames.strings[mapping],)
+        }
         for row, mapping in zip(rows.tolist(), frames.mapping.tolist(), strict=True):
-            other, now = frames.strings[mapping], self._mappings.get(row, "")
+            other, now = texts[mapping], self._mappings.get(row, "")
             if other != now:
-                self._mappings[row] = max(now, other, key=_rank)
+                self._mappings[row] = max(now, other, key=_rank) if now else other
 
     def _add_labelled(
         self,

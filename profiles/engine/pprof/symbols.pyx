@@ -367,9 +367,8 @@ cdef class SymbolTable:
     cdef readonly ProfileStrings strings
     cdef object string_limit
     cdef uint64_t[:, ::1] mappings
-    cdef list binaries  # Binary of each mapping
+    cdef list binaries  # Binary of each mapping, None for unused ones
     cdef int32_t[::1] mapping_name  # string of each mapping's Binary.mapping
-    cdef int32_t[::1] function_file  # string of each mapping's Binary.function_file
     cdef uint64_t[:, ::1] locations
     cdef RowIndex mapping_index
     cdef FunctionTable functions
@@ -393,9 +392,9 @@ cdef class SymbolTable:
         self.functions = FunctionTable(
             reader, self.strings, ranges["functions"], ranges["locations"]
         )
-        self.name_mappings()
         self.read_locations(ranges["locations"], limits)
         self.location_index = RowIndex("location", self.locations[: self.locations.shape[0] - 1])
+        self.name_mappings()
         self.name_unsymbolised()
         self.make_frames()
 
@@ -466,7 +465,8 @@ cdef class SymbolTable:
     cdef name_unsymbolised(self):
         """Generate functions `binary+0x…` for locations without a named line."""
         cdef Py_ssize_t i, row, first = self.functions.name.shape[0], size = 0, before
-        names = {}
+        names = {}  # by name and file
+        files = {}
         for i in range(self.locations.shape[0]):
             if self.line_function[self.first[i]] >= 0:
                 continue
@@ -475,13 +475,21 @@ cdef class SymbolTable:
             if name is None:
                 self.line_function[self.first[i]] = <int32_t>self.functions.unknown
                 continue
-            key = name, self.function_file[row] if row >= 0 else self.strings.empty
+            file = self.binaries[row].function_file.encode() if row >= 0 else b""
             before = len(names)
-            self.line_function[self.first[i]] = first + names.setdefault(key, before)
+            self.line_function[self.first[i]] = first + names.setdefault((name, file), before)
             if len(names) > before:
                 size += len(name)
+                if file and file not in files:
+                    files[file] = len(files)
+                    size += len(file)
                 check_limit(self.string_limit, size)
-        self.functions.append([name for name, _ in names], [file for _, file in names])
+        before = self.strings.ids.shape[0]
+        self.strings.append(list(files))
+        self.functions.append(
+            [name for name, _ in names],
+            [before + files[file] if file else self.strings.empty for _, file in names],
+        )
 
     cdef bytes unsymbolised(self, Py_ssize_t location, Py_ssize_t row):
         """Return the generated name of a location; None if nothing is known about it.
@@ -531,25 +539,32 @@ cdef class SymbolTable:
         return frame
 
     cdef name_mappings(self):
-        """Generate the strings that stand for the binary of each mapping."""
-        cdef Py_ssize_t i, size = 0, first = self.strings.ids.shape[0], before
+        """Generate the strings that stand for the binaries of mappings in use."""
+        cdef Py_ssize_t i, row, size = 0, first = self.strings.ids.shape[0], before
+        cdef uint8_t[::1] used = np.zeros(self.mappings.shape[0], np.uint8)
+        with nogil:
+            for i in range(self.mappings.shape[0]):
+                self.strings.check_number(self.mappings[i, MAPPING_FILE])
+                self.strings.check_number(self.mappings[i, MAPPING_BUILD_ID])
+            for i in range(self.locations.shape[0]):
+                row = self.mapping_index.find(self.locations[i, LOCATION_MAPPING])
+                if row >= 0:
+                    used[row] = True
         self.mapping_name = np.full(self.mappings.shape[0], self.strings.empty, np.int32)
-        self.function_file = np.full(self.mappings.shape[0], self.strings.empty, np.int32)
-        self.binaries = []
+        self.binaries = [None] * self.mappings.shape[0]
         numbers = {}
-        for i in range(self.mappings.shape[0]):
+        for i in range(used.shape[0]):
+            if not used[i]:
+                continue
             build_id = read_build_id(self.strings.text(self.mappings[i, MAPPING_BUILD_ID]))
             binary = Binary(build_id, self.strings.text(self.mappings[i, MAPPING_FILE]))
-            self.binaries.append(binary)
-            for of_mapping, string in (
-                (self.mapping_name, binary.mapping), (self.function_file, binary.function_file)
-            ):
-                if not string:
-                    continue
+            self.binaries[i] = binary
+            mapping = binary.mapping.encode()
+            if mapping:
                 before = len(numbers)
-                of_mapping[i] = first + numbers.setdefault(string.encode(), before)
+                self.mapping_name[i] = first + numbers.setdefault(mapping, before)
                 if len(numbers) > before:
-                    size += len(string)
+                    size += len(mapping)
                     check_limit(self.string_limit, size)
         self.strings.append(list(numbers))
 
