@@ -37,7 +37,7 @@ class Binary(NamedTuple):
         return f"[build-id {self.build_id}]" if self.build_id else ""
 
 
-class Address(NamedTuple):
+class FileAddress(NamedTuple):
     """Address without symbols."""
 
     binary: Binary
@@ -60,7 +60,7 @@ def parse_mapping(text: str) -> Binary:
     return Binary("", text) if "/" in text or "." in text else Binary(text, "")
 
 
-def find_address(name: str, file: str, mapping: str) -> Address | None:
+def find_address(name: str, file: str, mapping: str) -> FileAddress | None:
     """Return the address for which the decoder generated this function; None for others.
 
     Trees that are merged by function have no mappings: the function's file has the build id then.
@@ -70,7 +70,7 @@ def find_address(name: str, file: str, mapping: str) -> Address | None:
         return None
     prefix, offset = found[1], int(found[2], 16)
     if prefix is None:
-        return Address(Binary("", ""), offset) if not file and not mapping else None
+        return FileAddress(Binary("", ""), offset) if not file and not mapping else None
     if mapping:
         binary = parse_mapping(mapping)
     else:
@@ -78,4 +78,4 @@ def find_address(name: str, file: str, mapping: str) -> Address | None:
         binary = Binary(build[1] if build else "", "" if prefix == "?" else prefix)
     if not (mapping or binary.build_id) or binary.name != prefix or binary.function_file != file:
         return None
-    return Address(binary, offset)
+    return FileAddress(binary, offset)

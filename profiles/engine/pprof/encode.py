@@ -92,13 +92,13 @@ def _symbols(tree: Tree, strings: _Strings) -> Iterator[bytes]:
     for number, (name, file, line, mapping) in enumerate(rows, 1):
         address = None if line else find_address(texts[name], texts[file], texts[mapping])
         if address:
-            place = int_field(2, mappings.number(address.binary, address.offset))
-            place += int_field(3, address.offset)
+            position = int_field(2, mappings.number(address.binary, address.offset))
+            position += int_field(3, address.offset)
         else:
             function = functions.setdefault((name, file), len(functions) + 1)
-            place = int_field(2, mappings.number(parse_mapping(texts[mapping])))
-            place += bytes_field(4, int_field(1, function) + int_field(2, line))
-        yield bytes_field(_LOCATION, int_field(1, number) + place)
+            position = int_field(2, mappings.number(parse_mapping(texts[mapping])))
+            position += bytes_field(4, int_field(1, function) + int_field(2, line))
+        yield bytes_field(_LOCATION, int_field(1, number) + position)
     for (name, file), number in functions.items():
         text = strings.number(texts[name])
         named = int_field(2, text) + int_field(3, text) + int_field(4, strings.number(texts[file]))

@@ -3,7 +3,7 @@
 import pytest
 
 from profiles.engine.pprof.binaries import (
-    Address,
+    FileAddress,
     Binary,
     find_address,
     parse_mapping,
@@ -47,21 +47,21 @@ def test_build_ids_have_no_spaces(text: str, build_id: str) -> None:
 @pytest.mark.parametrize(
     ("name", "file", "mapping", "address"),
     [
-        ("libc.so.6+0x1f", "[build-id abc123]", LIBC.mapping, Address(LIBC, 0x1F)),
+        ("libc.so.6+0x1f", "[build-id abc123]", LIBC.mapping, FileAddress(LIBC, 0x1F)),
         (
             "libc.so.6+0x1f",
             "[build-id abc123]",
             "",
-            Address(Binary("abc123", "libc.so.6"), 0x1F),
+            FileAddress(Binary("abc123", "libc.so.6"), 0x1F),
         ),
-        ("?+0x1f", "[build-id abc123]", "", Address(Binary("abc123", ""), 0x1F)),
-        ("app+0x1f", "", "/bin/app", Address(Binary("", "/bin/app"), 0x1F)),
-        ("0x1f", "", "", Address(Binary("", ""), 0x1F)),
-        ("app+0xffffffffffffffff", "", "/bin/app", Address(Binary("", "/bin/app"), 2**64 - 1)),
+        ("?+0x1f", "[build-id abc123]", "", FileAddress(Binary("abc123", ""), 0x1F)),
+        ("app+0x1f", "", "/bin/app", FileAddress(Binary("", "/bin/app"), 0x1F)),
+        ("0x1f", "", "", FileAddress(Binary("", ""), 0x1F)),
+        ("app+0xffffffffffffffff", "", "/bin/app", FileAddress(Binary("", "/bin/app"), 2**64 - 1)),
     ],
 )
 def test_generated_functions_are_addresses(
-    name: str, file: str, mapping: str, address: Address
+    name: str, file: str, mapping: str, address: FileAddress
 ) -> None:
     assert find_address(name, file, mapping) == address
 
