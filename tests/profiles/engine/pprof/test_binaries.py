@@ -3,8 +3,8 @@
 import pytest
 
 from profiles.engine.pprof.binaries import (
-    FileAddress,
     Binary,
+    FileAddress,
     find_address,
     parse_mapping,
     read_build_id,
