@@ -72,7 +72,7 @@ def _stopped_server() -> Iterator[None]:
         with data_folder.lock_data_folder(settings.DATA_DIR):
             yield
     except data_folder.InUse as in_use:
-        raise BackupError(f"{in_use} A server must not run while a backup is restored.") from None
+        raise BackupError(f"Stop the server before you restore. {in_use}") from None
 
 
 def _require_known_migrations(manifest: Manifest) -> None:

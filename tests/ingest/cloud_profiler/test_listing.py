@@ -14,7 +14,7 @@ from profiles import listing
 from profiles.compaction import hour_blocks
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.models import Block, Profile
-from profiles.queries import concurrency
+from profiles.queries import concurrency, exports
 from profiles.queries.exports import ExportFile
 from profiles.queries.selection import Selection
 from projects.models import Project
@@ -224,7 +224,7 @@ def test_page_with_bytes_ends_at_half_of_its_time(
 def test_profiles_that_cannot_be_read_are_skipped_and_counted(
     stored_cpu: None, reader: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = listing.run_export
+    real = exports.run_export
 
     def export(context: Any, selection: Selection, *rest: Any) -> ExportFile:
         file = real(context, selection, *rest)

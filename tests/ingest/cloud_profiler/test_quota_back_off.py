@@ -2,6 +2,7 @@
 
 import heapq
 import itertools
+import time
 
 import pytest
 from pytest_django import Settings
@@ -61,7 +62,7 @@ def test_fleet_over_quota_asks_no_more_often_than_at_a_full_queue(
     """Simulate an hour over quota; after it as many agents return in a minute as may be parked."""
     settings.POLL_TIMEOUT_SECONDS, settings.MAX_PARKED_PER_DEPLOYMENT = 50.0, MAX_PARKED
     now = [1_000_000.0]
-    monkeypatch.setattr(quota_back_off.time, "time", lambda: now[0])
+    monkeypatch.setattr(time, "time", lambda: now[0])
     reached = QuotaReached(LimitName.PROFILES_PER_DAY, 1, 20_000.0)
     order = itertools.count()
     returns = [(now[0] + number / agents, next(order)) for number in range(agents)]

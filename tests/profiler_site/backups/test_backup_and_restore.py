@@ -243,7 +243,7 @@ def test_secret_key_comes_with_the_backup(
 
 def test_running_server_keeps_a_restore_from_starting(backup: Path, target: Installation) -> None:
     with lock_data_folder(target.data_dir):
-        assert "A server must not run" in target.rejection(backup)
+        assert "Stop the server before you restore" in target.rejection(backup)
 
 
 def test_folder_with_other_files_is_rejected(quiet: Project, tmp_path: Path) -> None:
