@@ -92,8 +92,12 @@ def _copy_blobs(
     Return those copied, those reused from the previous backup, and the keys of missing ones.
     """
     sizes = {entry.key: entry.size for entry in folder.blobs.list()}
-    known = previous.blobs if previous else {}
-    reused = {key: known[key] for key in keys if key in known and sizes.get(key) == known[key].size}
+    existing = previous.blobs if previous else {}
+    reused = {
+        key: existing[key]
+        for key in keys
+        if key in existing and sizes.get(key) == existing[key].size
+    }
     copied: dict[str, Content] = {}
     missing = []
     try:

@@ -77,8 +77,8 @@ def _stopped_server() -> Iterator[None]:
 
 def _require_known_migrations(manifest: Manifest) -> None:
     """Raise BackupError if the database is of a newer version than this code."""
-    known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations or ()}
-    unknown = [name for name in manifest.migrations if name not in known]
+    existing = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations or ()}
+    unknown = [name for name in manifest.migrations if name not in existing]
     if unknown:
         raise BackupError(
             f"The backup was made by Flamewatch {manifest.version}, whose database is newer than"

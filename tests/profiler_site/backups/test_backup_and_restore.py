@@ -136,9 +136,9 @@ def test_second_backup_copies_new_blobs_only_and_deletes_old_ones(
     rows.stored(rows.deployment(quiet, service="new"), minutes=-600)
     hour_blocks.compact_hours(quiet.pk, timezone.now() + later)
     second = create_backup(folder)
-    kept = set(first.manifest.blobs) & set(second.manifest.blobs)
-    assert kept
-    assert second.copied == len(set(second.manifest.blobs) - kept) > 0
+    stored = set(first.manifest.blobs) & set(second.manifest.blobs)
+    assert stored
+    assert second.copied == len(set(second.manifest.blobs) - stored) > 0
     copies = {entry.key for entry in BackupFolder(folder).blobs.list()}
     assert copies == set(second.manifest.blobs)
     assert [path.name for path in folder.glob("database-*")] == [second.manifest.database_file]
