@@ -76,7 +76,7 @@ USE = """() => {
     for (const link of document.querySelectorAll('a[data-changes]')) {
         use('link', link.textContent.trim(), JSON.parse(link.dataset.changes), () => link.click());
     }
-    for (const chip of document.querySelectorAll('.chip')) {
+    for (const chip of document.querySelectorAll('.chip[data-filter]')) {
         use('chip', 'f', [chip.dataset.filter], () => chip.querySelector(':scope > a').click());
     }
     return found;
