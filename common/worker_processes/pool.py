@@ -125,9 +125,10 @@ class WorkerPool:
         self._busy: list[WorkerProcess] = []
 
     def start(self) -> None:
-        """Start the first workers without waiting for them. Raise OSError."""
+        """Start the first workers without waiting for them."""
         while len(self._idle) + len(self._busy) < MIN_WORKERS:
-            self._add_idle()
+            if not self._add_idle():
+                return
 
     def stop(self) -> None:
         """End all workers; running jobs are lost."""
@@ -228,15 +229,21 @@ class WorkerPool:
         if reason:
             log.warning("A worker process of %s %s", self.name, reason)
             return death  # the next job starts another one
-        try:
-            self._add_idle()
-        except OSError as error:
-            log.warning("No worker process of %s could be started: %s", self.name, error)
+        self._add_idle()
         return death
 
-    def _add_idle(self) -> None:
-        with self._lock:
-            self._idle.insert(0, self._start_worker())
+    def _add_idle(self) -> bool:
+        """Start a worker for a later job; without it the job starts one. Return True if it starts.
+
+        It is used last, so that it has time for its imports.
+        """
+        try:
+            with self._lock:
+                self._idle.insert(0, self._start_worker())
+        except OSError as error:
+            log.warning("No worker process of %s could be started: %s", self.name, error)
+            return False
+        return True
 
     def _start_worker(self) -> WorkerProcess:
         worker = WorkerProcess(self._program)

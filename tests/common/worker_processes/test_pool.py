@@ -202,6 +202,18 @@ async def test_a_program_that_cannot_start_loses_its_jobs() -> None:
     assert pool.process_ids() == []
 
 
+async def test_a_process_that_cannot_be_made_loses_jobs_until_it_can(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as context:
+        context.setattr(sys, "executable", "/no/such/program")
+        pool.start()
+        with pytest.raises(WorkerLost):
+            await pool.run("a", LIMITS, jobs.process_id)
+    assert "could be started: [Errno 2]" in caplog.text
+    assert await pool.run("a", LIMITS, jobs.length, b"") == ("bytes", 0)
+
+
 async def test_what_a_job_prints_is_no_reply(pool: WorkerPool) -> None:
     assert await pool.run("a", LIMITS, jobs.print_something) == "printed"
 
