@@ -18,6 +18,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from common import database_pool
 from common.disk_space import is_disk_full
 from common.outages import Dependency, note_failure
+from common.thread_pool import QUEUED_JOBS, WAIT_SECONDS
 from profiles.storage import deduplication, disk
 from profiles.storage.deduplication import BlocksUnread, Conflict
 from profiles.storage.insert import Outcome, Rejected, Unstorable, insert_once
@@ -40,6 +41,7 @@ log = logging.getLogger(__name__)
 
 MAX_BATCH = 256  # profiles per commit
 MAX_WAITING = 4096  # queued profiles; beyond this, uploads fail with StoreUnavailable
+_THREAD = "head-writer"  # its queue is a pool of the metrics, too
 GATHER_SECONDS = 0.010  # delay before a commit if the previous one was shared
 
 
@@ -57,7 +59,9 @@ class Writer:
         self._wake = threading.Condition()
         self._stopping = False
         self._crowded = False  # the previous batch had more than one profile
-        self._thread = threading.Thread(target=self._run, name="head-writer", daemon=True)
+        self._waits = WAIT_SECONDS.labels(_THREAD)
+        QUEUED_JOBS.labels(_THREAD).set_function(lambda: len(self._arrivals))
+        self._thread = threading.Thread(target=self._run, name=_THREAD, daemon=True)
         self._thread.start()
 
     def enter(self, new: NewProfile, awaited: UploadFuture) -> None:
@@ -99,7 +103,12 @@ class Writer:
         with self._wake:
             count = min(len(self._arrivals), MAX_BATCH)
             self._crowded = count > 1
-            return [self._arrivals.popleft() for _ in range(count)]
+            batch = [self._arrivals.popleft() for _ in range(count)]
+        now = time.monotonic()
+        for _new, awaited in batch:
+            if awaited.entered is not None:
+                self._waits.observe(now - awaited.entered)
+        return batch
 
     def _write(self, batch: list[_Arrival]) -> None:
         outcomes: Sequence[bool | Copy | Exception]
