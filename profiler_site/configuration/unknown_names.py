@@ -6,11 +6,20 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 PREFIX = "FLAMEWATCH_"
-# Read by the agents and by `flamewatch upload`, which may run in the environment of the server.
+# Read by the agents, `flamewatch upload` and the build, which may share the server's environment.
 _OF_OTHER_PROGRAMS = frozenset(
     f"{PREFIX}{name}"
     for name in (
-        *("HEAP", "HEAP_RAW", "IDLE_WAITS", "INTERPRETERS", "KEY", "MUTEX_FRACTION", "ONCE"),
+        *(
+            "ENGINE_FLAGS",
+            "HEAP",
+            "HEAP_RAW",
+            "IDLE_WAITS",
+            "INTERPRETERS",
+            "KEY",
+            "MUTEX_FRACTION",
+            "ONCE",
+        ),
         *("ONCE_OUTPUT", "ONCE_SECONDS", "PROJECT", "RUN_PID", "SERVICE", "TASKS"),
         *("THREAD_NAMES", "TYPES", "URL", "VERSION", "ZONE"),
     )
