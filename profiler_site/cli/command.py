@@ -106,7 +106,7 @@ def _upload(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--view",
         action="store_true",
-        help="store the file as a snapshot to look at, of no service, and print its address",
+        help="open the file as a snapshot, without a service, and print its URL",
     )
     parser.add_argument(
         "--project", default="-", help="project id (default: the project of the API key)"

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Sequence
 
 import django
-from django.db import OperationalError
+from django.db import DatabaseError, OperationalError, ProgrammingError
+from psycopg.errors import UndefinedTable
 
 from common.disk_space import is_disk_full
 from profiler_site.cli import command
@@ -35,12 +36,24 @@ def _run(options: argparse.Namespace) -> int:
         return command.load(options.command)(options)
     except (BadSetting, command.CommandFailed) as failure:
         return _fail(str(failure))
-    except OperationalError as failure:
+    except (OperationalError, ProgrammingError) as failure:
+        if _is_missing_table(failure):
+            return _fail(
+                "The database has no tables of Flamewatch. Check --data-dir and DATABASE_URL, or "
+                "run `flamewatch migrate`."
+            )
+        if isinstance(failure, ProgrammingError):
+            raise
         return _fail(f"Cannot use the database (DATABASE_URL): {failure}")
     except OSError as failure:
         if not is_disk_full(failure):
             raise
         return _fail(f"The disk of the data folder is full. Free some space there. ({failure})")
+
+
+def _is_missing_table(failure: DatabaseError) -> bool:
+    is_sqlite = str(failure).startswith("no such table")
+    return is_sqlite or isinstance(failure.__cause__, UndefinedTable)
 
 
 def _fail(why: str) -> int:

@@ -9,10 +9,11 @@ import urllib.request
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from profiler_site.cli.command import CommandFailed, error_text
 from profiler_site.process import server_address
+from projects.credentials.keys import KEY_PREFIX
 
 KEY_VARIABLE = "FLAMEWATCH_KEY"
 _TIMEOUT_SECONDS = 300  # an import waits for those before it
@@ -63,7 +64,13 @@ def _key(options: Namespace) -> str:
     try:
         text = Path(options.key_file).read_text() if options.key_file else ""
     except (OSError, UnicodeDecodeError) as error:
-        raise CommandFailed(f"Cannot read the API key in {options.key_file}: {error}") from None
+        if options.key_file.startswith(KEY_PREFIX):
+            raise CommandFailed(
+                "--key-file takes the name of a file that has the API key. To use a key itself, "
+                f"set {KEY_VARIABLE}."
+            ) from None
+        reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
+        raise CommandFailed(f"Cannot read the API key in {options.key_file}: {reason}.") from None
     key = text.strip() or os.environ.get(KEY_VARIABLE, "")
     if not key:
         raise CommandFailed(
@@ -83,7 +90,13 @@ def _url(options: Namespace) -> str:
         pairs.append((f"label.{name}", value))
     server = (options.url or server_address.of_running_server()).rstrip("/")
     if not server.startswith(("http://", "https://")):
-        raise CommandFailed(f"--url {server}: the address has to begin with http:// or https://.")
+        raise CommandFailed(f"--url {server}: the URL has to begin with http:// or https://.")
+    address = urlsplit(server)
+    if address.path or address.query or address.fragment:
+        raise CommandFailed(
+            f"--url {server}: use the server's URL without a path: "
+            f"{address.scheme}://{address.netloc}"
+        )
     project = quote(options.project, safe="")
     return f"{server}/api/v1/projects/{project}/profiles:import?{urlencode(pairs)}"
 
@@ -93,6 +106,8 @@ def _send(name: str, url: str, key: str) -> dict[str, Any]:
         body = Path(name).read_bytes()
     except OSError as error:
         raise CommandFailed(f"Cannot read the file: {error.strerror}.") from None
+    if not body:
+        raise CommandFailed("The file is empty.")
     request = urllib.request.Request(  # noqa: S310  _url allows http and https only
         url,
         data=body if body.startswith(_GZIP) else gzip.compress(body, mtime=0),
@@ -109,6 +124,16 @@ def _send(name: str, url: str, key: str) -> dict[str, Any]:
     except urllib.error.HTTPError as error_response:
         raise CommandFailed(error_text(error_response)) from None
     except OSError as error:
-        raise CommandFailed(f"No server responds at {url.partition('?')[0]}: {error}.") from None
+        cause = error.reason if isinstance(error, urllib.error.URLError) else error
+        reason = (cause.strerror if isinstance(cause, OSError) else None) or cause
+        raise CommandFailed(
+            f"No server responds at {_server_of(url)}: {reason}. Check --url, or FLAMEWATCH_URL, "
+            "and whether the server runs."
+        ) from None
     except ValueError:
-        raise CommandFailed(f"{url.partition('?')[0]} is not a Flamewatch server.") from None
+        raise CommandFailed(f"{_server_of(url)} is not a Flamewatch server.") from None
+
+
+def _server_of(url: str) -> str:
+    address = urlsplit(url)
+    return f"{address.scheme}://{address.netloc}"

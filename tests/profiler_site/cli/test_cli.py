@@ -176,3 +176,17 @@ def test_a_bad_setting_is_reported_in_a_sentence(
     assert any(line.startswith(f"flamewatch: {said}") for line in done.stderr.splitlines())
     assert "Traceback" not in done.stderr
     assert re.search(r"\bhu\b|hush", done.stderr) is None
+
+
+def test_a_database_without_tables_is_reported_in_a_sentence(tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    done = subprocess.run(
+        [*COMMAND, "key", "create", "shop", "--scope", "write", "--data-dir", str(tmp_path)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "flamewatch: The database has no tables of Flamewatch. Check --data-dir" in done.stderr
+    assert "Traceback" not in done.stderr

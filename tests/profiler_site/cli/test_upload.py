@@ -57,9 +57,10 @@ def test_a_failure_is_named_and_the_other_files_are_imported(
     key.write_text(tenant.write + "\n")
     missing = str(tmp_path / "missing")
     options = ["--service", "shop", "--key-file", str(key), "--url", server.url]
-    done = upload(server, str(bad), missing, str(good), *options)
+    done = upload(server, str(bad), missing, os.devnull, str(good), *options)
     assert done.returncode == 1
     assert f"{bad}: No line is a folded stack" in done.stderr
+    assert f"{os.devnull}: The file is empty." in done.stderr
     assert f"{missing}: Cannot read the file: No such file" in done.stderr
     assert f"{good} (folded)\n  CPU: 1 samples, samples 3 count\n    {server.url}/p/" in done.stdout
 
@@ -72,12 +73,21 @@ def test_a_failure_is_named_and_the_other_files_are_imported(
         (["--service", "shop", "--label", "a"], "write it as NAME=VALUE"),
         (["--service", "shop", "--url", "ftp://x"], "has to begin with http"),
         (["--service", "My Shop"], "use my-shop"),
+        (["--service", "shop", "--key-file", "fw_secret"], "set FLAMEWATCH_KEY."),
+        (["--service", "shop", "--url", "http://x/p/shop?a"], "without a path: http://x\n"),
+        (
+            ["--service", "shop", "--url", "http://127.0.0.1:1"],
+            "No server responds at http://127.0.0.1:1: Connection refused. Check --url",
+        ),
     ],
 )
 def test_wrong_arguments_are_named(
-    arguments: list[str], words: str, server: RunningServer, tenant: Tenant
+    arguments: list[str], words: str, server: RunningServer, tenant: Tenant, tmp_path: Path
 ) -> None:
+    file = tmp_path / "file"
+    file.write_text("main;work 3")
     key = "" if words.startswith("no API") else tenant.write
-    done = upload(server, os.devnull, *arguments, key=key)
+    done = upload(server, str(file), *arguments, key=key)
     assert done.returncode == 1
     assert words in done.stderr
+    assert "fw_" not in done.stderr
