@@ -28,8 +28,8 @@ class Received:
     length: int = 0  # of the body, decoded
 
 
-class Recorder:
-    """Record of the responses that a page receives."""
+class ReceivedResponses:
+    """Responses that a page has received since the last `take`."""
 
     def __init__(self, page: Page, accepted: str) -> None:
         self._by_id: dict[str, Received] = {}
@@ -93,7 +93,7 @@ def test_flame_page_is_received_compressed_and_its_files_once(
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_label("Password").press("Enter")
     page.wait_for_url("**/p/**")
-    recorder = Recorder(page, accepted)
+    recorder = ReceivedResponses(page, accepted)
     recorder.clear_cache()
     flame = f"{server.url}/p/{tenant.project}/flame?service=shop&type=CPU"
     page.goto(flame)
