@@ -29,8 +29,8 @@ from projects.usage.rejections import RejectionReason
 WORKERS = max(4, min(8, os.cpu_count() or 2))
 # With the body, at most 16 MiB by default, the memory that a project's uploads may use.
 MAX_RESULT_BYTES = 48 * 2**20
-# A share of CPU time beside the threads of the server, where all are busy, of a quarter.
-NICE = 5
+# A tenth of the CPU time of a thread of the server, where both want a core.
+NICE = 10
 _PROGRAM = WorkerProgram(
     preload=(
         "ingest.files.conversion_job",
