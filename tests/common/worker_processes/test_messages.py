@@ -23,7 +23,7 @@ from tests.common.worker_processes import jobs
 LIMITS = JobLimits(cpu_seconds=1, wall_seconds=1, memory_bytes=2**20, result_bytes=2**20)
 
 
-class Forged:
+class ForgedCall:
     """Value that calls a function with arguments where it is unpickled."""
 
     def __init__(self, function: object, *args: object) -> None:
@@ -35,7 +35,12 @@ class Forged:
 
 @pytest.mark.parametrize(
     "forged",
-    [Forged(os.system, "true"), Forged(getattr, "text", "upper"), Forged(eval, "1"), io.BytesIO],
+    [
+        ForgedCall(os.system, "true"),
+        ForgedCall(getattr, "text", "upper"),
+        ForgedCall(eval, "1"),
+        io.BytesIO,
+    ],
     ids=["os.system", "getattr", "eval", "class"],
 )
 def test_a_reply_names_no_function_and_no_other_class(forged: object) -> None:
