@@ -68,8 +68,6 @@ class WorkerProcess:
         self._classes = program.classes
         self._lock = threading.Lock()
         self._death: Death | None = None
-        # exec counts the memory of its caller as that of the new process: a lower peak is unknown.
-        self._parent_peak = getrusage(RUSAGE_SELF).ru_maxrss
         self._peak_bytes = 0  # as far as it was looked at
         requests, self._requests = os.pipe()
         self._replies, replies = os.pipe()
@@ -90,6 +88,9 @@ class WorkerProcess:
         finally:
             for descriptor in (requests, replies, lifeline):
                 os.close(descriptor)
+        # exec counts the memory of its caller as that of the new process: a lower peak is unknown.
+        # Read afterwards, because another thread may have made it larger meanwhile.
+        self._parent_peak = getrusage(RUSAGE_SELF).ru_maxrss
         for descriptor in (self._requests, self._replies):
             os.set_blocking(descriptor, False)
         self._is_ready = False
