@@ -65,7 +65,7 @@ class StoppableService:
 
 
 @dataclass
-class Installation:
+class RunningInstallation:
     server: RunningServer
     tenant: Tenant
     database: StoppableService
@@ -150,7 +150,7 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture
-def installation(folder: Path) -> Iterator[Installation]:
+def installation(folder: Path) -> Iterator[RunningInstallation]:
     ports = [free_port() for _ in range(3)]
     database = StoppableService(lambda: services.postgresql(folder, port=ports[0]))
     redis = StoppableService(lambda: services.redis(folder, ports[1]))
@@ -175,10 +175,10 @@ def installation(folder: Path) -> Iterator[Installation]:
             ("beat", "--schedule", f"{folder}/beat"),
         ):
             running.enter_context(celery(server.environment, folder, *arguments))
-        yield Installation(server, server.add_tenant(), database, redis, store)
+        yield RunningInstallation(server, server.add_tenant(), database, redis, store)
 
 
-def test_each_service_may_stop_and_return(installation: Installation) -> None:
+def test_each_service_may_stop_and_return(installation: RunningInstallation) -> None:
     """All in one test, because the services and processes take long to start."""
     with signed_in(installation.server) as client:
         _everything_works(installation, client)
@@ -191,7 +191,7 @@ def test_each_service_may_stop_and_return(installation: Installation) -> None:
         _processes_are_counted_together(installation)
 
 
-def _everything_works(installation: Installation, client: httpx.Client) -> None:
+def _everything_works(installation: RunningInstallation, client: httpx.Client) -> None:
     until(lambda: installation.upload().status_code == 200, SECONDS, "stored upload")
     until(lambda: installation.ready() == 200, SECONDS, "ready server")
     for name in ("database", "redis", "blob store", "disk", "beat", "worker"):
@@ -201,11 +201,11 @@ def _everything_works(installation: Installation, client: httpx.Client) -> None:
     until(_parks(installation), SECONDS, "parked handshake")
 
 
-def _parks(installation: Installation) -> Callable[[], bool]:
+def _parks(installation: RunningInstallation) -> Callable[[], bool]:
     return lambda: "Nothing to capture" in installation.handshake().text
 
 
-def _redis_is_away(installation: Installation, client: httpx.Client) -> None:
+def _redis_is_away(installation: RunningInstallation, client: httpx.Client) -> None:
     with installation.bounded_log():
         installation.redis.stop()
         installation.await_state("redis", "failed")
@@ -228,7 +228,7 @@ def _redis_is_away(installation: Installation, client: httpx.Client) -> None:
     installation.redis.start()
 
 
-def _database_is_away(installation: Installation, client: httpx.Client) -> None:
+def _database_is_away(installation: RunningInstallation, client: httpx.Client) -> None:
     with installation.bounded_log():
         installation.database.stop()
         until(lambda: installation.ready() == 503, SECONDS, "server that is not ready")
@@ -251,7 +251,7 @@ def _database_is_away(installation: Installation, client: httpx.Client) -> None:
     installation.database.start()
 
 
-def _store_is_away(installation: Installation, client: httpx.Client) -> None:
+def _store_is_away(installation: RunningInstallation, client: httpx.Client) -> None:
     with installation.bounded_log():
         installation.store.stop()
         installation.await_state("blob store", "failed")
@@ -262,7 +262,7 @@ def _store_is_away(installation: Installation, client: httpx.Client) -> None:
     installation.store.start()
 
 
-def _processes_are_counted_together(installation: Installation) -> None:
+def _processes_are_counted_together(installation: RunningInstallation) -> None:
     until(lambda: 'process="worker-0"' in installation.metrics(), SECONDS, "worker's metrics")
     text = installation.metrics()
     assert (

@@ -62,9 +62,10 @@ def read_labels(
 ):
     """Read the labels of samples, except links to traces; `samples` has byte ranges, intp [S, 2].
 
-    `marks` are those of ProfileStrings.mark_trace_links. Return the distinct labels by field, uint64 [U, LABEL_FIELDS]; the row of each label of each
-    sample in order, int32 [L]; and the end of each sample's labels in these, int64 [S]. Raise
-    `TooLarge` if L exceeds `limits.max_sample_labels`.
+    `marks` are those of ProfileStrings.mark_trace_links. Return the distinct labels by field,
+    uint64 [U, LABEL_FIELDS]; the row of each label of each sample in order, int32 [L]; and the end
+    of each sample's labels in these, int64 [S]. Raise `TooLarge` if L exceeds
+    `limits.max_sample_labels`.
     """
     cdef Py_ssize_t most = limits.max_sample_labels, i, last = 0
     all_ends = np.empty(samples.shape[0], np.int64)

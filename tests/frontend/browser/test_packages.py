@@ -98,6 +98,7 @@ def test_packages_that_share_a_colour_are_one_entry_and_all_are_in_the_menu(
 ) -> None:
     site = "/usr/lib/python3/site-packages"
     serve = ("serve", f"{site}/server/serve.py")
+    stacks: dict[tuple[tuple[str, str], ...], int]
     stacks = {(serve, (f"f{i}", f"{site}/library{i}/part.py")): 1000 * (i + 1) for i in range(20)}
     shop.send(shop.deployment(project), shop.minutes_before(timezone.now(), 3), stacks)
     page.goto(url)
@@ -116,6 +117,7 @@ def test_packages_that_share_a_colour_are_one_entry_and_all_are_in_the_menu(
 def test_functions_without_a_file_are_of_an_unknown_package(
     page: Page, url: str, project: Project
 ) -> None:
+    stacks: dict[tuple[tuple[str, str], ...], int]
     stacks = {(("main", ""), ("work", "")): 1000, (("main", ""), ("rest", "")): 500}
     shop.send(shop.deployment(project), shop.minutes_before(timezone.now(), 3), stacks)
     page.goto(url)

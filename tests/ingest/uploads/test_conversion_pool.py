@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.real]
 
 
 @dataclass(frozen=True)
-class Protocol:
+class SendingCase:
     """Way to send what is converted, and the module and name of the function that converts it."""
 
     name: str
@@ -75,11 +75,11 @@ def send_otlp(agent: Client) -> httpx.Response:
 
 
 PROTOCOLS = [
-    Protocol("import", send_import, importing, "convert_file"),
-    Protocol("snapshot", send_snapshot, importing, "convert_file"),
-    Protocol("ingest", send_ingest, conversion, "convert_body"),
-    Protocol("recording", send_recording, conversion, "convert_body"),
-    Protocol("otlp", send_otlp, export, "from_json"),
+    SendingCase("import", send_import, importing, "convert_file"),
+    SendingCase("snapshot", send_snapshot, importing, "convert_file"),
+    SendingCase("ingest", send_ingest, conversion, "convert_body"),
+    SendingCase("recording", send_recording, conversion, "convert_body"),
+    SendingCase("otlp", send_otlp, export, "from_json"),
 ]
 each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda each: each.name)
 
@@ -89,7 +89,7 @@ def conversion_rejections() -> int:
 
 
 @each_protocol
-def test_a_file_is_converted_by_a_worker(protocol: Protocol, agent: Client) -> None:
+def test_a_file_is_converted_by_a_worker(protocol: SendingCase, agent: Client) -> None:
     before = conversion_pool.pool.statistics.jobs.total()
     assert protocol.send(agent).status_code == 200
     assert conversion_pool.pool.statistics.jobs.total() == before + 1
@@ -97,7 +97,7 @@ def test_a_file_is_converted_by_a_worker(protocol: Protocol, agent: Client) -> N
 
 @each_protocol
 def test_a_file_above_a_limit_is_413_with_the_limit(
-    protocol: Protocol, agent: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    protocol: SendingCase, agent: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol.module, protocol.function, jobs.sleep)
     settings.CONVERSION_WALL_SECONDS = 1.0
@@ -111,7 +111,7 @@ def test_a_file_above_a_limit_is_413_with_the_limit(
 
 @each_protocol
 def test_a_file_that_crashes_two_workers_is_400(
-    protocol: Protocol, agent: Client, monkeypatch: pytest.MonkeyPatch
+    protocol: SendingCase, agent: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol.module, protocol.function, jobs.crash)
     before = conversion_rejections()
@@ -123,7 +123,7 @@ def test_a_file_that_crashes_two_workers_is_400(
 
 @each_protocol
 def test_a_file_whose_workers_are_lost_is_503_and_sent_again(
-    protocol: Protocol, agent: Client, monkeypatch: pytest.MonkeyPatch
+    protocol: SendingCase, agent: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol.module, protocol.function, jobs.exit_silently)
     before = conversion_rejections()
