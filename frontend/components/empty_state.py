@@ -134,7 +134,7 @@ def _waiting(row: ServiceName) -> EmptyState:
 
 def _other_types(params: PageParams, of: str, row: ServiceName) -> EmptyState:
     title = _("%(service)s sends no %(type)s profiles") % {"service": row.service, "type": of}
-    names = ", ".join(type_name(other_type) for other_type in row.types)
+    names = _(", ").join(type_name(other_type) for other_type in row.types)
     text = _("Available types: %(types)s.") % {"types": names}
     actions = tuple(
         Action(type_name(other_type), replace(params, type=other_type, metric=""), i == 0)

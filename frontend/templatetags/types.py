@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django import template
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from projects.profile_types import ProfileType
 
@@ -42,4 +42,4 @@ def in_order(names: Iterable[str]) -> list[str]:
 @register.filter
 def type_names(names: Iterable[str]) -> str:
     """Join display names, in display order: `CPU, Wall, Threads`."""
-    return ", ".join(type_name(name) for name in in_order(names))
+    return gettext(", ").join(type_name(name) for name in in_order(names))

@@ -272,8 +272,9 @@ def untested_sentence(why: Untested) -> str:
         case UntestedReason.FEW_PROFILES:
             sentence = _(
                 "No intervals: each side needs %(limit)s profiles or more, and one has %(found)s."
+                " A comparison needs about 30 profiles on each side."
             )
-            return f"{sentence % values} {_('A comparison needs about 30 profiles on each side.')}"
+            return sentence % values
 
 
 def _changes(result: CompareResult, query: CompareQuery) -> Changes:
