@@ -10,7 +10,6 @@ from profiles.engine.calltree.patterns import BadFilterPattern, matcher
 from profiles.engine.coverage import Coverage, Missing
 from profiles.engine.exports.csv_file import encode as encode_csv
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
-from profiles.engine.stats.significance import REAL
 from profiles.queries.cache import cache_page, cache_stats, cached_page
 from profiles.queries.compare import run_compare
 from profiles.queries.concurrency import (
@@ -135,7 +134,6 @@ __all__ = [
     "DEFAULT_METRICS",
     "MAX_SERIES",
     "MOST_LABELS",
-    "REAL",
     "RETRY_SECONDS",
     "VERSION",
     "BadFilterPattern",

@@ -27,6 +27,7 @@ from profiles.queries.results import (
     CompareResult,
     FunctionChange,
     Intervals,
+    TotalChange,
     Untested,
     UntestedReason,
 )
@@ -64,6 +65,7 @@ def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -
         tree=drawn.tree,
         intervals=None if untested else Intervals(drawn.nodes.low, drawn.nodes.high, drawn.nodes.q),
         untested=untested,
+        whole=_whole(compared),
         functions=_changes(compared.functions, profiles),
         folded=folded,
         highlighted=highlighted(context, drawn.tree, view),
@@ -179,7 +181,8 @@ def _compare_untested(
 
     def compare(view: View) -> ComparedTrees:
         tree, _ = align(apply_view(context, a, view), apply_view(context, b, view), context.check)
-        return ComparedTrees(tree, engine.untested(len(tree.id)), engine.pairs(tree, context.check))
+        nodes, whole = engine.untested(len(tree.id)), engine.untested(1)
+        return ComparedTrees(tree, nodes, engine.pairs(tree, context.check), whole)
 
     return _Compared(_as_shown(compare, view), (first, second), why)
 
@@ -200,6 +203,15 @@ def _below(
         )
     cut = engine.below(compared, node, context.check)
     return cut if shape is Shape.TOP_DOWN else replace(cut, functions=compared.functions)
+
+
+def _whole(compared: ComparedTrees) -> TotalChange:
+    a_total, b_total = compared.tree.self.sum(axis=1).tolist()
+    low, high, q = (
+        None if np.isnan(column[0]) else float(column[0])
+        for column in (compared.whole.low, compared.whole.high, compared.whole.q)
+    )
+    return TotalChange(a_total, b_total, low, high, q, real=q is not None and q <= REAL)
 
 
 def _changes(pairs: FunctionPairs, profiles: tuple[int, int]) -> tuple[FunctionChange, ...]:

@@ -1,5 +1,6 @@
 """Last stage of a query: the JSON documents of results, which docs/reference/api.md describes."""
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,7 @@ def compare_document(context: QueryContext, result: CompareResult) -> dict[str, 
         "ci_hi": _short(intervals.high[order]),
         "q": _short(intervals.q[order]),
         "why_no_intervals": str(result.untested or ""),
+        "whole": asdict(result.whole),
     }
 
 

@@ -34,6 +34,7 @@ from profiles.queries.results import (
     SeriesSums,
     TimeSpan,
     TopResult,
+    TotalChange,
     TreeResult,
     Untested,
     UntestedReason,
@@ -51,7 +52,7 @@ from profiles.queries.selection import (
 )
 from projects.profile_types import ProfileType
 
-VERSION = 4  # of the format; part of the keys of shared caches
+VERSION = 5  # of the format; part of the keys of shared caches
 _ALIGNMENT = 8  # bytes: of each buffer, and the size of the header's length
 _CLASSES = {
     each.__name__: each
@@ -59,7 +60,7 @@ _CLASSES = {
         *(Tree, Frames, LabelledSelf, Label, Metric, TreeFunctions, Spread, MeasuredSum),
         *(Coverage, Missing, ScanStats, SeriesSums, GroupSums, TimeSpan, Peek, Neighbour),
         *(TreeResult, TopResult, FocusResult, CompareResult, Intervals, Untested),
-        *(Selection, View, ViewFilter, Grouping, FunctionRow, FunctionChange),
+        *(Selection, View, ViewFilter, Grouping, FunctionRow, FunctionChange, TotalChange),
     )
 }
 _ENUMS = {

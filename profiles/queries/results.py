@@ -160,6 +160,18 @@ class FunctionChange(NamedTuple):
     real: bool  # significant: q is at most profiles.engine.stats.significance.REAL
 
 
+@dataclass(frozen=True, slots=True)
+class TotalChange:
+    """Totals of all nodes of both sides, with an interval and names as in FunctionChange."""
+
+    a_total: int
+    b_total: int
+    low: float | None
+    high: float | None
+    q: float | None
+    real: bool
+
+
 class UntestedReason(StrEnum):
     SNAPSHOT = "snapshot"
     SAMPLE_LABELS = "sample_labels"
@@ -213,6 +225,7 @@ class CompareResult:
     tree: Tree  # every node of either side; `self` is [2, N]: sums of the sides
     intervals: Intervals | None  # by node of the tree
     untested: Untested | None  # None if there are intervals
+    whole: TotalChange  # of all nodes, before folding
     functions: tuple[FunctionChange, ...]  # the largest absolute difference of means first
     folded: dict[int, tuple[int, int]] = field(default_factory=dict)  # see TreeResult; both sides
     highlighted: tuple[int, ...] = ()  # indexes of nodes, in order

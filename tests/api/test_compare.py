@@ -39,6 +39,13 @@ def test_a_change_is_real_among_enough_profiles(ask: Ask, shop: Deployment) -> N
     assert not real["same"]
     work = functions["name"].index("work")
     assert functions["low"][work] < -50_000 < functions["high"][work] < 0
+    response = ask("compare", format="csv", **first, **second)
+    _head, *lines = csv.reader(io.StringIO(response.text))
+    names = "name", "file", "b_self", "b_total", "a_self", "a_total", "low", "high", "q", "real"
+    assert lines == [
+        [*map(str, line[:-1]), "yes" if line[-1] else "no"]
+        for line in zip(*(functions[name] for name in names), strict=True)
+    ]
 
 
 def test_as_csv(ask: Ask) -> None:

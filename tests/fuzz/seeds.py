@@ -27,6 +27,7 @@ from profiles.queries.results import (
     SeriesSums,
     TimeSpan,
     TopResult,
+    TotalChange,
     TreeResult,
     Untested,
     UntestedReason,
@@ -154,9 +155,10 @@ def _results() -> Sequence[object]:
         FocusResult(*of_view, row, tree, tree, Peek((Neighbour("a", "b", 1),))),
         CompareResult(
             *((selection, selection), view, cpu, (cpu,), (coverage, coverage), tree),
-            *(intervals, Untested(UntestedReason.FEW_PROFILES, 1, 8), (change, change)),
+            *(intervals, Untested(UntestedReason.FEW_PROFILES, 1, 8)),
+            *(TotalChange(2, 4, None, 0.5, 0.01, True), (change, change)),
         ),
         SeriesSums(tree, [stats], {1: TimeSpan(1, 2, 3)}),
-        MeasuredSum(3, tree, spread, functions_of(tree), spread),
+        MeasuredSum(3, tree, spread, functions_of(tree), spread, spread),
         [1, "a", None, 0.5, {"a": frozenset({1, 2})}, timedelta(1)],
     )

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from frontend.components.display_names import SplitName, split_name
 from frontend.components.units import (
     format_delta,
@@ -13,7 +11,7 @@ from frontend.components.units import (
     format_value,
 )
 from frontend.pages.flame.list_search import searched
-from profiles.query import REAL, CompareResult, FunctionChange
+from profiles.query import CompareResult, FunctionChange
 
 FIRST_ROWS = 200
 
@@ -101,34 +99,20 @@ def changes(
     )
 
 
-def shown_totals(result: CompareResult) -> tuple[int, int]:
-    """Return the sums of the baseline and of the selected side that the graph draws."""
-    rows = result.functions
-    return sum(row.b_self for row in rows), sum(row.a_self for row in rows)
-
-
 def _scale(result: CompareResult, *, relative: bool) -> _Scale:
     selected, baseline = (coverage.profiles for coverage in result.coverages)
     if relative:
-        baseline, selected = shown_totals(result)
+        baseline, selected = result.whole.b_total, result.whole.a_total
     return _Scale(max(1, baseline), max(1, selected))
 
 
 def _whole(result: CompareResult, scale: _Scale, unit: str, *, relative: bool) -> ChangeRow | None:
-    """Return the row of the total. A tree with one root has the interval of that node."""
     if not all(coverage.profiles for coverage in result.coverages):
         return None
-    baseline, selected = shown_totals(result)
-    low = high = q = None
-    roots = np.flatnonzero(result.tree.parent < 0)
-    tested = result.intervals
-    if tested and len(roots) == 1 and not np.isnan(tested.q[roots[0]]):
-        low, high, q = (float(column[roots[0]]) for column in (tested.low, tested.high, tested.q))
-    of = FunctionChange(
-        *("", "", 0, selected, 0, baseline, low, high, q),
-        real=q is not None and q <= REAL,
-    )
-    return _line(of, scale, unit, relative=relative)
+    whole = result.whole
+    sums = 0, whole.a_total, 0, whole.b_total  # the total of all nodes has no self value
+    row = FunctionChange("", "", *sums, whole.low, whole.high, whole.q, whole.real)
+    return _line(row, scale, unit, relative=relative)
 
 
 def _sorted(

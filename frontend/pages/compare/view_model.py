@@ -15,7 +15,7 @@ from frontend.components.picker import Picker, SampleLabelValues, picker
 from frontend.components.selecting import name_context
 from frontend.components.units import format_count, format_delta, format_value
 from frontend.components.versions import releases_of
-from frontend.pages.compare.changes import Changes, changes, shown_totals
+from frontend.pages.compare.changes import Changes, changes
 from frontend.pages.compare.comparison import Pair, compared, seen_of
 from frontend.pages.compare.params import SORTS, CompareQuery
 from frontend.pages.compare.side_labels import chips_of_both, side_labels
@@ -239,7 +239,7 @@ def _sides(result: CompareResult, query: CompareQuery) -> list[Side]:
             (query.baseline, query.selected),
             reversed(result.selections),
             reversed(result.coverages),
-            shown_totals(result),
+            (result.whole.b_total, result.whole.a_total),
             strict=True,
         )
     ]
@@ -250,8 +250,8 @@ def _total(result: CompareResult) -> str:
     selected, baseline = result.coverages
     if not selected.profiles or not baseline.profiles:
         return ""
-    of_baseline, of_selected = shown_totals(result)
-    difference = of_selected / selected.profiles - of_baseline / baseline.profiles
+    whole = result.whole
+    difference = whole.a_total / selected.profiles - whole.b_total / baseline.profiles
     return format_delta(difference, result.metric.unit)
 
 

@@ -46,6 +46,7 @@ class ComparedTrees:
     tree: Tree  # nodes of both sides; `self` is [2, N]: sums of a, sums of b
     nodes: TestedDifferences
     functions: FunctionPairs
+    whole: TestedDifferences  # of the total of all nodes, [1]
 
 
 def compare_trees(a: MeasuredSum, b: MeasuredSum, check: Check = unchecked) -> ComparedTrees:
@@ -68,10 +69,22 @@ def compare_trees(a: MeasuredSum, b: MeasuredSum, check: Check = unchecked) -> C
         ),
         check,
     )
+    sums = tree.self.sum(axis=1, keepdims=True)
+    whole = differences(
+        SampleVariance(a.profiles, sums[0].astype(np.float64), *_columns(a.whole)),
+        SampleVariance(b.profiles, sums[1].astype(np.float64), *_columns(b.whole)),
+        check,
+    )
     gate = false_discoveries(functions.p, check)
     q = gated(false_discoveries(nodes.p, check), gate)
+    q_whole = gated(false_discoveries(whole.p, check), gate)
     found = replace(found, tested=TestedDifferences(functions.low, functions.high, gate))
-    return ComparedTrees(tree, TestedDifferences(nodes.low, nodes.high, q), found)
+    return ComparedTrees(
+        tree,
+        TestedDifferences(nodes.low, nodes.high, q),
+        found,
+        TestedDifferences(whole.low, whole.high, q_whole),
+    )
 
 
 def pairs(tree: Tree, check: Check = unchecked) -> FunctionPairs:
@@ -91,7 +104,7 @@ def untested(count: int) -> TestedDifferences:
 def turned(found: ComparedTrees, called: ComparedTrees) -> ComparedTrees:
     """Combine a comparison of inverted stacks with the functions of the stacks as called."""
     q = gated(found.nodes.q, called.functions.tested.q)
-    return ComparedTrees(found.tree, replace(found.nodes, q=q), called.functions)
+    return ComparedTrees(found.tree, replace(found.nodes, q=q), called.functions, called.whole)
 
 
 def below(found: ComparedTrees, node: int, check: Check = unchecked) -> ComparedTrees:
@@ -106,7 +119,10 @@ def below(found: ComparedTrees, node: int, check: Check = unchecked) -> Compared
     tested = found.functions.tested
     columns = [np.where(same, row[at], np.nan) for row in (tested.low, tested.high, tested.q)]
     functions = replace(functions, tested=TestedDifferences(*columns))
-    return ComparedTrees(tree, _of(found.nodes, found.tree, tree), functions)
+    nodes = _of(found.nodes, found.tree, tree)
+    root = np.flatnonzero(tree.parent < 0)
+    whole = TestedDifferences(nodes.low[root], nodes.high[root], nodes.q[root])
+    return ComparedTrees(tree, nodes, functions, whole)
 
 
 def fold(
@@ -124,7 +140,7 @@ def fold(
     a, b = (_left_out(tree, side, cut, inside, check) for side in (0, 1))
     shown = replace(cut, self=tree.self[:, inside], metrics=tree.metrics)
     return (
-        ComparedTrees(shown, _of(found.nodes, tree, shown), found.functions),
+        ComparedTrees(shown, _of(found.nodes, tree, shown), found.functions, found.whole),
         {node: (count, int(a[node]) + int(b[node])) for node, (count, _) in folded.items()},
     )
 
@@ -163,6 +179,10 @@ def mean_widths(tree: Tree, profiles: tuple[int, int]) -> NDArray[np.int64]:
     largest = float(np.abs(means).sum())
     widths: NDArray[np.int64] = np.rint(means * (2.0**53 / (largest or 1.0))).astype(np.int64)
     return widths
+
+
+def _columns(spread: Spread) -> tuple[Floats, NDArray[np.int64]]:
+    return spread.squares, spread.present
 
 
 def _sample_variance(

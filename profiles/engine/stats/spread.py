@@ -30,6 +30,7 @@ class MeasuredSum:
     nodes: Spread  # of each node of the tree
     functions: TreeFunctions
     by_function: Spread  # of each of `functions`; recursion counts once
+    whole: Spread  # of the total of all nodes, [1]: a tree may have several roots
 
 
 def of_variance(variance: TreeVariance, profiles: int, check: Check = unchecked) -> MeasuredSum:
@@ -39,7 +40,8 @@ def of_variance(variance: TreeVariance, profiles: int, check: Check = unchecked)
         of_frame.total_square[functions.frame], of_frame.total_present[functions.frame]
     )
     nodes = Spread(variance.nodes.square, variance.nodes.present)
-    return MeasuredSum(profiles, variance.tree, nodes, functions, by_function)
+    whole = Spread(variance.whole.square, variance.whole.present)
+    return MeasuredSum(profiles, variance.tree, nodes, functions, by_function, whole)
 
 
 def of_rows(tree: Tree, metric: Metric, rows: slice, check: Check = unchecked) -> MeasuredSum:
@@ -50,14 +52,16 @@ def of_rows(tree: Tree, metric: Metric, rows: slice, check: Check = unchecked) -
     own, functions = tree.self[rows], functions_of(tree, check)
     outer = np.flatnonzero(mark_outermost(tree.parent, functions.of_node, len(functions.id)))
     calls = functions.of_node[outer]
-    nodes, by_function = _Sums(len(tree.id)), _Sums(len(functions.id))
+    nodes, by_function, whole = _Sums(len(tree.id)), _Sums(len(functions.id)), _Sums(1)
     for row in own:
         check()
         total = node_totals(tree.parent, np.ascontiguousarray(row)).astype(np.float64)
         nodes.add(total)
+        whole.add(row.sum(keepdims=True).astype(np.float64))
         by_function.add(np.asarray(np.bincount(calls, total[outer], len(functions.id)), float))
     summed = replace(tree, metrics=(metric,), self=own.sum(axis=0, keepdims=True))
-    return MeasuredSum(len(own), summed, nodes.spread(), functions, by_function.spread())
+    spreads = by_function.spread(), whole.spread()
+    return MeasuredSum(len(own), summed, nodes.spread(), functions, *spreads)
 
 
 class _Sums:

@@ -62,6 +62,7 @@ class TreeVariance:
     tree: Tree  # by function, one metric
     nodes: NodeVariance  # of the nodes of `tree`
     functions: FunctionVariance
+    whole: NodeVariance  # of the totals of the profiles, [1]
 
 
 class VarianceMerge(Merge):
@@ -76,6 +77,7 @@ class VarianceMerge(Merge):
     ) -> None:
         super().__init__([metric], True, max_nodes, profile_type, check)
         self._variance_sums = VarianceSums()
+        self._whole_square, self._whole_present = 0.0, 0
 
     def add_tree(self, tree: Tree) -> None:
         """Add a tree as one profile."""
@@ -89,6 +91,8 @@ class VarianceMerge(Merge):
         if self.metrics[0] in metrics:
             is_new = self._add_packed(numbers, data)
             self._variance_sums.add_tree(self._packed, is_new)
+            _node, values = self._packed.sparse_values()
+            self._add_whole(values.sum(keepdims=True))
 
     def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
         """Add the marked profiles of an hour block (None: all)."""
@@ -97,6 +101,8 @@ class VarianceMerge(Merge):
             sums = block.used_sums([metric], profiles, by_function=True, check=self._check)
             variance = used_variance(block, metric, profiles, sums.used, self._check)
             self._add_variance(block, sums, variance)
+            marked = slice(None) if profiles is None else profiles
+            self._add_whole(block.profiles.totals[metric][marked])
 
     def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:
         """Add the marked groups of a day block (None: all groups).
@@ -108,6 +114,8 @@ class VarianceMerge(Merge):
         if metric is not None:
             sums = block.used_sums([metric], groups, by_function=True, check=self._check)
             self._add_variance(block, sums, taken(block.variance(metric, groups), sums.used))
+            marked = slice(None) if groups is None else groups[block.groups.of_profile]
+            self._add_whole(block.profiles.totals[metric][marked])
 
     def variance(self) -> TreeVariance:
         """Return the merged tree with its sums of squares and counts."""
@@ -123,11 +131,19 @@ class VarianceMerge(Merge):
                 total_square=functions[2],
                 total_present=functions[3].astype(np.int64),
             ),
+            whole=NodeVariance(
+                np.array([self._whole_square]), np.array([self._whole_present], np.int64)
+            ),
         )
 
     def _metric_of(self, block: Block) -> int | None:
         """Return the metric's index in the block, or None if no profile of the block has it."""
         return block.metrics.index(self.metrics[0]) if self.metrics[0] in block.metrics else None
+
+    def _add_whole(self, totals: NDArray[np.int64]) -> None:
+        """Add the totals of profiles, one each; those of profiles without the metric are 0."""
+        self._whole_square += float((totals.astype(np.float64) ** 2).sum())
+        self._whole_present += int(np.count_nonzero(totals))
 
     def _add_variance(self, block: Block, sums: UsedSums, found: UsedVariance) -> None:
         used, frames, forest_node = self._add_sums(block, sums)

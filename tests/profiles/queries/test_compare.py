@@ -1,7 +1,7 @@
 """Comparison of two selections of a service."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 
 import numpy as np
@@ -9,6 +9,7 @@ import pytest
 
 from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.stats import comparison as engine
+from profiles.engine.stats.significance import differences
 from profiles.queries import compare
 from profiles.query import (
     CompareResult,
@@ -32,6 +33,7 @@ from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.contexts import query_context
+from tests.profiles.engine.stats.simulated_profiles import sample_variance
 from tests.profiles.pprofs import Stacks
 
 pytestmark = pytest.mark.django_db
@@ -155,6 +157,47 @@ def test_views_that_change_the_nodes_have_exact_intervals(
         assert set(alone.id.tolist()) <= set(result.tree.id.tolist())
 
 
+@pytest.mark.parametrize(
+    "view",
+    [
+        View(),
+        View(filters=(ViewFilter(FilterOption.HIDE, "steady"),)),
+        View(filters=(ViewFilter(FilterOption.HIDE_FRAMES, "main"),)),
+        View(group=Group.LINE),
+        View(shape=Shape.BOTTOM_UP),
+        View(focus="slow"),
+        View(max_nodes=2),
+    ],
+)
+def test_the_whole_has_the_interval_of_the_profiles_totals(
+    project: Project, selection: Selection, view: View
+) -> None:
+    """Check trees with two roots against the totals of the same profiles queried one by one."""
+    sides, moments = [], []
+    for version in "12":
+        shop = rows.deployment(project, version=version)
+        made = [
+            rows.new(shop, stacks(i, version) | {"gc;slow": 40 + i % 3}, minutes=i)
+            for i in range(PROFILES)
+        ]
+        assert all(insert(made))
+        side = replace(selection, versions=(version,))
+        minutes = [rows.NOON + timedelta(minutes=i) for i in range(PROFILES)]
+        apart = [replace(side, start=at, end=at + timedelta(minutes=1)) for at in minutes]
+        found = [run_tree(query_context(one), one, replace(view, max_nodes=50)) for one in apart]
+        totals_of_profiles = [float(one.tree.self.sum()) for one in found]
+        sides.append(side)
+        moments.append(sample_variance(np.array([totals_of_profiles])))
+    result = run_compare(query_context(sides[0]), sides[0], sides[1], view)
+    expected = differences(*moments)
+    whole = result.whole
+    assert (whole.a_total, whole.b_total) == tuple(int(side.sums[0]) for side in moments)
+    assert (whole.low, whole.high) == pytest.approx((expected.low[0], expected.high[0]))
+    assert whole.q is not None
+    assert whole.real == (whole.q <= 0.05)
+    assert whole.real
+
+
 def test_beyond_a_limit_such_views_have_none_and_say_why(
     sides: tuple[Selection, Selection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +228,8 @@ def test_a_root_restricts_the_result_and_leaves_the_tests_unchanged(
     assert whole.intervals is not None
     at = [ids.index(node) for node in result.tree.id.tolist()]
     assert result.intervals.q.tolist() == whole.intervals.q[at].tolist()
+    assert result.whole.a_total == by_name(whole)["io"].a_total
+    assert result.whole.low == result.intervals.low[0]
     with pytest.raises(InvalidQuery, match="No node"):
         run_compare(query_context(sides[0]), *sides, View(root=1))
 
@@ -215,6 +260,8 @@ def test_the_json_has_both_sides(sides: tuple[Selection, Selection]) -> None:
     assert document["depth"] == [0, 1, 2, 1, 1]
     assert document["ci_lo"][1] == pytest.approx(by_name(result)["slow"].low, rel=1e-4)
     assert document["q"][3] > 0.05
+    assert document["whole"] == asdict(result.whole)
+    assert document["whole"]["low"] < 0
     assert document["metric"] == {"name": "cpu", "unit": "nanoseconds"}
 
 

@@ -33,7 +33,8 @@ def sides(shop: Deployment, selection: Selection) -> tuple[Selection, Selection]
     """Return selections of two hours of one day; in the second hour `work` takes longer."""
     for i in range(24):
         work = 1000 + 10 * (i % 5) + 300 * (i >= 12)
-        rows.stored(shop, {"main;work": work, "main;rest": 700 + 20 * (i % 7)}, minutes=5 * i)
+        stacks = {"main;work": work, "main;rest": 700 + 20 * (i % 7), "gc": 30 + i % 3}
+        rows.stored(shop, stacks, minutes=5 * i)
     hour = timedelta(hours=1)
     return selection, replace(selection, start=selection.end, end=selection.end + hour)
 
@@ -46,9 +47,10 @@ def roll_up(selection: Selection) -> None:
 
 
 def rounded(result: CompareResult) -> list[tuple[object, ...]]:
+    functions = [(row.name, row) for row in result.functions]
     return sorted(
-        (row.name, row.a_total, row.b_total, f"{row.low:.6g}", f"{row.q:.6g}", row.real)
-        for row in result.functions
+        (name, row.a_total, row.b_total, f"{row.low:.6g}", f"{row.q:.6g}", row.real)
+        for name, row in (*functions, ("", result.whole))
     )
 
 

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import re
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -12,9 +13,11 @@ from django.test import Client
 from django.utils import timezone
 
 from frontend.pages.compare.view_model import untested_sentence
-from profiles.query import Untested, UntestedReason
+from profiles.query import Selection, Untested, UntestedReason, View, run_compare
 from projects.models import Deployment, Project, User
+from projects.profile_types import ProfileType
 from tests.frontend import shop
+from tests.profiles.contexts import query_context
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
@@ -331,3 +334,68 @@ def test_nothing_on_either_side_says_what_to_change(
     html = shown(signed_in, WHAT)
     assert "No profiles on either side" in html
     assert "Last 7 days" in html
+
+
+GC = ("runtime.gcBgMarkWorker", "mgc.go")
+
+
+@pytest.fixture
+def two_roots(project: Project, now: datetime) -> None:
+    """Store 35 profiles per version, whose values vary and whose call trees have two roots."""
+    for version, main, gc in (("2.30.4", 700, 120), ("2.31.0", 820, 124)):
+        of = shop.deployment(project, version=version)
+        for n, moment in enumerate(shop.minutes_before(now, 35)):
+            work = 100 * (version == "2.31.0") + 200
+            stacks: dict[tuple[shop.Frame, ...], int] = {
+                (MAIN,): 1000 * (main - work + n % 7),
+                (MAIN, GREW): 1000 * (work + n % 5),
+                (GC,): 1000 * (gc + n % 3),
+            }
+            shop.send(of, [moment], stacks)
+
+
+@pytest.mark.usefixtures("two_roots")
+def test_the_total_of_several_roots_has_an_interval(signed_in: Client) -> None:
+    name, _own, total, interval, baseline, selected = whole(shown(signed_in, VERSIONS))
+    assert (name, total, baseline, selected) == ("Total", "+124 ms", "826 ms", "950 ms")
+    assert re.fullmatch(r"\+12[123] … \+12[567] ms", interval)
+    hidden = whole(shown(signed_in, VERSIONS | {"f": "hide:matches"}))
+    assert (hidden[2], hidden[5]) == ("+24 ms", "648 ms")
+    assert re.fullmatch(r"\+2[23](\.\d)? … \+2[456](\.\d)? ms", hidden[3])
+
+
+@pytest.mark.usefixtures("two_roots")
+def test_what_got_slower_is_first_and_page_file_and_graph_agree(
+    signed_in: Client, project: Project, now: datetime
+) -> None:
+    found = rows(shown(signed_in, VERSIONS))
+    assert [row[0] for row in found] == ["main", "shop.Rule.matches", "runtime.gcBgMarkWorker"]
+    assert [row[2] for row in found] == ["+120 ms", "+100 ms", "+4 ms"]
+    assert all(row[3][0] == "+" for row in found)
+
+    hour = Selection(project.pk, "checkout", ProfileType.CPU, now - timedelta(hours=1), now)
+    sides = replace(hour, versions=("2.31.0",)), replace(hour, versions=("2.30.4",))
+    result = run_compare(query_context(hour), *sides, View())
+    changes = {change.name: change for change in result.functions}
+
+    response = signed_in.get(f"{COMPARE}/csv", VERSIONS)
+    _header, *lines = csv.reader(io.StringIO(response.content.decode()))
+    assert {line[0] for line in lines} == changes.keys()
+    for line in lines:
+        change = changes[line[0]]
+        assert line[2:6] == [
+            *(str(change.b_self), str(change.b_total)),
+            *(str(change.a_self), str(change.a_total)),
+        ]
+        assert [float(each) for each in line[8:11]] == [change.low, change.high, change.q]
+    by_name = {line[0]: line for line in lines}
+    assert [f"+{float(by_name[row[0]][7]) / 1e6:.0f} ms" for row in found] == [
+        row[2] for row in found
+    ]
+
+    tree = json.loads(gzip.decompress(signed_in.get(f"{COMPARE}/tree", VERSIONS).content))
+    assert tree["whole"] == asdict(result.whole)
+    frames = zip(tree["frame"], tree["ci_lo"], tree["ci_hi"], strict=True)
+    for frame, low, high in frames:
+        change = changes[tree["names"][tree["frames"]["name"][frame]]]
+        assert (low, high) == pytest.approx((change.low, change.high), rel=1e-4)

@@ -30,7 +30,10 @@ def merged(
 
 
 def reference_variance(profiles: Iterable[BlockProfile], metric: Metric) -> Squares:
-    """Return (Σ of squares, profiles) by node id, and by ("self" or "total", name, file)."""
+    """Return (Σ of squares, profiles) by node id, by ("self" or "total", name, file), and of all.
+
+    The totals of whole profiles have the key "whole".
+    """
     sums: dict[object, list[int]] = defaultdict(lambda: [0, 0])
     for profile in profiles:
         tree = by_function(decode(profile.tree))
@@ -40,6 +43,7 @@ def reference_variance(profiles: Iterable[BlockProfile], metric: Metric) -> Squa
         values: dict[object, int] = dict(
             zip(tree.id.tolist(), totals(tree.parent, tree.self[k]).tolist(), strict=True)
         )
+        values["whole"] = int(tree.self[k].sum())
         for row in top(tree, k):
             values["self", row.name, row.file] = row.self
             values["total", row.name, row.file] = row.total
@@ -58,6 +62,7 @@ def squares_of(found: TreeVariance) -> Squares:
             strict=True,
         )
     )
+    squares["whole"] = float(found.whole.square[0]), int(found.whole.present[0])
     functions = found.functions
     for i, key in enumerate(zip(functions.name, functions.file, strict=True)):
         own, total = functions.self_square[i], functions.total_square[i]

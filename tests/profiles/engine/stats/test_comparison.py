@@ -69,6 +69,21 @@ def test_intervals_are_those_of_the_profiles_totals(a: list[Stacks], b: list[Sta
     assert found.nodes.high == pytest.approx(expected.high, rel=1e-6, abs=1e-6, nan_ok=True)
 
 
+@few
+@given(SIDES, SIDES)
+def test_the_interval_of_the_whole_is_that_of_the_profiles_sums(
+    a: list[Stacks], b: list[Stacks]
+) -> None:
+    """Check trees with several roots, whose sums no single node has."""
+    found = between(a, b)
+    sums = [np.array([[float(sum(part.values())) for part in parts]]) for parts in (a, b)]
+    expected = differences(sample_variance(sums[0]), sample_variance(sums[1]))
+    assert found.whole.low == pytest.approx(expected.low, rel=1e-6, abs=1e-6, nan_ok=True)
+    assert found.whole.high == pytest.approx(expected.high, rel=1e-6, abs=1e-6, nan_ok=True)
+    tested = found.functions.tested.q[~np.isnan(found.functions.tested.q)]
+    assert np.isnan(found.whole.q[0]) or found.whole.q[0] >= (tested.min() if len(tested) else 1)
+
+
 def totals_by_id(
     tree: Tree, parts: list[Stacks]
 ) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":

@@ -87,6 +87,11 @@ def test_a_merge_with_moments(parts: list[Tree]) -> None:
     nodes, functions = by_brute_force(parts, CPU)
     found = of_variance(merge.variance(), len(parts))
     assert said(found) == (approximately(nodes), approximately(functions))
+    wholes = [
+        int(part.self[part.metrics.index(CPU)].sum()) for part in parts if CPU in part.metrics
+    ]
+    assert found.whole.squares[0] == pytest.approx(float(sum(v * v for v in wholes)), rel=1e-9)
+    assert found.whole.present.tolist() == [sum(v != 0 for v in wholes)]
 
 
 def test_recursion_counts_once() -> None:
