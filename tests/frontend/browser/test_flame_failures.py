@@ -31,8 +31,8 @@ def never(_route: Route) -> None:
 
 FAILURES = {
     "500": (status(500), "The server failed to process this request"),
-    "429": (status(429), "The server has too many requests"),
-    "503": (status(503), "The server has too many requests"),
+    "429": (status(429), "The server is busy"),
+    "503": (status(503), "The server is busy"),
     "offline": (offline, "The server does not respond"),
     "timeout": (never, "The server does not respond"),
 }
