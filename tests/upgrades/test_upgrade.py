@@ -8,6 +8,7 @@ a quarantined block, rows of deduplication, keys, quotas, users and deployments.
 import json
 import math
 import os
+import sqlite3
 import subprocess
 import sys
 import tarfile
@@ -19,6 +20,8 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 from django.db import connection
+
+from tests.server import server_in
 
 Results = tuple[dict[str, Any], dict[str, Any]]
 DATA = Path(__file__).parent / "data"
@@ -119,3 +122,17 @@ def test_credentials_are_valid(results: Results) -> None:
     assert today["revoked"] == 401
     assert today["signed_in"] == [302, 200]
     assert today["issued"] == "CPU"
+
+
+@pytest.mark.server
+def test_a_start_makes_an_old_sqlite_file_return_space(tmp_path: Path) -> None:
+    with tarfile.open(DATA / "sqlite.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    file = next((tmp_path / "data").glob("*.sqlite3"))
+    with sqlite3.connect(file) as database:
+        assert database.execute("PRAGMA auto_vacuum").fetchone() == (0,)
+    with server_in(tmp_path) as server:
+        assert server.interrupt() == 0
+    with sqlite3.connect(file) as database:
+        assert database.execute("PRAGMA auto_vacuum").fetchone() == (2,)
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
