@@ -231,5 +231,5 @@ def test_a_control_whose_script_fails_says_so(
     page.route(re.compile(rf"/{name}\.[^/]*js"), offline)
     LATE_SCRIPTS[name](page)
     expect(page.locator("#script-failed")).to_contain_text(
-        "A part of this page could not be loaded"
+        "Part of this page could not be loaded"
     )

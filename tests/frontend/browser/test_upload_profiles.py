@@ -108,7 +108,7 @@ def test_files_that_cannot_be_opened_are_named(form: Page, allowed_errors: list[
     drag(form, "drop", two)
     dialog = form.get_by_role("dialog", name="Open a file")
     result = dialog.get_by_role("status")
-    expect(result).to_have_text("One file can be opened at a time; these are 2.")
+    expect(result).to_have_text("Open one file at a time; you chose 2.")
     drag(form, "drop", {"large.jfr": b""}, size=17 * 2**20)
     expect(result).to_have_text(
         "large.jfr is larger than 16 MiB, the limit of this server for one file."
