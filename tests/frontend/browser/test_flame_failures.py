@@ -230,6 +230,4 @@ def test_a_control_whose_script_fails_says_so(
     drawn(page)
     page.route(re.compile(rf"/{name}\.[^/]*js"), offline)
     LATE_SCRIPTS[name](page)
-    expect(page.locator("#script-failed")).to_contain_text(
-        "Part of this page could not be loaded"
-    )
+    expect(page.locator("#script-failed")).to_contain_text("Part of this page could not be loaded")
