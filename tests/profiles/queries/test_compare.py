@@ -173,11 +173,11 @@ def test_the_whole_has_the_interval_of_the_profiles_totals(
     project: Project, selection: Selection, view: View
 ) -> None:
     """Check trees with two roots against the totals of the same profiles queried one by one."""
-    sides, moments = [], []
+    sides, variances = [], []
     for version in "12":
         shop = rows.deployment(project, version=version)
         made = [
-            rows.new(shop, stacks(i, version) | {"gc;slow": 40 + i % 3}, minutes=i)
+            rows.new(shop, {**stacks(i, version), "gc;slow": 40 + i % 3}, minutes=i)
             for i in range(PROFILES)
         ]
         assert all(insert(made))
@@ -187,11 +187,11 @@ def test_the_whole_has_the_interval_of_the_profiles_totals(
         found = [run_tree(query_context(one), one, replace(view, max_nodes=50)) for one in apart]
         totals_of_profiles = [float(one.tree.self.sum()) for one in found]
         sides.append(side)
-        moments.append(sample_variance(np.array([totals_of_profiles])))
+        variances.append(sample_variance(np.array([totals_of_profiles])))
     result = run_compare(query_context(sides[0]), sides[0], sides[1], view)
-    expected = differences(*moments)
+    expected = differences(variances[0], variances[1])
     whole = result.whole
-    assert (whole.a_total, whole.b_total) == tuple(int(side.sums[0]) for side in moments)
+    assert (whole.a_total, whole.b_total) == tuple(int(side.sums[0]) for side in variances)
     assert (whole.low, whole.high) == pytest.approx((expected.low[0], expected.high[0]))
     assert whole.q is not None
     assert whole.real == (whole.q <= 0.05)

@@ -47,11 +47,13 @@ def roll_up(selection: Selection) -> None:
 
 
 def rounded(result: CompareResult) -> list[tuple[object, ...]]:
-    functions = [(row.name, row) for row in result.functions]
-    return sorted(
-        (name, row.a_total, row.b_total, f"{row.low:.6g}", f"{row.q:.6g}", row.real)
-        for name, row in (*functions, ("", result.whole))
-    )
+    whole = result.whole
+    functions: list[tuple[object, ...]] = [
+        (row.name, row.a_total, row.b_total, f"{row.low:.6g}", f"{row.q:.6g}", row.real)
+        for row in sorted(result.functions, key=lambda row: row.name)
+    ]
+    total = (whole.a_total, whole.b_total, f"{whole.low:.6g}", f"{whole.q:.6g}", whole.real)
+    return [*functions, total]
 
 
 @pytest.mark.parametrize(

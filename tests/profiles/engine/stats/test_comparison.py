@@ -76,7 +76,10 @@ def test_the_interval_of_the_whole_is_that_of_the_profiles_sums(
 ) -> None:
     """Check trees with several roots, whose sums no single node has."""
     found = between(a, b)
-    sums = [np.array([[float(sum(part.values())) for part in parts]]) for parts in (a, b)]
+    sums = [
+        np.array([[sum(np.sum(value) for value in part.values()) for part in parts]])
+        for parts in (a, b)
+    ]
     expected = differences(sample_variance(sums[0]), sample_variance(sums[1]))
     assert found.whole.low == pytest.approx(expected.low, rel=1e-6, abs=1e-6, nan_ok=True)
     assert found.whole.high == pytest.approx(expected.high, rel=1e-6, abs=1e-6, nan_ok=True)
