@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from common.worker_processes.pool import MIN_WORKERS
 from profiler_site.demo import EXAMPLES
 from tests.server import COMMAND, RunningServer, running_server, server_in
 from tests.services import free_port
@@ -27,10 +28,14 @@ def children(pid: int) -> list[str]:
     return found
 
 
+def is_conversion_worker(pid: str) -> bool:
+    return b"common.worker_processes.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
 def demo_services(pid: int) -> list[str] | None:
-    """Return the child processes once all of them exist."""
+    """Return the child processes of the demo and of conversions once all of them exist."""
     found = children(pid)
-    return found if len(found) == len(EXAMPLES) else None
+    return found if len(found) == len(EXAMPLES) + MIN_WORKERS else None
 
 
 def is_running(pid: str) -> bool:
@@ -49,9 +54,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         yield running
 
 
-def test_it_is_live_and_ready_in_one_process(server: RunningServer) -> None:
+def test_it_is_live_and_ready_with_workers_of_conversions_alone(server: RunningServer) -> None:
     assert urllib.request.urlopen(f"{server.url}/ok").read() == b"ok\n"
-    assert children(server.process.pid) == []
+    found = children(server.process.pid)
+    assert len(found) == MIN_WORKERS
+    assert all(map(is_conversion_worker, found))
     assert "No account has access to /admin/" in server.log.read_text()
 
 
