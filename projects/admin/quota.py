@@ -10,21 +10,13 @@ from django.http import HttpRequest
 from projects.admin.limits_beside_use import explain
 from projects.admin.quota_form import QuotaForm, record_changes
 from projects.models import Quota
+from projects.usage.limits import LimitName
 
 
 @admin.register(Quota)
 class QuotaAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     form = QuotaForm
-    list_display = [
-        "__str__",
-        "profiles_per_minute",
-        "profiles_per_day",
-        "new_deployments_per_day",
-        "stored_bytes",
-        "bytes_per_profile",
-        "parked_handshakes",
-        "retention_days",
-    ]
+    list_display = ["__str__", *LimitName]
     list_select_related = ["project"]
     search_fields = ["project__project_id", "project__name"]
     autocomplete_fields = ["project"]
