@@ -19,6 +19,7 @@ from common.redis_outage import redis_options
 from profiler_site.diagnosis.finding import Finding, Severity
 from profiles.storage import disk
 from profiles.storage.blobs import probe
+from profiles.storage.blobs.address import BadAddress
 
 # Beat and worker are late after so many planning periods without a run, and at least so many
 # seconds.
@@ -77,10 +78,14 @@ def check_blob_store() -> Finding:
 
 def check_disk() -> Finding:
     """Compare the free bytes of the local disks with FLAMEWATCH_MIN_FREE_BYTES."""
-    shortage = disk.shortage()
+    try:
+        shortage, folders = disk.shortage(), disk.folders()
+    except BadAddress:
+        text = "Unknown: BLOB_URL does not say where blobs are."
+        return Finding("disk", Severity.WARNING, text)
     if shortage:
         return Finding("disk", Severity.FAILED, shortage)
-    amounts = [f"{free_bytes(folder):,} bytes free in {folder}" for folder in disk.folders()]
+    amounts = [f"{free_bytes(folder):,} bytes free in {folder}" for folder in folders]
     text = ", ".join(amounts) or "No profiles are stored on this machine's disks."
     return Finding("disk", Severity.OK, text, 0.0)
 

@@ -34,7 +34,7 @@ def start(
     )
 
 
-@pytest.mark.parametrize(
+wrong_values = pytest.mark.parametrize(
     ("name", "value", "said"),
     [
         ("BLOB_URL", "gs://x", "BLOB_URL has to be file:///folder or s3://bucket"),
@@ -46,12 +46,25 @@ def start(
         ("FLAMEWATCH_SIGNUPP", "closed", "Did you mean FLAMEWATCH_SIGNUP?"),
     ],
 )
+
+
+@wrong_values
 def test_value_that_cannot_be_used_stops_the_start_with_a_sentence(
     name: str, value: str, said: str, tmp_path: Path
 ) -> None:
     done = start(tmp_path, **{name: value})
     assert done.returncode == 1
     assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@wrong_values
+def test_doctor_names_a_value_that_cannot_be_used(
+    name: str, value: str, said: str, tmp_path: Path
+) -> None:
+    done = start(tmp_path, "doctor", **{name: value})
+    assert done.returncode == 1
+    assert said in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
 
 
