@@ -24,7 +24,7 @@ from common.client_address import through_proxies  # noqa: E402
 from endpoints import plain_http, unknown_path  # noqa: E402
 from endpoints.connect_protocol import connect_rejection  # noqa: E402
 from endpoints.lean_handler import LeanHandler  # noqa: E402
-from frontend.page_handler import PageHandler  # noqa: E402  needs Django to be set up
+from frontend.http.page_handler import PageHandler  # noqa: E402  needs Django to be set up
 from frontend.pages.embed import urls as embeds  # noqa: E402
 from ingest.cloud_profiler import discovery, token_endpoint  # noqa: E402
 from ingest.cloud_profiler import endpoint as cloud_profiler  # noqa: E402

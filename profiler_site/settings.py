@@ -159,10 +159,10 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "frontend.page_compression.PageCompressionMiddleware",
-    "frontend.control_characters.ControlCharacterMiddleware",
+    "frontend.http.page_compression.PageCompressionMiddleware",
+    "frontend.http.control_characters.ControlCharacterMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "frontend.language.LanguageMiddleware",
+    "frontend.http.language.LanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -171,8 +171,8 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "frontend.nul_middleware.NulMiddleware",
-    "frontend.page_concurrency.DeadlineMiddleware",
+    "frontend.http.nul_middleware.NulMiddleware",
+    "frontend.http.busy_pages.DeadlineMiddleware",
 ]
 
 TEMPLATES = [
@@ -180,13 +180,16 @@ TEMPLATES = [
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "OPTIONS": {
             "loaders": [
-                ("django.template.loaders.cached.Loader", ["frontend.template_loader.Loader"])
+                (
+                    "django.template.loaders.cached.Loader",
+                    ["frontend.rendering.template_loader.Loader"],
+                )
             ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "frontend.shell.shell",
+                "frontend.rendering.shell.shell",
             ],
         },
     },

@@ -12,4 +12,4 @@ urlpatterns = [
     path("", include("frontend.urls")),
 ]
 
-handler500 = "frontend.database_outage.respond_to_error"
+handler500 = "frontend.http.busy_pages.respond_to_error"

@@ -3,7 +3,7 @@
 Both read the same declarations (endpoints.params.parameter), and parse a valid value alike. The
 strict policy raises BadParameter for an invalid, repeated or unknown parameter, the lenient one
 uses the default and collects an Issue. Databases reject NUL in text: the strict policy does, too,
-and pages answer 400 before they read parameters (frontend/nul_middleware.py).
+and pages answer 400 before they read parameters (frontend/http/nul_middleware.py).
 """
 
 from abc import ABC, abstractmethod

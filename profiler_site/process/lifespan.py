@@ -11,7 +11,7 @@ from django.conf import settings
 
 from common import write_behind
 from common.metric_exchange import start_exchange
-from frontend.load_pages import load_pages
+from frontend.rendering.load_pages import load_pages
 from ingest.uploads import conversion_pool
 from profiles.storage import head
 from scheduler.long_poll import queue_of_process

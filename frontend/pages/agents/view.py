@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
-from frontend.fragments import wants_fragment
+from frontend.http.fragments import wants_fragment
 from frontend.pages.agents.agent_list import AgentList, list_agents
 from frontend.pages.agents.deployment_list import DeploymentList, list_deployments
 from frontend.pages.agents.import_list import ImportList, list_imports

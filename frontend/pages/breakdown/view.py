@@ -13,7 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
-from frontend.fragments import text_error, wants_fragment
+from frontend.http.fragments import text_error, wants_fragment
 from frontend.pages.breakdown import view_model as breakdown_page
 from frontend.pages.breakdown.csv_table import columns, table
 from frontend.pages.breakdown.params import COMPARE, PICK, read

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
-from frontend.fragments import text_error
+from frontend.http.fragments import text_error
 from frontend.pages.compare import view_model as compare_page
 from frontend.pages.compare.changes import columns, table
 from frontend.pages.compare.comparison import found_or_compared

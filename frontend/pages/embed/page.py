@@ -23,8 +23,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from endpoints.params.reader import LenientReader
 from frontend.addresses import flame_url
-from frontend.forbidden import only_who_may_change
-from frontend.fragments import wants_fragment
+from frontend.http.forbidden import require_may_change
+from frontend.http.fragments import wants_fragment
 from frontend.pages.embed.params import LEVELS, MAX_LEVELS, MAX_WIDTH, MIN_WIDTH, THEME, WIDTH
 from frontend.pages.embed.urls import PREFIX
 from frontend.queries.params import PageParams, page_params
@@ -119,7 +119,7 @@ def embed(request: HttpRequest, project_id: str) -> HttpResponse:
 def revoke(request: HttpRequest, project_id: str) -> HttpResponse:
     """Revoke all images of the project, for owners and admins."""
     member = membership(request.user, project_id)
-    only_who_may_change(member)
+    require_may_change(member)
     embed_tokens.revoke_all(member.project, by=cast("User", request.user))
     params = _selection(request)
     if wants_fragment(request):

@@ -13,7 +13,7 @@ from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.view import MAX_NAME
 from frontend.components.source_links import source_links, source_version
-from frontend.fragments import text_error
+from frontend.http.fragments import text_error
 from frontend.pages.flame.lines_table import lines_table
 from frontend.queries.page_query import DEADLINE_SECONDS, find_metric, query_context
 from frontend.queries.params import page_params

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
-from frontend.fragments import text_error
+from frontend.http.fragments import text_error
 from frontend.pages.flame.function_pages import functions_page
 from frontend.pages.flame.merged_tree import found_or_merged
 from frontend.queries.list_params import PAGE

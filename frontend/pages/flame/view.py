@@ -18,7 +18,7 @@ from endpoints.params.reader import LenientReader
 from frontend.components.display_names import type_name
 from frontend.components.empty_state import EmptyStateLinks, unreadable_state, with_links
 from frontend.components.source_links import SourceLinks, source_links, source_version
-from frontend.late_content import with_late_content
+from frontend.http.late_content import with_late_content
 from frontend.pages.capture.progress import CAPTURE, capture_progress
 from frontend.pages.flame.flame_page import FlamePage, flame_page, not_in_time, tree_url
 from frontend.queries.carried import carried_of

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
-from frontend.fragments import text_error
+from frontend.http.fragments import text_error
 from frontend.pages.history import view_model as history_page
 from frontend.pages.history.params import read
 from frontend.pages.history.view_model import columns, history_of, table

@@ -12,7 +12,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
-from frontend.fragments import text_error, wants_fragment
+from frontend.http.fragments import text_error, wants_fragment
 from frontend.pages.profiles import view_model as profile_page
 from frontend.pages.profiles.params import ProfileQuery, read
 from frontend.pages.profiles.profile_list import columns, table

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_POST
 
 from common.disk_space import DiskFull
 from endpoints.params.reader import LenientReader
-from frontend.forbidden import only_who_may_change_saved, only_who_may_save
-from frontend.fragments import wants_fragment
+from frontend.http.forbidden import require_may_change_saved, require_may_save
+from frontend.http.fragments import wants_fragment
 from frontend.queries.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -47,7 +47,7 @@ from projects.usage.quota_reached import QuotaReached
 def create(request: HttpRequest, project_id: str) -> HttpResponse:
     """Store what the flame page at `address` shows, as `title`; link to it."""
     member = membership(request.user, project_id)
-    only_who_may_save(member)
+    require_may_save(member)
     is_htmx = wants_fragment(request)
     try:
         info = _taken(request, member)
@@ -79,7 +79,7 @@ def delete(request: HttpRequest, project_id: str, snapshot_id: str) -> HttpRespo
         info = run_snapshot(context, snapshot_id)
     except SnapshotNotFound as error:
         raise Http404(str(error)) from error
-    only_who_may_change_saved(member, info.created_by.pk if info.created_by else None)
+    require_may_change_saved(member, info.created_by.pk if info.created_by else None)
     delete_snapshot(member.project.pk, snapshot_id, by=cast("User", request.user))
     messages.success(request, _("Snapshot “%(title)s” deleted") % {"title": info.title})
     return redirect(f"{reverse('saved', args=[project_id])}#snapshots")

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from frontend.forbidden import only_who_may_change_saved, only_who_may_save
-from frontend.fragments import wants_fragment
+from frontend.http.forbidden import require_may_change_saved, require_may_save
+from frontend.http.fragments import wants_fragment
 from frontend.pages.saved.view import saved_page, view_url
 from projects import saved_views
 from projects.access import membership
@@ -25,7 +25,7 @@ from projects.saved_views import InvalidView
 def create(request: HttpRequest, project_id: str) -> HttpResponse:
     """Save the page at `address` as `name`; return to that page, or one sentence to htmx."""
     member = membership(request.user, project_id)
-    only_who_may_save(member)
+    require_may_save(member)
     name, address = request.POST.get("name", ""), request.POST.get("address", "")
     by = cast("User", request.user)
     is_htmx = wants_fragment(request)
@@ -57,7 +57,7 @@ def open_view(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
 def rename(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
     member = membership(request.user, project_id)
     view = view_for(member.project, pk)
-    only_who_may_change_saved(member, view.created_by_id)
+    require_may_change_saved(member, view.created_by_id)
     try:
         saved_views.rename(view, request.POST.get("name", ""), by=cast("User", request.user))
     except InvalidView as error:
@@ -71,7 +71,7 @@ def rename(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
 def delete(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
     member = membership(request.user, project_id)
     view = view_for(member.project, pk)
-    only_who_may_change_saved(member, view.created_by_id)
+    require_may_change_saved(member, view.created_by_id)
     saved_views.delete(view, by=cast("User", request.user))
     messages.success(request, _("View “%(name)s” deleted") % {"name": view.name})
     return redirect("saved", project_id)

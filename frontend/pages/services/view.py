@@ -10,7 +10,7 @@ from django.views.decorators.vary import vary_on_headers
 from endpoints.params.reader import LenientReader
 from frontend.components.range_menu import range_menu, range_notices
 from frontend.components.time_ranges import elapsed_name
-from frontend.fragments import wants_fragment
+from frontend.http.fragments import wants_fragment
 from frontend.pages.services.params import SORTS, read
 from frontend.pages.services.service_list import list_services
 from frontend.queries.carried import Carried

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from frontend.forbidden import only_who_may_change
-from frontend.fragments import wants_fragment
+from frontend.http.forbidden import require_may_change
+from frontend.http.fragments import wants_fragment
 from frontend.pages.settings.key_form import KeyForm
 from frontend.pages.settings.view_model import settings_context
 from projects.access import membership
@@ -32,7 +32,7 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     if request.method != "POST":
         return redirect("settings", project_id)
-    only_who_may_change(member)
+    require_may_change(member)
     form = KeyForm(request.POST)
     if not form.is_valid():
         return _response(request, dict(settings_context(member, key_form=form)))
@@ -57,7 +57,7 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
 def revoke(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse:
     """Ask for confirmation on GET, revoke the key on POST."""
     member = membership(request.user, project_id)
-    only_who_may_change(member)
+    require_may_change(member)
     key = key_for(member.project, key_id)
     if request.method != "POST":
         context = {"project": member.project, "here": "settings", "key": key}

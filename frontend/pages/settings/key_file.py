@@ -9,8 +9,8 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from frontend.forbidden import only_who_may_change
-from frontend.fragments import wants_fragment
+from frontend.http.forbidden import require_may_change
+from frontend.http.fragments import wants_fragment
 from frontend.pages.settings.api_keys import key_for
 from projects.access import membership
 from projects.account_limits import LimitReached
@@ -28,7 +28,7 @@ def download(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse
     The server keeps no private key, so that the same file cannot be sent again.
     """
     member = membership(request.user, project_id)
-    only_who_may_change(member)
+    require_may_change(member)
     key = key_for(member.project, key_id)
     context = {"project": member.project, "here": "settings", "key": key}
     if request.method != "POST":

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from frontend.forbidden import only_who_may_change
+from frontend.http.forbidden import require_may_change
 from frontend.pages.settings.project_form import ProjectForm
 from frontend.pages.settings.view_model import settings_context
 from projects import audit
@@ -25,7 +25,7 @@ def settings(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     if request.method != "POST":
         return render(request, "frontend/settings/settings.html", settings_context(member))
-    only_who_may_change(member)
+    require_may_change(member)
     form = ProjectForm(member.project, request.POST)
     if not form.is_valid():
         context = settings_context(member, project_form=form)

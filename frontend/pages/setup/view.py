@@ -15,8 +15,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
 from frontend.addresses import flame_url
-from frontend.forbidden import only_who_may_change
-from frontend.fragments import wants_fragment
+from frontend.http.forbidden import require_may_change
+from frontend.http.fragments import wants_fragment
 from frontend.pages.agent_files.files import agent_files
 from frontend.pages.setup.install_commands import KEY_PLACEHOLDER, install_commands
 from frontend.pages.setup.other_clients import other_clients
@@ -39,7 +39,7 @@ def setup(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     key, errors = "", list[str]()
     if request.method == "POST":
-        only_who_may_change(member)
+        require_may_change(member)
         try:
             key = _make_key(member, cast("User", request.user))
         except LimitReached as reached:

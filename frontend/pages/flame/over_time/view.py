@@ -14,7 +14,7 @@ from endpoints.params.reader import LenientReader
 from endpoints.params.view import MAX_NAME
 from frontend.components.chart_notes import chart_notes
 from frontend.components.versions import releases_in
-from frontend.fragments import text_error
+from frontend.http.fragments import text_error
 from frontend.pages.flame.over_time.chart import OverTime, around, over_time
 from frontend.queries.page_query import DEADLINE_SECONDS, find_metric, query_context
 from frontend.queries.params import PageParams, page_params

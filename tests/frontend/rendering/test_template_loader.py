@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from frontend.template_loader import compact
+from frontend.rendering.template_loader import compact
 
-TEMPLATES = Path(__file__).parents[2] / "frontend" / "templates"
+TEMPLATES = Path(__file__).parents[3] / "frontend" / "templates"
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,33 @@
-"""Responses for page requests over the concurrency limits, made without a thread or a query."""
+"""Pages that ask the user to come back: too many requests, a passed deadline, no database.
 
+They are made without a query; most without a thread, from the scope of the request.
+"""
+
+import logging
+import sys
 from collections.abc import Mapping
 from http import HTTPStatus
 from math import ceil
 from typing import Any
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
+from django.views.defaults import server_error
 
+from common.outages import Dependency, note_failure
 from profiles.query import RETRY_SECONDS, DeadlinePassed
 
+log = logging.getLogger(__name__)
+
+DATABASE_ERRORS = (OperationalError, InterfaceError)
 Scope = Mapping[str, Any]
 
 
-def too_many_requests(scope: Scope, of_tenant: bool, limit: int) -> HttpResponse:
+def queue_full_page(scope: Scope, is_tenant_limit: bool, limit: int) -> HttpResponse:
     """Return 429 if one project or user has too many requests queued, 503 if all together have."""
-    if of_tenant:
+    if is_tenant_limit:
         sentence = _(
             "%(limit)d requests of this project or from you are already waiting, which is the "
             "limit. Close some tabs, or wait a moment and reload this page."
@@ -29,7 +40,7 @@ def too_many_requests(scope: Scope, of_tenant: bool, limit: int) -> HttpResponse
     return _busy(scope, HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"limit": limit})
 
 
-def waited_too_long(scope: Scope, seconds: float) -> HttpResponse:
+def queue_timeout_page(scope: Scope, seconds: float) -> HttpResponse:
     """Return 503 for a request that got no thread in time."""
     sentence = _(
         "This page waited more than %(seconds)d s for other queries of this project. "
@@ -38,14 +49,15 @@ def waited_too_long(scope: Scope, seconds: float) -> HttpResponse:
     return _busy(scope, HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"seconds": seconds})
 
 
-def not_in_time(scope: Scope) -> HttpResponse:
+def deadline_page(scope: Scope) -> HttpResponse:
     """Return 503 for a page whose queries did not finish before their deadline."""
     sentence = _("The queries of this page took too long. Try a shorter time range.")
     return _busy(scope, HTTPStatus.SERVICE_UNAVAILABLE, sentence)
 
 
-def without_database(scope: Scope) -> HttpResponse:
-    """Return 503 for a page that needs the database, which does not respond."""
+def database_outage_page(scope: Scope, error: Exception) -> HttpResponse:
+    """Return 503 for a page that needs the database, and log the error once a minute."""
+    note_failure(Dependency.DATABASE, log, "Pages were answered with 503: %s", error)
     title = _("The database is not available")
     sentence = _("Wait a moment and reload this page. If this lasts, tell the operator.")
     return _busy(scope, HTTPStatus.SERVICE_UNAVAILABLE, sentence, title)
@@ -64,12 +76,26 @@ class DeadlineMiddleware:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not isinstance(error, DeadlinePassed):
             return None
-        return not_in_time({"path": request.path, "headers": headers_of(request)})
+        return deadline_page(_scope(request))
 
 
-def headers_of(request: HttpRequest) -> list[tuple[bytes, bytes]]:
-    """Return the headers of a request as a scope has them."""
-    return [(name.lower().encode(), value.encode()) for name, value in request.headers.items()]
+def respond_to_error(request: HttpRequest) -> HttpResponse:
+    """Return 503 if the database failed, else the page for a failure of the server (handler500).
+
+    Django calls it while it handles the exception of a view or a middleware.
+    """
+    error = sys.exc_info()[1]
+    if not isinstance(error, DATABASE_ERRORS):
+        return server_error(request)
+    response = database_outage_page(_scope(request), error)
+    # Django would log a traceback for each request.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
+
+
+def _scope(request: HttpRequest) -> Scope:
+    headers = [(name.lower().encode(), value.encode()) for name, value in request.headers.items()]
+    return {"path": request.path, "headers": headers}
 
 
 def _busy(scope: Scope, status: HTTPStatus, sentence: str, title: str = "") -> HttpResponse:

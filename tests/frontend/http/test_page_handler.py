@@ -12,8 +12,8 @@ from django.test import Client
 from django.urls import path
 
 from common.fair_threads import FairThreads
-from frontend import page_client, page_handler
-from frontend.page_handler import LIGHT_PAGES, PageHandler
+from frontend.http import page_client, page_handler
+from frontend.http.page_handler import LIGHT_PAGES, PageHandler
 from profiles.queries import concurrency
 from profiles.queries.concurrency import LIMITS
 from profiles.query import QueryContext

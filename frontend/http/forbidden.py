@@ -7,7 +7,7 @@ from projects.access import may_change, may_change_saved, may_save
 from projects.models import Member
 
 
-def only_who_may_change(member: Member) -> None:
+def require_may_change(member: Member) -> None:
     """Raise `PermissionDenied` with the message to show unless the member may change settings."""
     if not may_change(member):
         raise PermissionDenied(
@@ -16,7 +16,7 @@ def only_who_may_change(member: Member) -> None:
         )
 
 
-def only_who_may_save(member: Member) -> None:
+def require_may_save(member: Member) -> None:
     """Raise `PermissionDenied` with the message to show for viewers."""
     if not may_save(member):
         raise PermissionDenied(
@@ -24,7 +24,7 @@ def only_who_may_save(member: Member) -> None:
         )
 
 
-def only_who_may_change_saved(member: Member, creator: int | None) -> None:
+def require_may_change_saved(member: Member, creator: int | None) -> None:
     """Raise `PermissionDenied` unless the member made it (User.pk) or is an owner or admin."""
     if not may_change_saved(member, creator):
         raise PermissionDenied(

@@ -23,11 +23,15 @@ from common.disconnect import unless_disconnected
 from common.fair_threads import FairLimits, FairThreads, QueueFull
 from common.loop_turns import turns_of_process
 from common.request_body import Disconnected, TooLong, TooSlow, read_body
-from frontend import page_concurrency
-from frontend.database_outage import DATABASE_ERRORS, database_outage_page
-from frontend.fragments import text_error
-from frontend.page_client import PageClient, page_client
-from frontend.thread_response import ThreadResponse
+from frontend.http.busy_pages import (
+    DATABASE_ERRORS,
+    database_outage_page,
+    queue_full_page,
+    queue_timeout_page,
+)
+from frontend.http.fragments import text_error
+from frontend.http.page_client import PageClient, page_client
+from frontend.http.thread_response import ThreadResponse
 from profiles.query import QueryContext, QueryStatus, TooManyQueriesWaiting, run_query
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
@@ -78,36 +82,36 @@ class PageHandler(ASGIHandler):
 
     async def _respond(self, scope: Any, body: bytes, send: Any) -> None:
         try:
-            whose = await page_client(scope)
+            client = await page_client(scope)
         except (*DATABASE_ERRORS, DatabasePoolFull) as error:
             await self.send_response(database_outage_page(scope, error), send)
             return
-        await turns_of_process.wait(whose.tenant)
-        made = ThreadResponse()
+        await turns_of_process.wait(client.tenant)
+        handover = ThreadResponse()
 
         def in_thread(context: QueryContext | None = None) -> None:
-            made.start()
-            self._in_thread(scope, body, context, made)
+            handover.start()
+            self._in_thread(scope, body, context, handover)
 
-        working = asyncio.ensure_future(_in_fair_thread(whose, in_thread, scope["path"]))
+        working = asyncio.ensure_future(_in_fair_thread(client, in_thread, scope["path"]))
         try:
-            await self.send_response(await self._response(scope, made, working), send)
+            await self.send_response(await self._response(scope, handover, working), send)
         finally:
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)
 
     async def _response(
-        self, scope: Any, made: ThreadResponse, working: "asyncio.Future[None]"
+        self, scope: Any, handover: ThreadResponse, working: "asyncio.Future[None]"
     ) -> HttpResponseBase:
         try:
-            if not await made.has_started(working, WAIT_SECONDS):
-                return page_concurrency.waited_too_long(scope, WAIT_SECONDS)
-            return await made.response(working)
+            if not await handover.has_started(working, WAIT_SECONDS):
+                return queue_timeout_page(scope, WAIT_SECONDS)
+            return await handover.response(working)
         except QueueFull as full:
-            return page_concurrency.too_many_requests(scope, full.of_tenant, full.limit)
+            return queue_full_page(scope, full.of_tenant, full.limit)
 
     def _in_thread(
-        self, scope: Any, body: bytes, context: QueryContext | None, made: ThreadResponse
+        self, scope: Any, body: bytes, context: QueryContext | None, handover: ThreadResponse
     ) -> None:
         """Process a request in one thread, with that thread's database connection."""
         set_script_prefix(get_script_prefix(scope))
@@ -119,15 +123,15 @@ class PageHandler(ASGIHandler):
         if context is not None:
             context.record.status = _STATUSES.get(response.status_code // 100, QueryStatus.OK)
         # Closing it sends request_finished, on which Django closes stale database connections.
-        made.write(response)
+        handover.write(response)
 
 
-async def _in_fair_thread(whose: PageClient, work: Any, path: str) -> None:
-    if not whose.is_query:
-        await asyncio.wrap_future(_submit_light_page(whose, work))
+async def _in_fair_thread(client: PageClient, work: Any, path: str) -> None:
+    if not client.is_query:
+        await asyncio.wrap_future(_submit_light_page(client, work))
         return
     try:
-        await run_query(whose.project, whose.client, work, kind=_kind(path))
+        await run_query(client.project, client.key, work, kind=_kind(path))
     except TooManyQueriesWaiting as waiting:
         raise QueueFull(waiting.of_project, waiting.limit) from None
 
@@ -140,10 +144,10 @@ def _kind(path: str) -> str:
         return "unknown_page"
 
 
-def _submit_light_page(whose: PageClient, work: Any) -> "Future[None]":
+def _submit_light_page(client: PageClient, work: Any) -> "Future[None]":
     try:
-        return _light_pages.submit(whose.tenant, whose.client, work)
+        return _light_pages.submit(client.tenant, client.key, work)
     except QueueFull as full:
         reason = RejectionReason.PAGES_WAITING if full.of_tenant else RejectionReason.SERVER_BUSY
-        rejections.note(whose.project, reason)
+        rejections.note(client.project, reason)
         raise

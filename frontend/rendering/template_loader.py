@@ -6,7 +6,7 @@ from pathlib import Path
 from django.template import Origin
 from django.template.loaders import app_directories
 
-_OWN = Path(__file__).resolve().parent
+_FRONTEND = Path(__file__).resolve().parents[1]
 _INDENTATION = re.compile(r"\s*\n\s*")
 # Such a tag follows a line break, so what comes after it needs none.
 _AFTER_TAG = re.compile(
@@ -29,7 +29,7 @@ class Loader(app_directories.Loader):
     def get_contents(self, origin: Origin) -> str:
         contents = super().get_contents(origin)
         path = Path(origin.name)
-        if path.suffix == ".html" and path.is_relative_to(_OWN):
+        if path.suffix == ".html" and path.is_relative_to(_FRONTEND):
             return compact(contents)
         return contents
 

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from common.asgi import AUTHENTICATED, Scope
-from frontend.page_client import page_client
+from frontend.http.page_client import page_client
 from projects.models import Project, User
 
 pytestmark = pytest.mark.django_db(transaction=True)

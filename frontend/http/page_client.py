@@ -27,28 +27,28 @@ class PageClient(NamedTuple):
     """Fair-scheduling keys: the project for its members, and the user or the IP address."""
 
     project: int | None  # Project.pk; None for clients who are not members
-    client: tuple[str, int | str]
+    key: tuple[str, int | str]
     is_query: bool  # the page may merge profiles
 
     @property
     def tenant(self) -> tuple[str, int | str]:
-        return self.client if self.project is None else ("project", self.project)
+        return self.key if self.project is None else ("project", self.project)
 
 
 async def page_client(scope: Scope) -> PageClient:
     """Return the scheduling keys of a request; sessions are looked up through a 30 s cache."""
     path = _PATH.match(scope["path"])
     project = path[1] if path else ""
-    person: tuple[str, int | str] = ("address", client_address(scope))
+    key: tuple[str, int | str] = ("address", client_address(scope))
     member_of = 0
     session = _session(scope)
     if session:
         user, member_of = await _member(session, project)
         if user:
-            person = ("user", user)
-            note_authenticated(scope, ("project", member_of) if member_of else person)
+            key = ("user", user)
+            note_authenticated(scope, ("project", member_of) if member_of else key)
     is_query = path is not None and path[2] not in _LIGHT
-    return PageClient(member_of or None, person, is_query)
+    return PageClient(member_of or None, key, is_query)
 
 
 def _session(scope: Scope) -> str:

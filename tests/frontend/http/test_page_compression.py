@@ -9,7 +9,7 @@ import pytest
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.test import Client, RequestFactory
 
-from frontend.page_compression import PageCompressionMiddleware
+from frontend.http.page_compression import PageCompressionMiddleware
 
 REQUEST = RequestFactory().get("/", headers={"accept-encoding": "gzip, br"})
 PART = "<p>a part of a page</p>" * 100

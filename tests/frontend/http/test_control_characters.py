@@ -10,7 +10,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 
-from frontend.control_characters import ControlCharacterMiddleware, visible
+from frontend.http.control_characters import ControlCharacterMiddleware, visible
 from projects.models import Project, User
 from tests.frontend import shop
 

@@ -7,7 +7,7 @@ from django.template.loader import get_template
 from django.urls import reverse
 from django.utils import translation
 
-_TEMPLATES = Path(__file__).parent / "templates"
+_TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
 def load_pages() -> None:
