@@ -1,5 +1,6 @@
 /** Elements around the graph that follow it: legend, breadcrumbs, swatches, and status messages. */
 
+import { findElement } from '../dom.js';
 import { colourBy } from './colours.js';
 import { showCrumbs } from './crumbs.js';
 import { FlameGraph } from './element.js';
@@ -22,18 +23,12 @@ export function graphs() {
   return Array.from(document.querySelectorAll('#pane flame-graph')).filter((found) => found instanceof FlameGraph);
 }
 
-/** @param {string} selector @returns {HTMLElement | null} */
-export function element(selector) {
-  const found = document.querySelector(selector);
-  return found instanceof HTMLElement ? found : null;
-}
-
 export function showAround() {
   const flame = graph();
   const tree = flame?.data?.tree;
-  const [legend, crumbs] = [element('#legend'), element('#crumbs')];
+  const [legend, crumbs] = [findElement('#legend'), findElement('#crumbs')];
   if (!flame || !tree || !legend || !crumbs) return;
-  showLegend(legend, element('#all-packages'), tree, colourBy(flame.getAttribute('colour')));
+  showLegend(legend, findElement('#all-packages'), tree, colourBy(flame.getAttribute('colour')));
   showCrumbs(crumbs, tree, flame.zoomed.node, (node) => flame.zoom(node));
 }
 
@@ -42,7 +37,7 @@ export function showAround() {
  * @param {boolean} isStale
  */
 export function showStale(isStale) {
-  const [pane, words] = [element('#pane'), element('#pane-busy')];
+  const [pane, words] = [findElement('#pane'), findElement('#pane-busy')];
   if (!pane || !words) return;
   pane.setAttribute('aria-busy', String(isStale));
   words.textContent = isStale ? (words.dataset.loading ?? '') : '';
@@ -51,7 +46,7 @@ export function showStale(isStale) {
 /** Show one of the graph's status messages, or none. @param {string} which class of the message */
 export function showState(which) {
   for (const name of STATES) {
-    const box = element(`#graph .${name}`);
+    const box = findElement(`#graph .${name}`);
     if (box) box.hidden = name !== which;
   }
 }
@@ -62,7 +57,7 @@ export function showState(which) {
  * @param {string} detail
  */
 export function showFailure(reason, detail) {
-  const box = element('#graph .fg-failed');
+  const box = findElement('#graph .fg-failed');
   const words = box?.querySelector('div');
   if (!box || !words) return;
   words.textContent = harmless(detail) || box.getAttribute(`data-${reason}`) || '';
@@ -72,7 +67,7 @@ export function showFailure(reason, detail) {
 /** Set the colour mode of the graphs and of the colour menu. @param {string} by */
 export function showColour(by) {
   for (const flame of graphs()) flame.setAttribute('colour', by);
-  const menu = element('#colours');
+  const menu = findElement('#colours');
   const options = menu instanceof HTMLSelectElement ? menu.options : [];
   // as the default too: a reset of the form returns to what is shown
   for (const option of options) option.selected = option.defaultSelected = colourBy(option.value) === by;
@@ -82,7 +77,7 @@ export function showColour(by) {
 /** Set recursion folding of the graphs and of its switch. @param {boolean} folded */
 export function showRecursion(folded) {
   for (const flame of graphs()) flame.toggleAttribute('recursion', folded);
-  const box = element('#recursion');
+  const box = findElement('#recursion');
   if (box instanceof HTMLInputElement) box.checked = folded;
 }
 
@@ -90,6 +85,6 @@ export function showRecursion(folded) {
 export function showFlip(flip) {
   const flame = graph();
   flame?.toggleAttribute('flip', flip && !flame.hasAttribute('side'));
-  const box = element('#flip');
+  const box = findElement('#flip');
   if (box instanceof HTMLInputElement) box.checked = flip;
 }

@@ -1,7 +1,7 @@
 /** Bar above the graph with the values of the chosen frame, its source, and its actions. */
 
 import { can, subjectOf } from './actions.js';
-import { element } from './around.js';
+import { findElement } from '../dom.js';
 import { sourceLineOf, showSource } from './source.js';
 import { valuesOf } from './tooltip.js';
 
@@ -23,7 +23,7 @@ export function chosenSubject() {
  * @param {number} view the node at full width
  */
 export function showFrame(tree, node, view) {
-  const bar = element('#frame-bar');
+  const bar = findElement('#frame-bar');
   chosen = tree && node >= 0 ? subjectOf(tree, node) : null;
   if (!bar) return;
   bar.toggleAttribute('data-at-view', chosen !== null && node === view); // the path names it

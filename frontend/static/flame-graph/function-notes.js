@@ -4,7 +4,7 @@
  * The chart above the graph brings them, in `#function-notes`: it is loaded after the graph.
  */
 
-import { element } from './around.js';
+import { findElement } from '../dom.js';
 import { chosenSubject } from './frame-bar.js';
 
 /** @returns {Map<string, HTMLAnchorElement[]>} links with the texts of notes, by function */
@@ -21,7 +21,7 @@ function notesByFunction() {
 
 /** Show the notes of the chosen frame's function in the bar. */
 export function showBarNote() {
-  const row = element('#frame-bar [data-bar-note]');
+  const row = findElement('#frame-bar [data-bar-note]');
   if (!row) return;
   const links = notesByFunction().get(chosenSubject()?.name ?? '') ?? [];
   row.hidden = !links.length;

@@ -3,7 +3,8 @@
 import { visit } from '../shell/visit.js';
 import { act, KEYS, subjectOf } from './actions.js';
 import { inAddress } from './address.js';
-import { element, graphs } from './around.js';
+import { findElement } from '../dom.js';
+import { graphs } from './around.js';
 import { isForOthers, showKeys, watchHelp } from './help.js';
 import { copyLink } from './links.js';
 import { openMenu } from './menu.js';
@@ -17,8 +18,8 @@ const DEEDS = {
   N: () => stepTo(-1),
   i: () => view('bottomup'),
   l: () => view('list'),
-  r: () => element('#recursion')?.click(),
-  v: () => element('#flip')?.click(),
+  r: () => findElement('#recursion')?.click(),
+  v: () => findElement('#flip')?.click(),
   y: () => copyLink('absolute'),
   '?': showKeys,
 };

@@ -1,6 +1,7 @@
 /** Cost of each source line of a function, below its row in the list. */
 
-import { element, graphs } from './around.js';
+import { findElement } from '../dom.js';
+import { graphs } from './around.js';
 import { harmless } from './text.js';
 import { visit } from '../shell/visit.js';
 
@@ -12,7 +13,7 @@ let latest = 0;
  * @param {string} name full name of the function; "" for none
  */
 export async function showLines(name) {
-  const list = element('#functions');
+  const list = findElement('#functions');
   const body = list?.querySelector('tbody');
   if (!list || !body) return;
   const before = body.querySelector('.lines-row');
@@ -62,7 +63,7 @@ function made(list) {
 /** @param {HTMLElement} list @param {string} name @param {string} file */
 function urlOf(list, name, file) {
   const url = new URL(list.dataset.linesUrl ?? '', location.href);
-  const page = element('#flame');
+  const page = findElement('#flame');
   url.search = location.search;
   for (const graphs of ['lines', 'frame', 'colour', 'search']) url.searchParams.delete(graphs);
   url.searchParams.set('service', page?.dataset.service ?? '');

@@ -1,7 +1,7 @@
 /** Function list, which follows the zoom and the search of the graph. */
 
 import { inAddress } from './address.js';
-import { element } from './around.js';
+import { findElement } from '../dom.js';
 import { requestList } from './page-requests.js';
 
 const PAUSE_MS = 250; // pause in typing before the server is queried
@@ -24,8 +24,8 @@ export function noteList(of = new URLSearchParams(location.search)) {
 export function followList() {
   clearTimeout(pause);
   pause = setTimeout(() => {
-    const list = element('#functions');
-    const page = element('#flame');
+    const list = findElement('#functions');
+    const page = findElement('#flame');
     if (!list || !page || stateNow() === shown) return;
     const url = new URL(list.dataset.url ?? '', location.href);
     url.search = location.search;

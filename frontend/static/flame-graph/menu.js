@@ -6,7 +6,7 @@
 
 import { act, can, subjectOfRow } from './actions.js';
 import { changesPage } from './page-requests.js';
-import { element } from './around.js';
+import { findElement } from '../dom.js';
 
 /** @typedef {import("./actions.js").Subject} Subject */
 /**
@@ -18,7 +18,7 @@ let open = null;
 
 /** @param {MenuTarget | null} target @param {number} x in the window @param {number} y */
 export function openMenu(target, x, y) {
-  const menu = element('#frame-menu');
+  const menu = findElement('#frame-menu');
   if (!menu || !target) return;
   open = target;
   for (const item of menu.querySelectorAll('[data-act]')) {
@@ -33,7 +33,7 @@ export function openMenu(target, x, y) {
 
 /** @param {boolean} back whether to focus the menu's subject again */
 export function closeMenu(back) {
-  const menu = element('#frame-menu');
+  const menu = findElement('#frame-menu');
   if (!menu || !open) return;
   const target = open;
   open = null;
@@ -58,7 +58,7 @@ const STEPS = {
 
 /** @param {KeyboardEvent} event */
 function press(event) {
-  const menu = element('#frame-menu');
+  const menu = findElement('#frame-menu');
   if (!menu) return;
   if (event.key === 'Escape' || event.key === 'Tab') {
     event.preventDefault();

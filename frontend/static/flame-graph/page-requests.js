@@ -1,6 +1,6 @@
 /** Requests for the flame page's contents, morphed into the page, with a notice if one fails. */
 
-import { element } from './around.js';
+import { findElement } from '../dom.js';
 import { harmless } from './text.js';
 
 /**
@@ -35,7 +35,7 @@ export async function requestList(url) {
 
 /** Abort a running request, as the URL again matches what is shown. */
 export function abortRequest() {
-  const page = element('#flame');
+  const page = findElement('#flame');
   if (page) htmx?.trigger(page, 'htmx:abort');
 }
 
@@ -132,7 +132,7 @@ function sentenceOf(xhr) {
 
 /** @param {string} reason "" removes the notice @param {string} [sentence] in place of the page's */
 function say(reason, sentence = '') {
-  const box = element('#flame-failed');
+  const box = findElement('#flame-failed');
   const words = box?.querySelector('div');
   if (!box || !words) return;
   words.textContent = sentence || (box.getAttribute(`data-${reason}`) ?? '');

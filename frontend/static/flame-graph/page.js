@@ -10,8 +10,8 @@ import { showBy, visit, visitWith } from '../shell/visit.js';
 import { act, focusOn } from './actions.js';
 import { inAddress, profilesOf, replaceAddress, treeOf } from './address.js';
 import { requestPage, changesPage, abortRequest, watchFailures } from './page-requests.js';
+import { findElement } from '../dom.js';
 import {
-  element,
   graph,
   graphs,
   showAround,
@@ -34,7 +34,7 @@ import { openMenu, watchMenu } from './menu.js';
 import { showLines, watchLines } from './lines.js';
 import { followList, isListNow, noteList } from './list.js';
 import { targetAt } from './menu-of-frame.js';
-import { showMoments } from './moments.js';
+import { showChartTimes } from '../shell/times.js';
 import { watchPanes } from './panes.js';
 import { isCallers } from './rows.js';
 import { field, search, searchAsAddressed, watchSearch } from './search.js';
@@ -269,7 +269,7 @@ watchFailures(document, goBack);
 
 function settle() {
   settleControls(document);
-  showMoments(document);
+  showChartTimes(document);
   paintSwatches(document);
   void paintListAlone();
   showAround();
@@ -301,14 +301,14 @@ document.addEventListener('htmx:afterSwap', (event) => {
   settle();
   showOwn();
   noteIfShown();
-  const said = element('#said');
+  const said = findElement('#said');
   if (said) fadeToasts(said);
 });
 
 // -- Refresh with new profiles, while the range ends now
 
 setInterval(() => {
-  const page = element('#flame[data-live]');
+  const page = findElement('#flame[data-live]');
   const busy = document.hidden || document.querySelector('.htmx-request, .chip.editing');
   if (!page || busy) return;
   // after a failure, the whole page

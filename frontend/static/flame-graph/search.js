@@ -7,7 +7,7 @@
 import { formatCount, formatPercent, formatValue } from '../units.js';
 import { inAddress, replaceAddress } from './address.js';
 import { followList } from './list.js';
-import { element } from './around.js';
+import { findElement } from '../dom.js';
 import { BadExpression, tested } from './expression.js';
 import { containing, expressionOf, matchesOf } from './matches.js';
 import { idOf, nodeWithId } from './ids.js';
@@ -38,7 +38,7 @@ let latest = 0; // number of the latest search; results of older ones are droppe
 
 /** @returns {HTMLInputElement | null} */
 export function field() {
-  const found = element('#search');
+  const found = findElement('#search');
   return found instanceof HTMLInputElement ? found : null;
 }
 
@@ -106,7 +106,7 @@ async function dimLike(flame, text, any) {
 
 /** @param {Tree} tree @param {string} text @param {string | null} why the search is invalid */
 function show(tree, text, why) {
-  const box = element('#found');
+  const box = findElement('#found');
   if (!box) return;
   box.hidden = !text;
   field()
@@ -158,7 +158,7 @@ function goTo(flame, index) {
   at = index;
   flame.reach(matches.order[at]);
   current = idAt(flame);
-  const box = element('#found');
+  const box = findElement('#found');
   if (box) say(box, 'count', counted(box));
 }
 

@@ -1,11 +1,14 @@
-/** Source line of a frame: file and line, its page in the repository, and in the editor. */
+/**
+ * Source line of a frame: file and line, its page in the repository, and in the editor.
+ *
+ * Links are built from templates as frontend/components/source_links.py does.
+ */
 
-import { sourceLink } from './source-links.js';
-import { harmless } from './text.js';
+import { filled, harmless } from './text.js';
 import { fileOf, lineOf } from './tree.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
-/** @typedef {import("./source-links.js").SourceLine} SourceLine */
+/** @typedef {{file: string, line: number}} SourceLine line 0 if unknown */
 
 /** @param {Tree} tree @param {number} node @returns {SourceLine} */
 export function sourceLineOf(tree, node) {
@@ -15,6 +18,33 @@ export function sourceLineOf(tree, node) {
 /** Return `file:line`, or the file alone. @param {SourceLine} at */
 export function sourceText({ file, line }) {
   return harmless(file && line ? `${file}:${line}` : file);
+}
+
+/** Percent-encode all but letters, digits and `_.-~`, as the server does. @param {string} text */
+function encoded(text) {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/**
+ * Return the URL of a source line; "" without a pattern, a file, or if the file is not below the prefix.
+ * @param {string} pattern link template that the server has checked
+ * @param {string} prefix directory of the code on the machines that run it
+ * @param {SourceLine} at
+ * @param {Record<string, string>} others further values
+ */
+export function sourceLink(pattern, prefix, { file, line }, others) {
+  // Addresses without symbols have no file, but the build id of their binary.
+  if (!pattern || !file.startsWith(prefix) || file.startsWith('[build-id ')) return '';
+  const path = file.slice(prefix.length).replace(/^\/+/, '');
+  if (!path || path.split('/').includes('..') || /\p{Surrogate}/u.test(path)) return '';
+  const values = Object.entries(others).map(([name, value]) => [name, encoded(value)]);
+  const encodedPath = path.split('/').map(encoded).join('/');
+  return filled(pattern, {
+    file: encodedPath,
+    path: encodedPath,
+    line: String(Math.max(1, line)),
+    ...Object.fromEntries(values),
+  });
 }
 
 /**

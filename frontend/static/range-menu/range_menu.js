@@ -5,7 +5,7 @@
  * with them is said before that.
  */
 
-import { localText } from '../flame-graph/moments.js';
+import { formatForInput } from '../shell/times.js';
 import { importOrNotify } from '../shell/lazy.js';
 import { visit } from '../shell/visit.js';
 
@@ -77,8 +77,8 @@ async function open(parts) {
   const calendar = calendars.get(menu) ?? new script.Calendar(host, custom.dataset);
   calendars.set(menu, calendar);
   calendar.choose = (start, end) => {
-    from.value = localText(start);
-    to.value = localText(end);
+    from.value = formatForInput(start);
+    to.value = formatForInput(end);
     say(parts, '');
   };
   calendar.show(timeIn(from), timeIn(to));

@@ -5,7 +5,7 @@
  * changes the parameters listed there.
  */
 
-import { localText, showMoments } from '../flame-graph/moments.js';
+import { formatForInput, showChartTimes } from './times.js';
 import { valuesOf, visitWith, watchReturns } from './visit.js';
 
 /** @typedef {HTMLInputElement | HTMLSelectElement} Field */
@@ -119,7 +119,7 @@ function send(form) {
  */
 function localise(input) {
   input.dataset.local = '';
-  input.value = input.defaultValue = localText(new Date(input.dataset.moment ?? ''));
+  input.value = input.defaultValue = formatForInput(new Date(input.dataset.moment ?? ''));
   const label = input.closest('label')?.querySelector('.sr');
   if (label) label.textContent = input.dataset.label ?? '';
 }
@@ -151,6 +151,6 @@ export function watchControls(page) {
   });
   settleControls(page);
   visitWith(early);
-  if (formsIn(page).length) showMoments(page); // times on the charts
+  if (formsIn(page).length) showChartTimes(page); // times on the charts
   watchReturns(() => settleControls(page));
 }

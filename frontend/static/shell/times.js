@@ -1,5 +1,9 @@
-// <time datetime="…"> in the browser's time zone: `data-ago` shows the elapsed time ("14 s ago"),
-// `data-day` the day, `data-second` day and time with seconds; otherwise day and time.
+/**
+ * Times in the browser's time zone: in `<time datetime="…">`, on charts and in input fields.
+ *
+ * Of `<time>`, `data-ago` shows the elapsed time ("14 s ago"), `data-day` the day, `data-second` day and time with
+ * seconds; otherwise day and time.
+ */
 
 import { clock, locale, textOf } from './texts.js';
 
@@ -22,6 +26,9 @@ const moment = new Intl.DateTimeFormat(locale(), {
   month: 'short',
   ...clock(),
 });
+
+const minute = new Intl.DateTimeFormat(locale(), clock());
+const weekday = new Intl.DateTimeFormat(locale(), { weekday: 'short', day: 'numeric' });
 
 /**
  * Format an elapsed time as the server does: "now", "14 s ago", "3 min ago", "2 h ago", "5 days
@@ -89,4 +96,20 @@ function nameZone(root) {
     const text = element instanceof HTMLElement ? element.dataset.zone : '';
     if (text) element.textContent = text.replace('{}', `UTC${offset < 0 ? '-' : '+'}${hours}:${minutes}`);
   }
+}
+
+/** Localise the times that the server draws on charts. @param {ParentNode} root */
+export function showChartTimes(root) {
+  for (const text of root.querySelectorAll('text[data-time]')) {
+    const time = new Date(text.getAttribute('data-time') ?? '');
+    const format = text.getAttribute('data-show') === 'day' ? weekday : minute;
+    text.textContent = format.format(time);
+  }
+}
+
+/** Format a time for an input of type datetime-local. @param {Date} time */
+export function formatForInput(time) {
+  const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
+  const date = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  return `${date}T${two(time.getHours())}:${two(time.getMinutes())}`;
 }

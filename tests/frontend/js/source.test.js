@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { sourceLink } from '../../../frontend/static/flame-graph/source-links.js';
+import { sourceLink } from '../../../frontend/static/flame-graph/source.js';
 
 const { links } = JSON.parse(readFileSync(new URL('../components/source_links.json', import.meta.url), 'utf8'));
 const others = { version: 'v/2.31.0', project: 'acme-shop' };
