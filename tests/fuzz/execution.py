@@ -24,6 +24,8 @@ from tests.fuzz.mutation import Mutator
 
 _HEAD = struct.Struct("<QQ")  # number of inputs so far, and the size of the last one
 JOURNAL_BYTES = _HEAD.size + MAX_INPUT
+# Address space of checks that are not measured: they have Python objects for each node of a tree.
+_CHECK_MEMORY = 2**28
 _PAGE = resource.getpagesize()
 _INSTRUMENTED = ["profiles", "endpoints", "ingest", "api", "frontend"]
 
@@ -78,15 +80,26 @@ class Execution:
         """Run one input; return its rejection as text, "" if it was accepted."""
         target = self._target
         self._journal.note(data)
-        if self._space:
-            self._space.allow(target.memory + target.memory_per_byte * len(data))
+        self._allow(target.memory + target.memory_per_byte * len(data))
         try:
-            return self._meter.run(target.accepts, data) if self._meter else target.accepts(data)
+            outcome = (
+                self._meter.run(target.accepts_measured, data)
+                if self._meter
+                else target.accepts_measured(data)
+            )
+            if outcome or not target.measured:
+                return outcome
+            self._allow(_CHECK_MEMORY)
+            return target.accepts(data)
         except Exception as error:
             if self._space:
                 self._space.allow_all()
             self._store(data, error)
             return f"finding {type(error).__name__}"
+
+    def _allow(self, memory: int) -> None:
+        if self._space:
+            self._space.allow(memory)
 
     def _store(self, data: bytes, error: Exception) -> None:
         """Store the input and its traceback, unless the same position has a finding already."""

@@ -26,6 +26,10 @@ def _allocate(data: bytes) -> None:
     bytearray(2**27 if b"!" in data else 2**10)
 
 
+def _check(data: bytes) -> None:
+    bytearray(2**25)  # more than a target may take
+
+
 def _compare_all(data: bytes) -> None:
     if b"!" in data:
         sum(first == second for first in data * 100 for second in data * 100)
@@ -40,14 +44,26 @@ def _reject(data: bytes) -> None:
     raise ValueError(f"{len(data)} bytes")
 
 
+def _accept(data: bytes) -> None:
+    pass
+
+
 def _seeds() -> Sequence[bytes]:
     return [b"seed", b"other seed"]
 
 
 _RUNS = {"fail": _fail, "crash": _crash, "hang": _hang, "allocate": _allocate, "reject": _reject}
-TARGETS: Mapping[str, FuzzTarget] = {
-    name: FuzzTarget(name, run, (ValueError,), _seeds, (b"!",)) for name, run in _RUNS.items()
-} | {
-    name: FuzzTarget(name, run, (ValueError,), _seeds, (b"!",), cost=CostBound(), max_size=100)
-    for name, run in (("slow", _compare_all), ("large", _copy_often))
-}
+TARGETS: Mapping[str, FuzzTarget] = (
+    {name: FuzzTarget(name, run, (ValueError,), _seeds, (b"!",)) for name, run in _RUNS.items()}
+    | {
+        name: FuzzTarget(name, run, (ValueError,), _seeds, (b"!",), cost=CostBound(), max_size=100)
+        for name, run in (("slow", _compare_all), ("large", _copy_often))
+    }
+    | {
+        name: FuzzTarget(name, run, (ValueError,), _seeds, (b"!",), measured=measured)
+        for name, measured, run in (
+            ("large-checks", _accept, _check),
+            ("large-part", _allocate, _accept),
+        )
+    }
+)

@@ -54,6 +54,7 @@ def raw_profiles() -> tuple[bytes, ...]:
         pprof({"a;b": (3, 30), "a": (1, 10)}, [("samples", "count"), ("cpu", "nanoseconds")]),
         pprof({"f": 1}, time_nanos=NOON_NS, duration_nanos=10**10, period=10_000_000),
         labelled(),
+        native(),
         hostile.one_name_of_many_locations(40, 5),
         hostile.nodes_of_inlined_lines(5, 4),
         hostile.deep_stacks(20, 3),
@@ -86,6 +87,32 @@ def labelled() -> bytes:
     return bytes(message.SerializeToString())
 
 
+def native() -> bytes:
+    """Return addresses without symbols: in two builds, in no known build, and in no binary."""
+    builder = PprofBuilder()
+    message, text = builder.message, builder.string
+    message.sample_type.add(type=text("cpu"), unit=text("nanoseconds"))
+    builds = (("/lib/libc.so.6", "0a" * 20), ("/lib/libc.so.6", "0b" * 20), ("/bin/shop", ""))
+    for number, (path, build) in enumerate(builds, 1):
+        start = 0x7F00_0000_0000 + number * 0x10_0000
+        message.mapping.add(
+            id=number,
+            memory_start=start,
+            memory_limit=start + 0x1_0000,
+            file_offset=0x2000 * (number - 1),
+            filename=text(path),
+            build_id=text(build),
+        )
+        for offset in (0x10, 0x20):
+            address = start + offset
+            message.location.add(id=len(message.location) + 1, mapping_id=number, address=address)
+    message.location.add(id=len(message.location) + 1, address=2**64 - 1)
+    ids = [location.id for location in message.location]
+    for number in range(len(ids)):
+        message.sample.add(location_id=ids[number:], value=[number + 1])
+    return bytes(message.SerializeToString())
+
+
 @cache
 def trees() -> tuple[Tree, ...]:
     types = itertools.cycle(["CPU", "HEAP"])
@@ -110,7 +137,7 @@ def block_profiles() -> tuple[BlockProfile, ...]:
             agent=number or None,
             labels={"instance": str(number % 3)},
         )
-        for number, tree in enumerate(trees()[:5])
+        for number, tree in enumerate(trees()[:6])
     )
 
 

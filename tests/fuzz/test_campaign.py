@@ -70,6 +70,7 @@ def test_inputs_are_divided_by_share() -> None:
         ("allocate", "MemoryError"),
         ("slow", "steps; 1,0"),
         ("large", "bytes of memory; 1,0"),
+        ("large-part", "MemoryError"),
     ],
 )
 def test_a_finding_is_stored_with_its_reason_and_can_be_repeated(
@@ -98,9 +99,12 @@ def test_an_input_that_takes_too_long_is_a_finding(
 
 
 @IN_PROCESSES
-def test_rejections_are_no_findings(tmp_path: Path) -> None:
-    result = faulty(tmp_path).run("reject", RUNS)
-    assert (result.runs, result.findings) == (RUNS, [])
+@pytest.mark.parametrize(("target", "runs"), [("reject", RUNS), ("large-checks", 50)])
+def test_rejections_and_large_checks_are_no_findings(
+    target: str, runs: int, tmp_path: Path
+) -> None:
+    result = faulty(tmp_path).run(target, runs)
+    assert (result.runs, result.findings) == (runs, [])
 
 
 def test_the_engine_without_coverage_is_announced(

@@ -24,10 +24,10 @@ from profiles.engine.pprof.gunzip import gunzip
 from projects.profile_types import ProfileType
 from projects.registration.registry import AgentSeen, DeploymentKey, RegisteredAgent
 from tests.fuzz import seeds
-from tests.fuzz.cost import CostBound
+from tests.fuzz.cost import TREE_COST, CostBound
 from tests.fuzz.fuzz_target import FuzzTarget, InputForm
 from tests.ingest.pprof import field
-from tests.profiles.engine.random_trees import meaning
+from tests.profiles.engine.random_trees import PathNumbers, meaning
 
 LIMITS = DecodeLimits()
 # An exported profile may be smaller than the profile that it comes from.
@@ -58,8 +58,15 @@ def decode_pprof(raw: bytes) -> None:
     assert_same_tree(stored, tree)
     exported = gunzip(encode(tree), 2**30)
     again = decode_profile(exported, type_, OF_EXPORTS)
-    assert meaning(again.tree) == meaning(tree), "the exported profile differs"
+    paths = PathNumbers()
+    one, other = (meaning(each, paths.join) for each in (again.tree, tree))
+    assert one == other, "the exported profile differs"
     assert [total for total in again.totals if total] == [t for t in decoded.totals if t]
+
+
+def unpack_pprof(raw: bytes) -> None:
+    """Do what the server does with an upload: decode it into the bytes that are stored."""
+    codec.encode_columns(decode_profile(raw, profile_type_of(raw), LIMITS).columns)
 
 
 def assert_same_tree(first: Tree, second: Tree) -> None:
@@ -71,7 +78,8 @@ def assert_same_tree(first: Tree, second: Tree) -> None:
     for name in ("parent", "frame", "self"):
         one, other = getattr(first, name), getattr(second, name)
         assert one.tobytes() == other.tobytes(), f"{name} differs"
-    meanings = [dict(meaning(tree)) for tree in (first, second)]
+    paths = PathNumbers()
+    meanings = [dict(meaning(tree, paths.join)) for tree in (first, second)]
     if first.frames.id.tobytes() != second.frames.id.tobytes():
         for each in meanings:
             del each["ids"], each["mappings"]
@@ -149,7 +157,8 @@ TARGETS = (
         seeds.raw_profiles,
         _FIELDS,
         InputForm.PROTOBUF,
-        cost=CostBound(),
+        cost=TREE_COST,
+        measured=unpack_pprof,
     ),
     FuzzTarget(
         "pprof-row",

@@ -1,6 +1,7 @@
 """Random call trees, and their meaning independent of the order of nodes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -31,9 +32,21 @@ def tree_of(stacks: Stacks) -> Tree:
     return decode_profile(raw, "CPU", ANY_TOTAL).tree
 
 
-def meaning(tree: Tree) -> Mapping[object, object]:
+class PathNumbers:
+    """Paths as numbers, the same for all trees that use it, in memory with the number of nodes."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[int | None, oracle.Frame], int] = {}
+
+    def join(self, parent: int | None, frame: oracle.Frame) -> int:
+        return self._numbers.setdefault((parent, frame), len(self._numbers))
+
+
+def meaning(
+    tree: Tree, join: Callable[[Any, oracle.Frame], Any] = oracle.join_path
+) -> Mapping[object, object]:
     """Return self values by (metric, path), labels, ids and mappings, without zeros."""
-    said = oracle.meaning_of(tree, (), 0)
+    said = oracle.meaning_of(tree, (), 0, join)
     strings = tree.frames.strings
     return {
         "own": {

@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,8 +62,21 @@ def digest(raw: bytes, profile_type: str) -> Meaning:
     )
 
 
-def meaning_of(tree: Tree, totals: tuple[int, ...], samples: int) -> Meaning:
-    """Return the meaning of a decoded tree."""
+def join_path(parent: Path | None, frame: Frame) -> Path:
+    return (*(parent or ()), frame)
+
+
+def meaning_of(
+    tree: Tree,
+    totals: tuple[int, ...],
+    samples: int,
+    join: Callable[[Any, Frame], Any] = join_path,
+) -> Meaning:
+    """Return the meaning of a decoded tree.
+
+    `join` makes the path of a node of its parent's, None for a root, and its frame. The default's
+    paths take memory with the square of the depth, see `PathNumbers`.
+    """
     frames, strings = tree.frames, tree.frames.strings
     of_frame = [
         (strings[name], strings[file], line)
@@ -70,11 +84,11 @@ def meaning_of(tree: Tree, totals: tuple[int, ...], samples: int) -> Meaning:
             frames.name.tolist(), frames.file.tolist(), frames.line.tolist(), strict=True
         )
     ]
-    paths: list[Path] = []
+    paths: list[Any] = []
     for parent, frame in zip(tree.parent.tolist(), tree.frame.tolist(), strict=True):
-        paths.append(((*paths[parent],) if parent >= 0 else ()) + (of_frame[frame],))
+        paths.append(join(paths[parent] if parent >= 0 else None, of_frame[frame]))
     columns = tree.self.T.tolist()
-    labelled: dict[tuple[Path, Labels], list[int]] = {}
+    labelled: dict[tuple[Any, Labels], list[int]] = {}
     if tree.labelled:
         rows = tree.labelled
         for node, labels, values in zip(
