@@ -51,7 +51,11 @@ from profiles.queries.reports.sample_labels import run_sample_labels
 from profiles.queries.reports.series import MAX_SIZE as MAX_SERIES
 from profiles.queries.reports.series import run_series
 from profiles.queries.reports.series_changes import SeriesChange, series_changes
-from profiles.queries.reports.services import run_service_names, run_services
+from profiles.queries.reports.services import (
+    run_service_names,
+    run_service_search,
+    run_services,
+)
 from profiles.queries.reports.sparklines import run_sparklines
 from profiles.queries.reports.stored_amounts import StoredAmount, run_stored_amounts
 from profiles.queries.reports.stored_metrics import run_stored_metrics, run_stored_times
@@ -77,6 +81,7 @@ from profiles.queries.results import (
     SeriesResult,
     ServiceName,
     ServiceRow,
+    ServiceSearchResult,
     ServicesResult,
     Sparkline,
     StripResult,
@@ -179,6 +184,7 @@ __all__ = [
     "SeriesResult",
     "ServiceName",
     "ServiceRow",
+    "ServiceSearchResult",
     "ServicesResult",
     "ServicesTree",
     "Shape",
@@ -232,6 +238,7 @@ __all__ = [
     "run_sample_labels",
     "run_series",
     "run_service_names",
+    "run_service_search",
     "run_services",
     "run_services_tree",
     "run_snapshot",

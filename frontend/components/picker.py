@@ -46,7 +46,7 @@ class LabelField:
 @dataclass(frozen=True, slots=True)
 class Picker:
     services: list[Item]
-    services_note: str  # says that the menu has not all services; "" if it has
+    service_search: Item | None  # opens a search of all services; None if the menu has all of them
     types: list[Item]
     spans: list[Item]
     zones: list[Item]
@@ -75,7 +75,7 @@ def picker(
     metric = DEFAULT_METRICS[of] if of else None
     return Picker(
         services=_services(services, service),
-        services_note=_services_note(services),
+        service_search=_service_search(services, service),
         types=[Item(t, type_name(t), t == of) for t in ProfileType if t in types or t == of],
         spans=_spans(params.span),
         zones=_several([choice.value for choice in options.zones], params.zones),
@@ -102,11 +102,12 @@ def _services(services: Sequence[ServiceName], chosen: str) -> list[Item]:
     return [Item(name, name, name == chosen) for name in names]
 
 
-def _services_note(services: Sequence[ServiceName]) -> str:
+def _service_search(services: Sequence[ServiceName], chosen: str) -> Item | None:
+    """Return the menu's last item; without scripts it selects the service that is selected."""
     if len(services) <= _MOST_SERVICES:
-        return ""
-    sentence = _("%(shown)s of %(all)s services. Press Ctrl-K to search all.")
-    return sentence % {"shown": _MOST_SERVICES, "all": format_count(len(services))}
+        return None
+    text = _("Search all %(n)s services…") % {"n": format_count(len(services))}
+    return Item(chosen, text, False)
 
 
 def _weights(params: PageParams, options: OptionsResult, metric: Metric | None) -> list[Item]:

@@ -378,6 +378,12 @@ class ServiceName:
 
 
 @dataclass(frozen=True, slots=True)
+class ServiceSearchResult:
+    names: tuple[str, ...]  # at most as many as the query allows
+    found: int  # all services that match
+
+
+@dataclass(frozen=True, slots=True)
 class ServicesResult:
     rows: tuple[ServiceRow, ...]
 

@@ -1,5 +1,7 @@
 """`/p/<project>/saved/palette`: services, views and snapshots for the command palette, as JSON."""
 
+from collections.abc import Iterator
+
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, JsonResponse
 from django.urls import reverse
@@ -7,44 +9,50 @@ from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from frontend.components.services import by_last_seen
+from endpoints.params.reader import LenientReader
 from frontend.pages.saved.view import view_url
 from frontend.queries.carried import carried_with
+from frontend.queries.list_params import FIND
 from frontend.queries.page_query import query_context
-from profiles.query import run_service_names, snapshots_of
+from profiles.query import run_service_search, snapshots_of
 from projects import saved_views
 from projects.access import project_for
+from projects.models import Project
 
-_MOST_SERVICES = 1000
+_MAX_SERVICES = 50  # of one search; the palette lists fewer
+_Entry = tuple[str, str, str]  # group, text, URL
 
 
 @login_required
 @require_safe
 @never_cache
 def palette(request: HttpRequest, project_id: str) -> JsonResponse:
-    """Return {"entries": [{"group", "text", "url"}, …]}; the newest services first.
+    """Return {"entries": [{"group", "text", "url"}, …], "services": number of matching services}.
 
-    The parameters are the selection of the page: its service is linked with all of them, others
-    with its range.
+    `find` searches the services by the words of their names; without it the entries are the
+    services seen last, and all views and snapshots. The other parameters are the selection of the
+    page: its service is linked with all of them, others with its range.
     """
     project = project_for(request.user, project_id)
     flame = reverse("flame", args=[project_id])
-    services = by_last_seen(run_service_names(query_context(request, project)))
+    words = LenientReader.of_query(request.GET).read(FIND).split()
+    services = run_service_search(query_context(request, project), words, _MAX_SERVICES)
     carried = carried_with(request)
-    entries = [
-        *(
-            ("services", each.service, f"{flame}?{carried.of_service(each.service)}")
-            for each in services[:_MOST_SERVICES]
-        ),
-        *(
-            ("views", view.name, view_url(project_id, view))
-            for view in saved_views.of_project(project)
-        ),
-        *(
-            ("snapshots", info.title, f"{flame}?{urlencode({'snapshot': info.id})}")
-            for info in snapshots_of(project.pk)
-        ),
+    entries: list[_Entry] = [
+        ("services", name, f"{flame}?{carried.of_service(name)}") for name in services.names
     ]
+    if not words:
+        entries += _saved_entries(project, flame)
     return JsonResponse(
-        {"entries": [{"group": group, "text": text, "url": url} for group, text, url in entries]}
+        {
+            "entries": [{"group": group, "text": text, "url": url} for group, text, url in entries],
+            "services": services.found,
+        }
     )
+
+
+def _saved_entries(project: Project, flame: str) -> Iterator[_Entry]:
+    for view in saved_views.of_project(project):
+        yield "views", view.name, view_url(project.project_id, view)
+    for info in snapshots_of(project.pk):
+        yield "snapshots", info.title, f"{flame}?{urlencode({'snapshot': info.id})}"

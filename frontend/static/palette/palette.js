@@ -3,15 +3,21 @@
  *
  * `<dialog id="palette">` has the address of the project's services, views and snapshots as
  * `data-url`, and the names of the groups. Pages and actions are the links and buttons of the page.
+ * Opened for a menu of services, it lists services alone and chooses in that menu.
+ *
+ * Services are searched by the server, unless its first response had all of them.
  */
 
-import { harmless } from '../flame-graph/text.js';
+import { filled, harmless } from '../flame-graph/text.js';
 import { noteRecent, recentViews } from '../shell/recent.js';
 import { visit } from '../shell/visit.js';
+import { formatCount } from '../units.js';
 
 /** @typedef {{group: string, text: string, run: () => void}} Command */
 
 const MOST = 8; // commands of a group that are listed
+const MOST_SERVICES_ALONE = 50;
+const TYPING_MS = 100; // pause in typing before the server is asked
 const GROUPS = ['actions', 'pages', 'recent', 'services', 'views', 'snapshots', 'functions'];
 // Links and buttons of the page that are commands.
 const ACTIONS = [
@@ -33,6 +39,14 @@ let commands = [];
 /** @type {Command[]} */
 let listed = [];
 let chosen = 0;
+/** @type {HTMLSelectElement | null} menu in which a service is chosen; null: its page is opened */
+let serviceMenu = null;
+/** @type {Map<string, Command>} all services that the server has named, by name */
+const services = new Map();
+/** @type {Map<string, number>} number of matching services, by the searched words */
+const found = new Map();
+let visible = new AbortController(); // aborted when the palette is closed
+let searching = new AbortController(); // aborted when more is typed
 
 /** @returns {HTMLDialogElement | null} */
 function dialog() {
@@ -108,22 +122,59 @@ function focusOn(name) {
   else visit('focus', name);
 }
 
-/** Add the commands that the server knows. @param {HTMLDialogElement} box */
-async function load(box) {
+/**
+ * Add the commands that the server knows: services with the words, and without words also views and snapshots.
+ * @param {HTMLDialogElement} box
+ * @param {string[]} words
+ * @param {AbortSignal} signal
+ */
+async function load(box, words, signal) {
   try {
-    const carried = document.querySelector('.nav a[data-carries="all"]');
-    const selected = carried instanceof HTMLAnchorElement ? carried.search : '';
-    const response = await fetch(`${box.dataset.url ?? ''}${selected}`, { headers: { Accept: 'application/json' } });
-    if (!response.ok || !box.open) return;
-    /** @type {{group: string, text: string, url: string}[]} */
-    const entries = (await response.json()).entries;
-    commands.push(...entries.map(({ group, text, url }) => ({ group, text, run: go(url) })));
+    if (words.length) await new Promise((resume) => setTimeout(resume, TYPING_MS));
+    if (signal.aborted) return;
+    const response = await fetch(addressOf(box, words), { headers: { Accept: 'application/json' }, signal });
+    if (!response.ok) return;
+    /** @type {{entries: {group: string, text: string, url: string}[], services: number}} */
+    const { entries, services: number } = await response.json();
+    if (signal.aborted) return;
+    for (const { group, text, url } of entries) {
+      const command = { group, text, run: group === 'services' ? () => openService(text, url) : go(url) };
+      if (group === 'services') services.set(text, command);
+      else commands.push(command);
+    }
+    found.set(words.join(' '), number);
     const before = listed[chosen];
     show();
     choose(Math.max(0, listed.indexOf(before))); // somebody may have chosen one meanwhile
   } catch {
-    /* the server does not respond: the page's own commands stay */
+    /* the server does not respond, or more was typed: the commands that are known stay */
   }
+}
+
+/** @param {HTMLDialogElement} box @param {string[]} words */
+function addressOf(box, words) {
+  const carried = document.querySelector('.nav a[data-carries="all"]');
+  const parameters = new URLSearchParams(carried instanceof HTMLAnchorElement ? carried.search : '');
+  if (words.length) parameters.set('find', words.join(' '));
+  return `${box.dataset.url ?? ''}?${parameters}`;
+}
+
+/** Return whether the first response of the server had all services. */
+function hasAllServices() {
+  return (found.get('') ?? Infinity) <= services.size;
+}
+
+/** @param {string} name @param {string} address of its flame graph */
+function openService(name, address) {
+  if (!serviceMenu) {
+    location.assign(address);
+    return;
+  }
+  const present = [...serviceMenu.options].find((option) => option.value === name);
+  const option = present ?? new Option(name, name);
+  if (!present) serviceMenu.add(option, 0);
+  option.selected = true;
+  serviceMenu.dispatchEvent(new Event('change', { bubbles: true }));
 }
 
 /** Return whether a text has all words, in any case. @param {string} text @param {string[]} words */
@@ -132,23 +183,51 @@ export function matches(text, words) {
   return words.every((word) => lower.includes(word));
 }
 
+/** Return the words of the field, in lower case. */
+function wordsOfField() {
+  return (field()?.value ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+}
+
 /** List the commands that match the field. */
 function show() {
   const box = dialog();
   const list = box?.querySelector('[role=listbox]');
-  const input = field();
-  if (!box || !list || !input) return;
-  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!box || !list) return;
+  const words = wordsOfField();
   listed = [];
-  const groups = GROUPS.flatMap((group) => {
+  const shown = serviceMenu ? ['services'] : GROUPS;
+  const groups = shown.flatMap((group) => {
     if (group === 'functions' && !words.length) return [];
-    const found = commands.filter((each) => each.group === group && matches(each.text, words)).slice(0, MOST);
-    return found.length ? [groupOf(group, box.dataset[group] ?? group, found)] : [];
+    const ofGroup = group === 'services' ? [...services.values()] : commands.filter((each) => each.group === group);
+    const matching = ofGroup.filter((each) => matches(each.text, words));
+    const most = matching.slice(0, serviceMenu ? MOST_SERVICES_ALONE : MOST);
+    if (!most.length) return [];
+    const element = groupOf(group, box.dataset[group] ?? group, most);
+    if (group === 'services') element.append(...remainder(box, matching.length, most.length, words));
+    return [element];
   });
   list.replaceChildren(...groups);
   const none = box.querySelector('[data-none]');
   if (none instanceof HTMLElement) none.textContent = listed.length ? '' : (none.dataset.none ?? '');
   choose(0);
+}
+
+/**
+ * Return a line that says how many more services match, once that is known.
+ * @param {HTMLDialogElement} box
+ * @param {number} known matching services that the server has named
+ * @param {number} shown
+ * @param {string[]} words
+ */
+function remainder(box, known, shown, words) {
+  const number = hasAllServices() ? known : found.get(words.join(' '));
+  if (number === undefined || number <= shown) return [];
+  const more = number - shown;
+  const line = document.createElement('div');
+  line.className = 'cap';
+  line.id = 'palette-more';
+  line.textContent = filled((more === 1 ? box.dataset.moreOne : box.dataset.more) ?? '', { n: formatCount(more) });
+  return [line];
 }
 
 /** @param {string} group @param {string} title @param {Command[]} found */
@@ -191,15 +270,34 @@ function run(index) {
   command?.run();
 }
 
-export function openPalette() {
+/** @param {HTMLSelectElement | null} menu of services to choose in; null lists all commands */
+export function openPalette(menu = null) {
   const [box, input] = [dialog(), field()];
   if (!box || !input || box.open) return;
   noteRecent();
-  commands = ownCommands();
+  serviceMenu = menu;
+  commands = menu ? [] : ownCommands();
+  services.clear();
+  found.clear();
   input.value = '';
+  const prompt = (menu ? box.dataset.searchServices : box.dataset.searchAll) ?? '';
+  input.placeholder = prompt;
+  const label = input.closest('label')?.querySelector('.sr');
+  if (label) label.textContent = prompt;
   box.showModal();
   show();
-  void load(box);
+  visible = new AbortController();
+  void load(box, [], visible.signal);
+}
+
+function search() {
+  show();
+  searching.abort();
+  const box = dialog();
+  const words = wordsOfField();
+  if (!box || !words.length || hasAllServices() || found.has(words.join(' '))) return;
+  searching = new AbortController();
+  void load(box, words, AbortSignal.any([visible.signal, searching.signal]));
 }
 
 /** @param {KeyboardEvent} event */
@@ -223,7 +321,8 @@ function watchPalette(page) {
     if (option) run(Number(option.id.slice('palette-'.length)));
     else if (target && target === dialog()) dialog()?.close(); // the backdrop
   });
-  field()?.addEventListener('input', show);
+  field()?.addEventListener('input', search);
+  dialog()?.addEventListener('close', () => visible.abort());
   field()?.addEventListener('keydown', press);
 }
 

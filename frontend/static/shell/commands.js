@@ -1,5 +1,6 @@
 // Keys and buttons that open the command palette; its script is loaded when it is first opened.
 
+import { isServiceSearch } from './controls.js';
 import { importOrNotify } from './lazy.js';
 
 /** @param {Document} page */
@@ -13,9 +14,15 @@ export function watchCommands(page) {
   page.addEventListener('click', (event) => {
     if (event.target instanceof Element && event.target.closest('[data-open-palette]')) void open();
   });
+  page.addEventListener('change', ({ target }) => {
+    if (!isServiceSearch(target)) return;
+    for (const option of target.options) option.selected = option.defaultSelected;
+    void open(target);
+  });
 }
 
-async function open() {
+/** @param {HTMLSelectElement | null} menu of services */
+async function open(menu = null) {
   const palette = await importOrNotify(() => import('../palette/palette.js'));
-  palette?.openPalette();
+  palette?.openPalette(menu);
 }

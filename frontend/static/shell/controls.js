@@ -57,11 +57,20 @@ function changesBy(form, field) {
   ];
 }
 
+/**
+ * Return whether the chosen entry of a menu is the search of all services, which is no value of its field.
+ * @param {unknown} target @returns {target is HTMLSelectElement}
+ */
+export function isServiceSearch(target) {
+  return target instanceof HTMLSelectElement && target.selectedOptions[0]?.dataset.searchServices !== undefined;
+}
+
 /** Return the changes that a changed field makes at once. @param {unknown} target @returns {Change[]} */
 function changesOf(target) {
   const field = fieldOf(target);
   const form = field?.form;
   if (!field?.name || !form?.hasAttribute('data-address') || ON_SUBMIT.includes(field.name)) return [];
+  if (isServiceSearch(field)) return [];
   return changesBy(form, field);
 }
 

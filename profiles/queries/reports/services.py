@@ -1,16 +1,21 @@
 """Services of a project, with their types, versions, zones and latest profiles."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Case, Count, Max, Q, QuerySet, Value, When
 
 from profiles.models import Block, BlockLevel, Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_of
 from profiles.queries.reports.block_counts import counts_in_blocks
-from profiles.queries.results import ServiceName, ServiceRow, ServicesResult
+from profiles.queries.results import (
+    ServiceName,
+    ServiceRow,
+    ServiceSearchResult,
+    ServicesResult,
+)
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 
@@ -50,6 +55,29 @@ def run_service_names(context: QueryContext) -> tuple[ServiceName, ...]:
         ServiceName(service, _types(of_service), max(d.last_seen for d in of_service))
         for service, of_service in sorted(deployments.items())
     )
+
+
+def run_service_search(
+    context: QueryContext, words: Sequence[str], limit: int
+) -> ServiceSearchResult:
+    """Find the services whose names have all words, in any case.
+
+    Those seen last come first, and those without a profile last. The database searches in the index
+    of the project's deployments, and returns at most `limit` names.
+    """
+    matches = [Q(service__icontains=word) for word in words]
+    rows = Deployment.objects.filter(*matches, project=context.project).order_by()
+    with context.snapshot:
+        services = rows.values("service").annotate(
+            seen=Max("last_seen"),
+            has_profiles=Max(Case(When(profiled=[], then=Value(0)), default=Value(1))),
+        )
+        ordered = services.order_by("-has_profiles", "-seen", "service")
+        names = tuple(ordered.values_list("service", flat=True)[:limit])
+        context.check()
+        if len(names) < limit:
+            return ServiceSearchResult(names, len(names))
+        return ServiceSearchResult(names, rows.values("service").distinct().count())
 
 
 def _deployments(context: QueryContext) -> dict[str, list[Deployment]]:

@@ -3,10 +3,11 @@
 import re
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from projects import saved_views
-from projects.models import Project, User
+from projects.models import Deployment, Project, User
 from tests.frontend.browser.axe import violations
 from tests.frontend.browser.flame_page import drawn
 
@@ -91,3 +92,56 @@ def test_the_keyboard_help_names_it(page: Page, shop_url: str) -> None:
     drawn(page)
     page.keyboard.press("?")
     expect(page.locator("#keys")).to_contain_text("Commands")
+
+
+def add_services(project: Project, number: int) -> None:
+    now = timezone.now()
+    Deployment.objects.bulk_create(
+        Deployment(
+            project=project,
+            service=f"svc-{n:04}",
+            profiled=["CPU"],
+            first_seen=now,
+            last_seen=now,
+        )
+        for n in range(1, number + 1)
+    )
+
+
+@pytest.mark.parametrize(("number", "wanted"), [(500, "svc-0450"), (1500, "svc-1400")])
+def test_it_finds_each_service_of_a_large_project(
+    page: Page, shop_url: str, project: Project, number: int, wanted: str
+) -> None:
+    add_services(project, number)
+    page.goto("/p/acme-shop/agents")
+    search(page, "svc")
+    services = page.get_by_role("group", name="Services")
+    expect(services.get_by_role("option")).to_have_count(8)
+    expect(services).to_contain_text(f"{number - 8:,} more services match. Type more of the name.")
+    assert violations(page) == []
+    page.get_by_role("combobox", name="Search pages").fill(wanted[4:])
+    expect(services.get_by_role("option")).to_have_text([wanted])
+    expect(services).not_to_contain_text("more")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(rf"flame\?service={wanted}"))
+
+
+@pytest.mark.parametrize("path", ["flame", "breakdown", "compare"])
+def test_the_service_menu_of_a_large_project_searches_all_services(
+    page: Page, shop_url: str, project: Project, path: str
+) -> None:
+    add_services(project, 1500)
+    page.goto(f"/p/acme-shop/{path}?service=checkout&span=6h")
+    page.wait_for_load_state()
+    menu = page.locator("form.picker select[name=service]")
+    menu.select_option("Search all 1,501 services…")
+    expect(page.get_by_role("combobox", name="Search services")).to_be_focused()
+    expect(menu).to_have_value("checkout")
+    page.keyboard.type("svc-14")
+    expect(page.locator("#palette [role=option]")).to_have_count(50)
+    expect(page.locator("#palette")).to_contain_text("50 more services match.")
+    page.keyboard.type("00")
+    expect(page.locator("#palette [role=option]")).to_have_text(["svc-1400"])
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(rf"/{path}\?(?=.*service=svc-1400)(?=.*span=6h)"))
+    expect(menu).to_have_value("svc-1400")

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from frontend.components.picker import picker
+from frontend.components.picker import Item, picker
 from frontend.queries.params import PageParams
 from profiles.query import OptionsResult, ServiceName
 from projects.profile_types import ProfileType
@@ -13,12 +13,12 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("count", "note"),
-    [(100, ""), (500, "100 of 500 services. Press Ctrl-K to search all.")],
+    ("count", "search"),
+    [(100, None), (1500, Item("s0000", "Search all 1,500 services…", False))],
 )
-def test_menu_with_too_many_services_says_how_to_find_the_others(count: int, note: str) -> None:
-    names = [ServiceName(f"s{n:03}", (ProfileType.CPU,), NOON) for n in range(count)]
-    params = PageParams(service="s000", type=ProfileType.CPU)
+def test_menu_with_too_many_services_offers_a_search(count: int, search: Item | None) -> None:
+    names = [ServiceName(f"s{n:04}", (ProfileType.CPU,), NOON) for n in range(count)]
+    params = PageParams(service="s0000", type=ProfileType.CPU)
     shown = picker(params, names, OptionsResult((), (), {}, (), ()), NOON)
-    assert shown.services_note == note
-    assert [item.value for item in shown.services if item.chosen] == ["s000"]
+    assert shown.service_search == search
+    assert [item.value for item in shown.services if item.chosen] == ["s0000"]

@@ -14,6 +14,7 @@ from profiles.query import (
     ServiceName,
     run_options,
     run_service_names,
+    run_service_search,
     run_services,
 )
 from projects.models import Deployment, Project, User
@@ -83,6 +84,49 @@ def test_a_menu_of_services_takes_one_statement(project: Project, charlie: User)
     assert shop == ServiceName("shop", (ProfileType.CPU, ProfileType.WALL), newest.last_seen)
     assert (silent.service, silent.types) == ("silent", ())
     assert len(statements) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "names", "found"),
+    [
+        (["0449"], ("svc-0449",), 1),
+        (["SVC", "1399"], ("svc-1399",), 1),
+        (["99"], ("svc-1499", "svc-1399", "svc-1299"), 24),
+        ([], ("svc-1499", "svc-1498", "svc-1497"), 1500),
+        (["theirs"], (), 0),
+        (["_"], (), 0),
+    ],
+)
+def test_a_search_finds_any_of_1500_services_and_counts_the_others(
+    project: Project, charlie: User, words: list[str], names: tuple[str, ...], found: int
+) -> None:
+    rows.deployment(create_project("Theirs", charlie), service="theirs")
+    Deployment.objects.bulk_create(
+        Deployment(
+            project=project,
+            service=f"svc-{n:04}",
+            version=version,
+            profiled=["CPU"],
+            first_seen=rows.NOON,
+            last_seen=rows.NOON + timedelta(seconds=n),
+        )
+        for n in range(1500)
+        for version in ("1", "2")
+    )
+    with count_queries() as statements:
+        result = run_service_search(query_context(project.pk), words, 3)
+    assert (result.names, result.found) == (names, found)
+    assert sum("deployment" in each for each in statements) <= 2
+
+
+def test_a_search_lists_services_without_profiles_last(project: Project) -> None:
+    rows.stored(rows.deployment(project, "shop"))
+    rows.deployment(project, "shop-new")
+    Deployment.objects.filter(service="shop-new").update(
+        last_seen=timezone.now() + timedelta(hours=1)
+    )
+    result = run_service_search(query_context(project.pk), ["shop"], 10)
+    assert result.names == ("shop", "shop-new")
 
 
 def test_versions_are_taken_from_deployments_that_were_read(
