@@ -110,7 +110,8 @@ def _check_heartbeat(name: str, heartbeat: Heartbeat, remedy: str) -> Finding:
         return Finding(name, Severity.WARNING, text)
     if not settings.REDIS_URL:
         remedy = (
-            "It runs in this server, at least once a minute: restart the server if it does not."
+            f"It runs in this server every {settings.PLAN_PERIOD_SECONDS:g} s, for the first time"
+            " that long after the start: restart the server if it does not."
         )
     if last is None:
         return Finding(name, Severity.WARNING, f"Celery's {name} has not run yet. {remedy}")

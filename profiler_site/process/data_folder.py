@@ -44,7 +44,7 @@ def lock_data_folder(data_dir: Path) -> Iterator[None]:
         except BlockingIOError:
             raise InUse(
                 f"Another `flamewatch up` uses the data folder {data_dir}. Stop it,"
-                f" or use another folder: flamewatch up --data-dir FOLDER"
+                f" or use another folder: --data-dir FOLDER"
             ) from None
         except OSError as error:
             raise InUse(f"The data folder {data_dir} cannot be locked: {error.strerror}.") from None

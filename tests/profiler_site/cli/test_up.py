@@ -116,6 +116,6 @@ def test_a_data_folder_has_one_server(server: RunningServer) -> None:
     assert done.returncode == 1
     assert done.stderr == (
         f"flamewatch: Another `flamewatch up` uses the data folder {server.data_dir}."
-        " Stop it, or use another folder: flamewatch up --data-dir FOLDER\n"
+        " Stop it, or use another folder: --data-dir FOLDER\n"
     )
     assert urllib.request.urlopen(f"{server.url}/ok").read() == b"ok\n"
