@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from django.db.models import QuerySet
 
 from profiles.engine.timestamps import moment
-from profiles.models import Block, BlockLevel, Profile
+from profiles.models import Block, Profile, Resolution
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.exports import ExportFormat, run_export
@@ -168,7 +168,7 @@ def _in_blocks(
         "first__lte": behind and moment(behind[1]),
     }
     given = {name: value for name, value in restrictions.items() if value}
-    rows = Block.objects.filter(project=which.project, level=BlockLevel.HOUR, **given)
+    rows = Block.objects.filter(project=which.project, resolution=Resolution.PROFILE, **given)
     matching = row_filter(context, _selection(which))
     return block_inputs(context, matching, read_block_rows(rows.order_by("-last")))
 

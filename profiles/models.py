@@ -1,5 +1,7 @@
 """Stored profiles: rows of the head with one call tree each, and blocks packed in blobs."""
 
+from enum import IntEnum
+
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -10,6 +12,7 @@ from projects.models import Agent, Deployment, Project
 # machines web processes of the previous version run on the new schema (docs/operating.md).
 _QUARANTINED = "set_aside"
 _DEDUPLICATION_KEYS = "profiles_keptname"
+_RESOLUTION, _IS_LEVEL0, _DAY_BLOCK = "level", "is_part", "covered_by_id"
 
 
 class TimeSource(models.TextChoices):
@@ -73,25 +76,34 @@ class Blob(models.Model):
         return self.key
 
 
-class BlockLevel(models.TextChoices):
-    HOUR = "hour", "each profile by itself"
-    DAY = "day", "sums"
+class BlockLevel(IntEnum):
+    """Level of a block. The database has it as `Block.resolution` and `Block.is_level0`."""
+
+    LEVEL_0 = 0  # part of an hour, or late profiles of one hour or several
+    LEVEL_1 = 1  # one hour or several adjacent ones
+    LEVEL_2 = 2  # sums over a day
+
+
+class Resolution(models.TextChoices):
+    """Resolution of a block. It is the key by which queries find blocks in the indexes."""
+
+    PROFILE = "hour", "each profile by itself"  # levels 0 and 1
+    DAY = "day", "sums"  # level 2
 
 
 class Block(models.Model):
     """Profiles of one service and type, start <= time < end, that compaction took from the head.
 
-    A day block contains sums over the hour blocks that it covers; a query reads either the day
+    A day block contains sums over hour blocks, which refer to it; a query reads either the day
     block or those hour blocks. docs/reference/formats.md describes the bytes.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE)
     service = models.CharField(max_length=255)
     type = models.CharField(max_length=10)
-    level = models.CharField(max_length=4, choices=BlockLevel)
-    # Level 0: built before its hour was over, or of late profiles of one hour or several.
-    # Compaction of the whole hours replaces it.
-    is_part = models.BooleanField(default=False, db_default=False)
+    resolution = models.CharField(max_length=4, choices=Resolution, db_column=_RESOLUTION)
+    # Compaction of the whole hours replaces a level-0 block.
+    is_level0 = models.BooleanField(default=False, db_default=False, db_column=_IS_LEVEL0)
     start = models.DateTimeField()
     end = models.DateTimeField()
     blob = models.ForeignKey(Blob, on_delete=models.RESTRICT, related_name="blocks")
@@ -103,8 +115,13 @@ class Block(models.Model):
     summary = models.JSONField()  # profiles.storage.block_summary
     # The block's bytes by the day on which its profiles arrived: {"2026-11-21": 4711}
     arrived = models.JSONField(default=dict)
-    covered_by = models.ForeignKey(
-        "self", on_delete=models.SET_NULL, null=True, related_name="covers"
+    # Block of level 2 that sums this hour block.
+    day_block = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="hour_blocks",
+        db_column=_DAY_BLOCK,
     )
     created = models.DateTimeField(auto_now_add=True)
     # Unreadable; never compacted.
@@ -113,14 +130,14 @@ class Block(models.Model):
     class Meta:
         indexes = [
             models.Index(
-                fields=["project", "service", "type", "level", "start"], name="block_by_start"
+                fields=["project", "service", "type", "resolution", "start"], name="block_by_start"
             ),
-            models.Index(fields=["project", "level", "start"], name="block_of_project"),
-            models.Index(fields=["project", "level", "last"], name="block_by_last"),
+            models.Index(fields=["project", "resolution", "start"], name="block_of_project"),
+            models.Index(fields=["project", "resolution", "last"], name="block_by_last"),
             models.Index(
-                fields=["covered_by", "start"],
+                fields=["day_block", "start"],
                 name="block_part",
-                condition=models.Q(is_part=True),
+                condition=models.Q(is_level0=True),
             ),
             models.Index(
                 fields=["id"], name="quarantined_blocks", condition=models.Q(quarantined=True)
@@ -128,7 +145,13 @@ class Block(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.service} {self.type} {self.level} {self.start:%F %T}"
+        return f"{self.service} {self.type} level {self.level} {self.start:%F %T}"
+
+    @property
+    def level(self) -> BlockLevel:
+        if self.resolution == Resolution.DAY:
+            return BlockLevel.LEVEL_2
+        return BlockLevel.LEVEL_0 if self.is_level0 else BlockLevel.LEVEL_1
 
 
 class DeduplicationKey(models.Model):

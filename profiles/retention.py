@@ -18,7 +18,7 @@ from profiles.compaction.windows import retained_since
 from profiles.engine.blocks import build_hour, open_hour
 from profiles.engine.errors import BadTree
 from profiles.engine.timestamps import micros
-from profiles.models import Block, BlockLevel, Profile
+from profiles.models import Block, Profile, Resolution
 from profiles.storage.blob_store import location_of, read
 from profiles.storage.blobs import BlobMissing
 from projects.models import Agent, Deployment
@@ -59,8 +59,8 @@ def _drop_head(project: int, limit: datetime) -> None:
 
 
 def _drop_blocks(project: int, limit: datetime) -> None:
-    days = Block.objects.filter(project=project, level=BlockLevel.DAY, start__lt=limit)
-    hours = Block.objects.filter(project=project, level=BlockLevel.HOUR, last__lt=limit)
+    days = Block.objects.filter(project=project, resolution=Resolution.DAY, start__lt=limit)
+    hours = Block.objects.filter(project=project, resolution=Resolution.PROFILE, last__lt=limit)
     for rows in (days, hours):
         while pks := list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH]):
             replace_sources(project, [], Sources(blocks=pks))
@@ -69,7 +69,7 @@ def _drop_blocks(project: int, limit: datetime) -> None:
 def _to_be_cut(project: int, limit: datetime) -> list[Block]:
     rows = Block.objects.filter(
         project=project,
-        level=BlockLevel.HOUR,
+        resolution=Resolution.PROFILE,
         quarantined=False,
         first__lt=limit - WORTH_CUTTING,
         last__gte=limit,

@@ -76,7 +76,7 @@ def store_more(project: Project, times: int) -> None:
 
 def _moved(block: Block, **fields: object) -> Block:
     values = {f.attname: getattr(block, f.attname) for f in Block._meta.concrete_fields}
-    return Block(**(values | {"id": None, "covered_by_id": None} | fields))
+    return Block(**(values | {"id": None, "day_block_id": None} | fields))
 
 
 def queries(project: Project) -> dict[str, Callable[[], object]]:

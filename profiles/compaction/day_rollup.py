@@ -13,7 +13,7 @@ from profiles.compaction.replace import NewBlock, Sources, SourcesGone, replace_
 from profiles.compaction.stored_hours import UNREADABLE, damaged, opened, quarantine
 from profiles.compaction.windows import DAY, day_of, days_before, retained_since
 from profiles.engine.blocks import HourBlock, build_day, build_hour, open_hour
-from profiles.models import Block, BlockLevel
+from profiles.models import Block, Resolution
 from profiles.storage.stored_bytes import together
 
 log = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ def pending_days(project: int, now: datetime) -> list[DayHours]:
 
 
 def _days_with_level0(project: int) -> set[DayHours]:
-    rows = Block.objects.filter(project=project, is_part=True, covered_by=None, quarantined=False)
+    rows = Block.objects.filter(project=project, is_level0=True, day_block=None, quarantined=False)
     return {
         DayHours(service, type_, day_of(start))
         for service, type_, start in rows.values_list("service", "type", "start")
@@ -90,21 +90,25 @@ def _uncovered(now: datetime) -> QuerySet[Block]:
     Level-0 blocks of closed days are of late profiles, and more are likely to follow.
     """
     return Block.objects.filter(
-        level=BlockLevel.HOUR,
-        is_part=False,
-        covered_by=None,
+        resolution=Resolution.PROFILE,
+        is_level0=False,
+        day_block=None,
         quarantined=False,
         end__lte=days_before(now),
     )
 
 
 def _days(project: int, day: DayHours) -> list[Block]:
-    return list(_blocks(project, day, BlockLevel.DAY))
+    return list(_blocks(project, day, Resolution.DAY))
 
 
-def _blocks(project: int, day: DayHours, level: BlockLevel) -> QuerySet[Block]:
+def _blocks(project: int, day: DayHours, resolution: Resolution) -> QuerySet[Block]:
     rows = Block.objects.filter(
-        project=project, service=day.service, type=day.type, level=level, quarantined=False
+        project=project,
+        service=day.service,
+        type=day.type,
+        resolution=resolution,
+        quarantined=False,
     )
     inside = rows.filter(start__gte=day.start, start__lt=day.start + DAY)
     return inside.select_related("blob").order_by("start", "pk")
@@ -142,7 +146,7 @@ def _build(project: int, day: DayHours) -> _Built | None:
     then the blocks that are damaged, or all of them, are quarantined.
     """
     replaced = [row.pk for row in _days(project, day)]
-    rows = list(_blocks(project, day, BlockLevel.HOUR))
+    rows = list(_blocks(project, day, Resolution.PROFILE))
     if sum(row.length for row in rows) > MAX_BYTES:
         log.warning(
             "Rollup of %s of project %s was skipped: more than %s bytes", day, project, MAX_BYTES

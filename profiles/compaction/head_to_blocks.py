@@ -92,17 +92,17 @@ class BlockBatch:
         size = sum(len(block.data) for block in self._new)
         return size >= BLOB_BYTES or len(self._sources.head) >= MAX_ROWS
 
-    def add(self, hours: Hours, share: Sequence[Source], *, is_part: bool) -> None:
+    def add(self, hours: Hours, share: Sequence[Source], *, is_level0: bool) -> None:
         """Build blocks from the sources and add them to the batch.
 
-        `is_part` makes them level-0 blocks. Raise BlobUnavailable if a source block cannot be read
-        at the moment.
+        `is_level0` makes them level-0 blocks. Raise BlobUnavailable if a source block cannot
+        be read at the moment.
         """
         head = [source.pk for source in share if not source.is_block]
         blocks = [source.pk for source in share if source.is_block]
         rows = list(Profile.objects.filter(project=self._project, pk__in=head))
         found = Block.objects.filter(project=self._project, pk__in=blocks).select_related("blob")
-        for made in _made(hours, rows, opened([*found.order_by("pk")]), is_part):
+        for made in _made(hours, rows, opened([*found.order_by("pk")]), is_level0):
             self._new.append(made.block)
             self._sources.head.extend(row.pk for row in made.rows)
             self._sources.blocks.extend(row.pk for row in made.level0_blocks)
@@ -126,7 +126,7 @@ class BlockBatch:
 
 
 def _made(
-    hours: Hours, rows: Sequence[Profile], level0_blocks: Level0Blocks, is_part: bool
+    hours: Hours, rows: Sequence[Profile], level0_blocks: Level0Blocks, is_level0: bool
 ) -> Iterator[_Made]:
     """Yield one block of all sources if possible, else several blocks of fewer sources.
 
@@ -139,13 +139,13 @@ def _made(
         data = build_hour(
             profiles,
             [(block, None) for _, block in level0_blocks],
-            level=FAST if is_part else LEVEL,
+            level=FAST if is_level0 else LEVEL,
         )
     except UNREADABLE as error:
         for fewer_rows, fewer_blocks in _fewer(rows, level0_blocks, error):
-            yield from _made(hours, fewer_rows, fewer_blocks, is_part)
+            yield from _made(hours, fewer_rows, fewer_blocks, is_level0)
         return
-    start, end = _span(rows) if is_part else hours[2:]
+    start, end = _span(rows) if is_level0 else hours[2:]
     arrived, level0_rows = _arrived(rows), [row for row, _ in level0_blocks]
     yield _Made(
         new_hour(
@@ -155,7 +155,7 @@ def _made(
             start=start,
             end=end,
             counts=together([arrived, *(row.arrived for row in level0_rows)]),
-            is_part=is_part,
+            is_level0=is_level0,
         ),
         rows,
         arrived,
@@ -204,7 +204,7 @@ def _fewer(
 
 def leave(level0_blocks: Sequence[int]) -> None:
     """Turn level-0 blocks, given by Block.pk, into hour blocks without rewriting them."""
-    Block.objects.filter(pk__in=level0_blocks).update(is_part=False)
+    Block.objects.filter(pk__in=level0_blocks).update(is_level0=False)
 
 
 def _readable(rows: Sequence[Profile]) -> list[Profile]:

@@ -35,7 +35,7 @@ def compact_hours(
                 leave([share[0].pk])
                 continue
             try:
-                batch.add(hours, share, is_part=False)
+                batch.add(hours, share, is_level0=False)
             except BlobUnavailable as error:
                 log.warning(
                     "Compaction of the hours %s of project %s is postponed: %s",
@@ -115,7 +115,7 @@ def projects_with_pending_hours(now: datetime) -> list[int]:
 def pending_level0(now: datetime) -> QuerySet[Block]:
     """Return the level-0 blocks of closed hours, of all projects."""
     return Block.objects.filter(
-        is_part=True, covered_by=None, quarantined=False, start__lt=hours_before(now)
+        is_level0=True, day_block=None, quarantined=False, start__lt=hours_before(now)
     )
 
 

@@ -46,7 +46,7 @@ def compact_long_heads(
         for group in chain(_groups_of_late(late), _groups_of_recent(recent, settled)):
             for share in shares(Source(row.pk, row.size) for row in group):
                 start, end = hour_of(group[0].time), hour_of(group[-1].time) + HOUR
-                batch.add(Hours(series.service, series.type, start, end), share, is_part=True)
+                batch.add(Hours(series.service, series.type, start, end), share, is_level0=True)
                 if batch.is_full:
                     moved += batch.move()
     return moved + batch.move()

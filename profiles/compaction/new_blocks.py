@@ -7,7 +7,7 @@ from datetime import datetime
 
 from profiles.compaction.replace import NewBlock
 from profiles.engine.blocks import HourBlock, open_day, open_hour
-from profiles.models import BlockLevel, TimeSource
+from profiles.models import Resolution, TimeSource
 from profiles.storage.block_summary import COARSE, FINE, FINEST, summary_of
 from profiles.storage.stored_bytes import Counts, shared
 
@@ -20,22 +20,22 @@ def new_hour(
     start: datetime,
     end: datetime,
     counts: Counts,  # bytes by day of arrival
-    is_part: bool = False,
+    is_level0: bool = False,
 ) -> NewBlock:
-    """Make an hour block, or a level-0 block with `is_part`, from the output of `build_hour`."""
+    """Make an hour block, or a level-0 block with `is_level0`, from the output of `build_hour`."""
     block = open_hour(data)
     return NewBlock(
         service=service,
         type=type,
-        level=BlockLevel.HOUR,
+        resolution=Resolution.PROFILE,
         start=start,
         end=end,
         data=data,
         profiles=block.count,
-        summary=summary_of(block.profiles, FINEST if is_part else FINE),
+        summary=summary_of(block.profiles, FINEST if is_level0 else FINE),
         arrived=shared(len(data), counts),
         deduplication_keys=_deduplication_keys(block),
-        is_part=is_part,
+        is_level0=is_level0,
     )
 
 
@@ -55,7 +55,7 @@ def new_day(
     return NewBlock(
         service=service,
         type=type,
-        level=BlockLevel.DAY,
+        resolution=Resolution.DAY,
         start=start,
         end=end,
         data=data,

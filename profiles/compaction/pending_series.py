@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from profiles.compaction.windows import DAY, MARGIN, hours_before, settled_before
-from profiles.models import Block, BlockLevel, Profile
+from profiles.models import Block, Profile, Resolution
 
 # Settled rows of an open hour from which on they become a level-0 block. A query of fewer rows is
 # about as fast as a query of their block, and smaller blocks cost more to build.
@@ -92,7 +92,7 @@ def _statement(of_one: bool) -> str:
                 ) first) AS late,
                 NOT EXISTS (
                     SELECT 1 FROM {blocks} b WHERE {same_series.format("b")}
-                    AND b.level = '{BlockLevel.HOUR}' AND b.start > %s
+                    AND b.level = '{Resolution.PROFILE}' AND b.start > %s
                     AND b.created > %s AND b.created <= %s
                 ) AS is_apart
             FROM series s JOIN {head} q ON q.id = s.id

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from profiles.engine.timestamps import moment
-from profiles.models import Blob, Block, BlockLevel, DeduplicationKey, Profile
+from profiles.models import Blob, Block, DeduplicationKey, Profile, Resolution
 from profiles.storage import stored_bytes
 from profiles.storage.blob_store import blobs
 from profiles.storage.blobs import BlobError, new_key
@@ -32,7 +32,7 @@ class NewBlock:
 
     service: str
     type: str
-    level: BlockLevel
+    resolution: Resolution
     start: datetime
     end: datetime
     data: bytes
@@ -40,7 +40,7 @@ class NewBlock:
     summary: BlockSummary
     arrived: Arrived
     deduplication_keys: tuple[str, ...] = ()
-    is_part: bool = False
+    is_level0: bool = False
     # For a day block, the hour blocks that it sums: stored ones by Block.pk, and new ones by their
     # index in the list of new blocks that this one belongs to.
     covers: tuple[int, ...] = ()
@@ -106,8 +106,8 @@ def _row(project: int, blob: Blob, offset: int, new: NewBlock) -> Block:
         project_id=project,
         service=new.service,
         type=new.type,
-        level=new.level,
-        is_part=new.is_part,
+        resolution=new.resolution,
+        is_level0=new.is_level0,
         start=new.start,
         end=new.end,
         blob=blob,
@@ -141,7 +141,7 @@ def _remove_blocks(project: int, pks: Sequence[int]) -> list[Arrived]:
         raise SourcesGone(
             f"{len(pks) - len(rows)} of {len(pks)} blocks were replaced concurrently."
         )
-    if {row.covered_by_id for row in rows} - {None, *pks}:
+    if {row.day_block_id for row in rows} - {None, *pks}:
         raise SourcesGone("Hour blocks were rolled up concurrently.")
     Block.objects.filter(pk__in=pks).delete()
     emptied = Blob.objects.filter(pk__in={row.blob_id for row in rows}, blocks=None)
@@ -158,7 +158,7 @@ def locked_blocks(project: int, pks: Sequence[int]) -> QuerySet[Block]:
 
 
 def _cover(project: int, rows: Sequence[Block], new: Sequence[NewBlock]) -> None:
-    """Set `covered_by` of the hour blocks that new day blocks sum.
+    """Set `day_block` of the hour blocks that new day blocks sum.
 
     Raise SourcesGone if one is missing or covered already.
     """
@@ -166,7 +166,7 @@ def _cover(project: int, rows: Sequence[Block], new: Sequence[NewBlock]) -> None
         covered = [*block.covers, *(rows[i].pk for i in block.covers_new)]
         if not covered:
             continue
-        found = [row.pk for row in locked_blocks(project, covered) if row.covered_by_id is None]
+        found = [row.pk for row in locked_blocks(project, covered) if row.day_block_id is None]
         if len(found) != len(covered):
             raise SourcesGone("Hour blocks of the day were replaced concurrently.")
-        Block.objects.filter(pk__in=covered).update(covered_by=row)
+        Block.objects.filter(pk__in=covered).update(day_block=row)

@@ -19,7 +19,7 @@ from django.utils import timezone
 from profiles.engine.blocks import RowFilter
 from profiles.engine.metrics import DEFAULT_METRICS, SECOND_CHOICE, Metric, canonical, normalise
 from profiles.engine.timestamps import micros
-from profiles.models import Blob, Block, BlockLevel, Profile
+from profiles.models import Blob, Block, Profile, Resolution
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import matching_deployments
 from profiles.queries.selection import MetricNotFound, Selection, View
@@ -44,15 +44,15 @@ _BLOCK_ROWS = (
     'b."offset", b.length, b.profiles, {summary} '
     f"FROM {_BLOCKS} b JOIN {_BLOBS} k ON k.id = b.blob_id "
     "WHERE b.project_id = %s AND b.service = %s AND b.type = %s "
-    f"AND b.level IN ('{BlockLevel.DAY}', '{BlockLevel.HOUR}') "
+    f"AND b.level IN ('{Resolution.DAY}', '{Resolution.PROFILE}') "
     'AND b.start > %s AND b."end" > %s AND b.start < %s AND ({condition})'
 )
 # The parameter before the range is its start minus LONGEST: the lower bound of the index scan.
 _SUMMARY_FIELDS = ("by_labels", "moments", "metrics")
 _JSON_FIELD = {"postgresql": "b.summary -> '{}'", "sqlite": "json_extract(b.summary, '$.{}')"}
-_HOURS = f"b.level = '{BlockLevel.HOUR}'"
+_HOURS = f"b.level = '{Resolution.PROFILE}'"
 _LARGEST = (
-    f"b.level = '{BlockLevel.DAY}' AND b.start >= %s AND b.\"end\" <= %s "  # noqa: S608
+    f"b.level = '{Resolution.DAY}' AND b.start >= %s AND b.\"end\" <= %s "  # noqa: S608
     f"OR {_HOURS} AND (b.covered_by_id IS NULL OR EXISTS ("
     f"SELECT 1 FROM {_BLOCKS} d WHERE d.id = b.covered_by_id "
     'AND (d.start < %s OR d."end" > %s)))'
@@ -239,7 +239,7 @@ def row_filter(context: QueryContext, selection: Selection) -> RowFilter:
 def read_block_rows(blocks: QuerySet[Block]) -> Iterator[BlockRow]:
     """Yield the rows of the blocks, fetched from the database in chunks of 200."""
     fields = (
-        *("pk", "service", "type", "level", "start", "end", "last"),
+        *("pk", "service", "type", "resolution", "start", "end", "last"),
         *("blob__key", "offset", "length", "profiles"),
         *(f"summary__{name}" for name in _SUMMARY_FIELDS),
     )
@@ -312,14 +312,14 @@ def _in_order(rows: Iterable[BlockRow]) -> list[BlockRow]:
 
 def _block_row(row: tuple[Any, ...]) -> BlockRow:
     """Convert a row of `_BLOCK_ROWS` or `read_block_rows`, whose times and JSON differ."""
-    pk, service, type_, level, *times, key, offset, length, profiles = row[:-3]
+    pk, service, type_, resolution, *times, key, offset, length, profiles = row[:-3]
     by_labels, has_variance, metrics = row[-3:]
     start, end, last = (time if time.tzinfo else time.replace(tzinfo=UTC) for time in times)
     return BlockRow(
         pk,
         service,
         type_,
-        level == BlockLevel.DAY,
+        resolution == Resolution.DAY,
         start,
         end,
         last,

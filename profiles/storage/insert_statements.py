@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.utils import timezone
 
-from profiles.models import Blob, Block, BlockLevel, DeduplicationKey, Profile
+from profiles.models import Blob, Block, DeduplicationKey, Profile, Resolution
 from profiles.storage.new_profile import NewProfile
 from projects.models import DayUsage
 
@@ -127,7 +127,7 @@ def _copies(rows: int) -> str:
         WITH lookups({columns}) AS (VALUES {_times("%s, %s, %s, %s, %s, %s, %s, %s", rows)})
         SELECT lookups.i, NULL, b.id, f.key, b."offset", b.length FROM lookups
         JOIN {blocks} b ON b.project_id = lookups.project_id AND b.service = lookups.service
-            AND b.type = lookups.type AND b.level = '{BlockLevel.HOUR}'
+            AND b.type = lookups.type AND b.level = '{Resolution.PROFILE}'
             AND b.start > lookups.since AND b.start <= lookups.time
             AND b.first <= lookups.time AND b.last >= lookups.time AND NOT {is_quarantined}
         JOIN {blobs} f ON f.id = b.blob_id

@@ -10,8 +10,10 @@ from profiles.models import Block, DeduplicationKey, Profile
 
 # SQLite's schema editor cannot be opened in a transaction.
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("migration", [("profiles", "0004"), ("projects", "0008")])
-def test_renaming_to_plain_names_runs_no_sql(migration: tuple[str, str]) -> None:
+@pytest.mark.parametrize(
+    "migration", [("profiles", "0004"), ("profiles", "0009"), ("projects", "0008")]
+)
+def test_renaming_runs_no_sql(migration: tuple[str, str]) -> None:
     out = io.StringIO()
     call_command("sqlmigrate", *migration, stdout=out)
     statements = [line for line in out.getvalue().splitlines() if not line.startswith("--")]
@@ -22,3 +24,6 @@ def test_stored_names_stay() -> None:
     assert DeduplicationKey._meta.db_table == "profiles_keptname"
     for model in (Profile, Block):
         assert model._meta.get_field("quarantined").column == "set_aside"
+    names = ("resolution", "is_level0", "day_block")
+    columns = [Block._meta.get_field(name).column for name in names]
+    assert columns == ["level", "is_part", "covered_by_id"]

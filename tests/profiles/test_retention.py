@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from profiles import retention
 from profiles.compaction import day_rollup, hour_blocks
-from profiles.models import Block, BlockLevel, Profile
+from profiles.models import Block, Profile, Resolution
 from profiles.query import Selection, View, run_profiles, run_tree
 from projects.models import Agent, Deployment, Project, Quota
 from projects.profile_types import ProfileType
@@ -83,9 +83,9 @@ def test_at_the_edge_a_day_gives_way_to_its_hours_and_those_are_cut(
     for hour in range(11):
         rows.stored(shop, minutes=60 * hour, name_id=str(hour))
     roll_up(project)
-    assert [block.level for block in Block.objects.order_by("pk")] == ["hour", "day"]
+    assert [block.level for block in Block.objects.order_by("pk")] == [1, 2]
     retention.retain(project.pk, at(3))
-    assert [block.level for block in Block.objects.all()] == ["hour"]
+    assert [block.level for block in Block.objects.all()] == [1]
     assert len(left(project)) == 11  # too little to delete yet
     retention.retain(project.pk, at(7))
     assert left(project) == {"7", "8", "9", "10"}
@@ -110,6 +110,6 @@ def test_agents_and_deployments_that_are_gone_are_forgotten(
     roll_up(project)
     retention.retain(project.pk, at(51))
     assert list(Deployment.objects.all()) == [other]
-    assert Block.objects.filter(level=BlockLevel.HOUR).exists()
+    assert Block.objects.filter(resolution=Resolution.PROFILE).exists()
     retention.retain(project.pk, at(100))
     assert not Deployment.objects.exists()

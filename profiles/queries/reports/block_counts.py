@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from django.db.models import Q, Sum
 
-from profiles.models import Block, BlockLevel
+from profiles.models import Block, Resolution
 from profiles.queries.plan import LONGEST
 
 Course = Sequence[tuple[int, int, int]]  # `course` of profiles.storage.block_summary
@@ -51,11 +51,13 @@ def inside(course: Course, step: int, start: datetime, end: datetime) -> Iterato
 def whole(project: int, start: datetime, end: datetime) -> Q:
     """Match day blocks inside the range, and hour blocks inside it that no such day covers."""
     within = Q(project=project, start__gte=start, start__lt=end, end__lte=end)
-    in_no_day = Q(covered_by=None) | Q(covered_by__start__lt=start) | Q(covered_by__end__gt=end)
-    return within & (Q(level=BlockLevel.DAY) | in_no_day & Q(level=BlockLevel.HOUR))
+    in_no_day = Q(day_block=None) | Q(day_block__start__lt=start) | Q(day_block__end__gt=end)
+    return within & (Q(resolution=Resolution.DAY) | in_no_day & Q(resolution=Resolution.PROFILE))
 
 
 def cut_off(project: int, start: datetime, end: datetime) -> Q:
     """Match hour blocks that lie only partly inside the range."""
-    near = Q(project=project, level=BlockLevel.HOUR, start__gt=start - LONGEST, start__lt=end)
+    near = Q(
+        project=project, resolution=Resolution.PROFILE, start__gt=start - LONGEST, start__lt=end
+    )
     return near & Q(end__gt=start) & (Q(start__lt=start) | Q(end__gt=end))

@@ -23,7 +23,7 @@ from django.db.models.functions import Cast
 from django.db.models.sql.compiler import SQLCompiler
 
 from profiles.engine.timestamps import moment
-from profiles.models import Block, BlockLevel, Profile
+from profiles.models import Block, Profile, Resolution
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import LONGEST
 from profiles.queries.selection import InvalidQuery
@@ -62,7 +62,9 @@ def run_calendar(
             .distinct()
         }
         context.check()
-        near = Q(level=BlockLevel.HOUR, start__gt=start - LONGEST, start__lt=end, end__gt=start)
+        near = Q(
+            resolution=Resolution.PROFILE, start__gt=start - LONGEST, start__lt=end, end__gt=start
+        )
         blocks = Block.objects.filter(of & near).order_by()
         for pair in blocks.values_list("first", "last").distinct():
             hours |= {
@@ -92,7 +94,7 @@ def run_nearest(
         )
     )
     blocks = (
-        Block.objects.filter(of, level=BlockLevel.HOUR)
+        Block.objects.filter(of, resolution=Resolution.PROFILE)
         .order_by()
         .values("service")
         .annotate(
@@ -122,7 +124,7 @@ def run_first_profiles(
     )
     by_deployment = Cast(KeyTextTransform("deployments", "summary"), TextField())
     blocks = (
-        Block.objects.filter(of, covered_by=None)
+        Block.objects.filter(of, day_block=None)
         .order_by()
         .annotate(
             none=Value(0, BigIntegerField()),

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Case, Count, Max, Q, QuerySet, Value, When
 
-from profiles.models import Block, BlockLevel, Profile
+from profiles.models import Block, Profile, Resolution
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_of
 from profiles.queries.reports.block_counts import counts_in_blocks
@@ -108,10 +108,10 @@ def _last_in_blocks(project: int, services: set[str]) -> dict[str, datetime]:
     """
     blocks = Block.objects.filter(project=project).order_by()
     # Every day block has its hour blocks, so the latest profile is in an hour block.
-    newest = blocks.filter(level=BlockLevel.HOUR).order_by("-last").only("last").first()
+    newest = blocks.filter(resolution=Resolution.PROFILE).order_by("-last").only("last").first()
     if newest is None:
         return {}
-    lately = _last(blocks.filter(level__in=BlockLevel.values, last__gte=newest.last - LATELY))
+    lately = _last(blocks.filter(resolution__in=Resolution.values, last__gte=newest.last - LATELY))
     before = _last(blocks.filter(service__in=services - set(lately)))
     return {**before, **lately}
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db.models import Max, Min
 
 from profiles.engine.metrics import Metric, canonical
-from profiles.models import Block, BlockLevel, Profile
+from profiles.models import Block, Profile, Resolution
 from profiles.queries.context import QueryContext
 from profiles.queries.reports.block_counts import cut_off, whole
 from profiles.queries.results import StoredTimes
@@ -45,7 +45,7 @@ def run_stored_times(context: QueryContext) -> StoredTimes:
     with context.snapshot:
         rows = Profile.objects.filter(project=context.project).order_by()
         head = rows.aggregate(first=Min("time"), last=Max("time"))
-        blocks = Block.objects.filter(project=context.project, level=BlockLevel.HOUR)
+        blocks = Block.objects.filter(project=context.project, resolution=Resolution.PROFILE)
         oldest = blocks.order_by("start", "first").values_list("first", flat=True).first()
         newest = blocks.order_by("-last").values_list("last", flat=True).first()
     firsts = [time for time in (head["first"], oldest) if time]

@@ -6,7 +6,7 @@ from django.db.models import Sum
 
 from profiles.engine.blocks import open_hour
 from profiles.engine.encoding.codec import decode
-from profiles.models import Block, BlockLevel, Profile
+from profiles.models import Block, Profile, Resolution
 from profiles.storage.blob_store import location_of, read
 from projects.models import DayUsage, Project
 
@@ -16,7 +16,8 @@ def stock(project: Project) -> Counter[tuple[str, int]]:
     found: Counter[tuple[str, int]] = Counter()
     for row in Profile.objects.filter(project=project):
         found[row.name_id, int(decode(bytes(row.tree)).self[0].sum())] += 1
-    for each in Block.objects.filter(project=project, level=BlockLevel.HOUR).select_related("blob"):
+    blocks = Block.objects.filter(project=project, resolution=Resolution.PROFILE)
+    for each in blocks.select_related("blob"):
         block = open_hour(read(location_of(each)))
         totals = block.profiles.totals[0].tolist()
         sums, _ = block.sums([0], None, True)

@@ -8,7 +8,7 @@ from django.utils import timezone
 from profiles.compaction import day_rollup, hour_blocks, level0
 from profiles.compaction.pending_series import LEFT
 from profiles.compaction.windows import days_before
-from profiles.models import Blob, Block, BlockLevel
+from profiles.models import Blob, Block, Resolution
 from projects.models import Deployment, Project
 from tests.profiles import rows
 from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes, stock
@@ -34,11 +34,11 @@ def test_quiet_hours_are_joined_and_the_day_covers_them(
         rows.stored(shop, minutes=minute)
     before = stock(project)
     roll_up(project, later)
-    hour = Block.objects.get(level=BlockLevel.HOUR)
-    day = Block.objects.get(level=BlockLevel.DAY)
+    hour = Block.objects.get(resolution=Resolution.PROFILE)
+    day = Block.objects.get(resolution=Resolution.DAY)
     assert (hour.start, hour.end) == (rows.NOON, rows.NOON + timedelta(hours=10))
     assert (day.start, day.end) == (MIDNIGHT - timedelta(days=1), MIDNIGHT)
-    assert (hour.profiles, day.profiles, hour.covered_by) == (30, 30, day)
+    assert (hour.profiles, day.profiles, hour.day_block) == (30, 30, day)
     assert stock(project) == before
     assert counted_bytes(project) == really_stored_bytes(project)
 
@@ -52,7 +52,10 @@ def test_busy_hours_stay_as_they_are(
     hour_blocks.compact_hours(project.pk, later)
     made = set(Block.objects.values_list("pk", flat=True))
     assert day_rollup.roll_up_days(project.pk, later) == 1
-    assert set(Block.objects.get(level=BlockLevel.DAY).covers.values_list("pk", flat=True)) == made
+    assert (
+        set(Block.objects.get(resolution=Resolution.DAY).hour_blocks.values_list("pk", flat=True))
+        == made
+    )
 
 
 def test_a_day_waits_until_its_level_0_blocks_are_hour_blocks(
@@ -78,7 +81,7 @@ def test_a_day_waits_until_all_of_its_level_0_blocks_are_hour_blocks(
     assert day_rollup.roll_up_days(project.pk, later) == 0
     hour_blocks.compact_hours(project.pk, later)
     assert day_rollup.roll_up_days(project.pk, later) == 1
-    assert Block.objects.get(level=BlockLevel.DAY).profiles == LEFT + 1
+    assert Block.objects.get(resolution=Resolution.DAY).profiles == LEFT + 1
 
 
 def test_late_profiles_are_waited_for_before_the_day_is_summed_again(
@@ -88,15 +91,15 @@ def test_late_profiles_are_waited_for_before_the_day_is_summed_again(
     roll_up(project, later)
     rows.stored(shop, minutes=5)
     roll_up(project, later)
-    assert Block.objects.get(level=BlockLevel.DAY).profiles == 2
-    Block.objects.filter(level=BlockLevel.DAY).update(created=later)
+    assert Block.objects.get(resolution=Resolution.DAY).profiles == 2
+    Block.objects.filter(resolution=Resolution.DAY).update(created=later)
     rows.stored(shop, minutes=6)
     hour_blocks.compact_hours(project.pk, later)
-    Block.objects.filter(level=BlockLevel.HOUR, covered_by=None).update(created=later)
+    Block.objects.filter(resolution=Resolution.PROFILE, day_block=None).update(created=later)
     assert day_rollup.roll_up_days(project.pk, later) == 0
     assert day_rollup.roll_up_days(project.pk, later + day_rollup.RESUM_AFTER) == 1
-    assert Block.objects.get(level=BlockLevel.DAY).profiles == 3
-    assert Block.objects.get(level=BlockLevel.HOUR).profiles == 3
+    assert Block.objects.get(resolution=Resolution.DAY).profiles == 3
+    assert Block.objects.get(resolution=Resolution.PROFILE).profiles == 3
 
 
 def test_a_damaged_hour_is_quarantined_and_the_others_are_summed(
@@ -110,7 +113,7 @@ def test_a_damaged_hour_is_quarantined_and_the_others_are_summed(
     Block.objects.filter(pk=damaged.pk).update(length=damaged.length // 2)
     day_rollup.roll_up_days(project.pk, later)
     day_rollup.roll_up_days(project.pk, later)
-    assert Block.objects.get(level=BlockLevel.DAY).profiles == 2
+    assert Block.objects.get(resolution=Resolution.DAY).profiles == 2
     assert list(Block.objects.filter(quarantined=True)) == [damaged]
     assert day_rollup.pending_days(project.pk, later) == []
 
@@ -129,7 +132,7 @@ def test_two_that_sum_the_same_day_leave_one(
 
     monkeypatch.setattr(day_rollup, "_day", beaten)
     assert day_rollup.roll_up_days(project.pk, later) == 0
-    assert Block.objects.filter(level=BlockLevel.DAY).count() == 1
+    assert Block.objects.filter(resolution=Resolution.DAY).count() == 1
 
 
 def test_days_share_a_blob_and_each_covers_its_own_hours(
@@ -143,8 +146,8 @@ def test_days_share_a_blob_and_each_covers_its_own_hours(
     blobs = Blob.objects.count()
     assert day_rollup.roll_up_days(project.pk, later) == 8
     assert Blob.objects.count() == blobs + 1
-    for day in Block.objects.filter(level=BlockLevel.DAY):
-        covered = list(day.covers.all())
+    for day in Block.objects.filter(resolution=Resolution.DAY):
+        covered = list(day.hour_blocks.all())
         assert sum(hour.profiles for hour in covered) == day.profiles
         assert {hour.service for hour in covered} == {day.service}
     assert stock(project) == before

@@ -12,7 +12,7 @@ from profiles.engine.calltree.merge import Merge
 from profiles.engine.encoding.codec import decode
 from profiles.engine.encoding.preorder_columns import depths
 from profiles.engine.metrics import Metric
-from profiles.models import Block, BlockLevel, Profile
+from profiles.models import Block, Profile, Resolution
 from profiles.storage.blob_store import location_of, read
 from projects.models import Deployment, Project
 from tests.profiles import rows
@@ -75,7 +75,7 @@ def test_it_is_rolled_up_as_it_came(
     assert not Profile.objects.exists()
     assert stock(project) == before
     merge = Merge([CPU], True)
-    merge.add_day(open_day(read(location_of(Block.objects.get(level=BlockLevel.DAY)))))
+    merge.add_day(open_day(read(location_of(Block.objects.get(resolution=Resolution.DAY)))))
     tree = merge.tree()
     assert np.array_equal(np.sort(depths(tree.parent)), np.sort(depths(came.parent)))
     assert int(tree.self.sum()) == new.weight
@@ -90,7 +90,7 @@ def test_profiles_that_pass_64_bits_together_are_rolled_up_too(
     before = stock(project)
     hour_blocks.compact_hours(project.pk, later)
     day_rollup.roll_up_days(project.pk, later)
-    hour = Block.objects.get(level=BlockLevel.HOUR)
+    hour = Block.objects.get(resolution=Resolution.PROFILE)
     assert not Profile.objects.exists()
     assert sum(before.values()) == 5
     assert open_hour(read(location_of(hour))).profiles.totals.tolist() == [[GREATEST] * 5]

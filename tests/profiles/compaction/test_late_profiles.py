@@ -29,10 +29,10 @@ def imported(project: Project, of: Deployment, *hours: float, now: datetime = LA
 
 
 def blocks() -> list[tuple[float, float, int, bool]]:
-    """Return each block as (start, end, profiles, is_part), in hours after noon."""
+    """Return each block as (start, end, profiles, is_level0), in hours after noon."""
     found = Block.objects.order_by("start", "pk")
     return [
-        ((row.start - rows.NOON) / HOUR, (row.end - rows.NOON) / HOUR, row.profiles, row.is_part)
+        ((row.start - rows.NOON) / HOUR, (row.end - rows.NOON) / HOUR, row.profiles, row.is_level0)
         for row in found
     ]
 
@@ -44,7 +44,10 @@ def test_few_profiles_an_hour_become_one_block_for_each_day(
     all_came_at(LATER)
     before = stock(project)
     assert level0.compact_long_heads(project.pk, LATER) == LEFT + 4
-    assert [(profiles, is_part) for _, _, profiles, is_part in blocks()] == [(12, True), (8, True)]
+    assert [(profiles, is_level0) for _, _, profiles, is_level0 in blocks()] == [
+        (12, True),
+        (8, True),
+    ]
     midnight = rows.NOON + 12 * HOUR
     assert list(Block.objects.order_by("start").values_list("start", "end")) == [
         (rows.NOON + MINUTE, midnight - 58 * MINUTE),
@@ -94,7 +97,7 @@ def test_hours_become_one_block_once_no_more_profiles_arrive(
     all_came_at(LATER)
     before = stock(project)
     hour_blocks.compact_hours(project.pk, LATER + 10 * MINUTE)
-    assert [is_part for *_, is_part in blocks()] == [True, True]
+    assert [is_level0 for *_, is_level0 in blocks()] == [True, True]
     assert hour_blocks.projects_with_pending_hours(LATER + 11 * MINUTE) == [project.pk]
     assert hour_blocks.compact_hours(project.pk, LATER + 11 * MINUTE) == 1
     assert blocks() == [(0, 7, 6, False)]
@@ -116,7 +119,7 @@ def test_rows_between_level_0_blocks_become_hour_blocks(project: Project, shop: 
         (3, 1),
         (5, 2),
     ]
-    assert not Block.objects.filter(is_part=True).exists()
+    assert not Block.objects.filter(is_level0=True).exists()
 
 
 @pytest.mark.usefixtures("few")
@@ -135,7 +138,7 @@ def test_blocks_of_two_services_stay_apart(project: Project, shop: Deployment) -
     imported(project, shop, 0, 1)
     imported(project, other, 0, 1)
     hour_blocks.compact_hours(project.pk, LATER + 11 * MINUTE)
-    found = Block.objects.order_by("service").values_list("service", "profiles", "is_part")
+    found = Block.objects.order_by("service").values_list("service", "profiles", "is_level0")
     assert list(found) == [("other", 2, False), ("shop", 2, False)]
 
 

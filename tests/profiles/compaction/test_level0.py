@@ -16,7 +16,7 @@ from profiles.compaction.pending_series import APART, pending_series
 from profiles.compaction.replace import NewBlock, Sources, replace_sources
 from profiles.engine.blocks import LEVEL, build_hour
 from profiles.engine.encoding.compression import FAST
-from profiles.models import Block, Profile
+from profiles.models import Block, BlockLevel, Profile
 from profiles.query import Selection, View, run_tree
 from profiles.storage.blob_store import blobs
 from profiles.storage.blobs import BlobUnavailable
@@ -55,7 +55,7 @@ def test_what_is_settled_of_a_long_head_becomes_a_part(project: Project, shop: D
     before = stock(project)
     assert pack(project, 3.5) == 3
     part = Block.objects.get()
-    assert (part.is_part, part.level, part.profiles) == (True, "hour", 3)
+    assert (part.level, part.profiles) == (BlockLevel.LEVEL_0, 3)
     assert (part.start, part.end) == (rows.NOON + MINUTE, rows.NOON + 4 * MINUTE)
     assert [row.time for row in Profile.objects.order_by("time")] == [
         rows.NOON + 4 * MINUTE,
@@ -116,7 +116,7 @@ def test_the_next_part_waits_for_more(project: Project, shop: Deployment) -> Non
     nearly = 4 + APART / MINUTE - 0.1
     assert pack(project, nearly) == 0
     assert pack(project, nearly + 0.2) == 3
-    assert Block.objects.filter(is_part=True).count() == 2
+    assert Block.objects.filter(is_level0=True).count() == 2
 
 
 @pytest.mark.usefixtures("few")
@@ -148,7 +148,7 @@ def test_parts_and_what_is_left_become_one_block_when_the_hour_is_closed(
     assert hour_blocks.projects_with_pending_hours(closed) == [project.pk]
     assert hour_blocks.compact_hours(project.pk, closed) == 1
     block = Block.objects.get()
-    assert (block.is_part, block.profiles) == (False, 7)
+    assert (block.is_level0, block.profiles) == (False, 7)
     assert (block.start, block.end) == (rows.NOON, rows.NOON + HOUR)
     assert stock(project) == before
     assert counted_bytes(project) == really_stored_bytes(project)
@@ -163,7 +163,7 @@ def test_an_hour_that_is_all_in_one_part_is_left_so(project: Project, shop: Depl
     closed = rows.NOON + 2 * HOUR
     assert hour_blocks.compact_hours(project.pk, closed) == 0
     remaining = Block.objects.get()
-    assert (remaining.pk, remaining.blob_id, remaining.is_part) == (made.pk, made.blob_id, False)
+    assert (remaining.pk, remaining.blob_id, remaining.is_level0) == (made.pk, made.blob_id, False)
     assert hour_blocks.projects_with_pending_hours(closed) == []
 
 
@@ -179,7 +179,7 @@ def test_many_parts_become_as_many_blocks_as_they_need(
     monkeypatch.setattr(head_to_blocks, "MAX_PROFILES", 6)
     hour_blocks.compact_hours(project.pk, rows.NOON + 2 * HOUR)
     assert sorted(Block.objects.values_list("profiles", flat=True)) == [4, 6, 6]
-    assert not Block.objects.filter(is_part=True).exists()
+    assert not Block.objects.filter(is_level0=True).exists()
     assert stock(project) == before
 
 
@@ -267,7 +267,7 @@ def test_what_comes_when_its_hour_is_closed_makes_a_block_beside_it(
     Profile.objects.update(stored_at=closed)
     assert hour_blocks.compact_hours(project.pk, closed + 9 * MINUTE) == 0
     assert hour_blocks.compact_hours(project.pk, closed + 11 * MINUTE) == 1
-    assert sorted(Block.objects.values_list("profiles", "is_part")) == [(1, False), (3, False)]
+    assert sorted(Block.objects.values_list("profiles", "is_level0")) == [(1, False), (3, False)]
 
 
 @pytest.mark.usefixtures("few")
@@ -303,7 +303,7 @@ def test_parts_that_a_day_has_summed_meanwhile_are_left_alone(
 
     def beaten(project: int, new: Sequence[NewBlock], sources: Sources) -> list[Block]:
         monkeypatch.setattr(head_to_blocks, "replace_sources", replace_sources)
-        Block.objects.update(is_part=False)  # as another worker leaves it
+        Block.objects.update(is_level0=False)  # as another worker leaves it
         assert day_rollup.roll_up_days(project, later) == 1
         return replace_sources(project, new, sources)
 
@@ -361,6 +361,6 @@ def test_results_do_not_depend_on_the_times_of_compaction(
         halves = [coverage(first, middle), coverage(middle, last)]
         assert (sum(n for n, _ in halves), sum(n for _, n in halves)) == (count, total)
     hour_blocks.compact_hours(project.pk, now + 3 * HOUR)
-    assert not Block.objects.filter(service=service, is_part=True).exists()
+    assert not Block.objects.filter(service=service, is_level0=True).exists()
     assert coverage(rows.NOON - 26 * HOUR, now + HOUR) == (count, total)
     assert counted_bytes(project) == really_stored_bytes(project)

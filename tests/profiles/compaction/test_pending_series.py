@@ -66,7 +66,7 @@ def test_what_is_due_of_a_project_is_looked_for_once(
     with count_queries() as statements:
         tasks.roll_up_project(project.pk)
     assert sum("series(id)" in statement for statement in statements) == 1
-    assert [block.level for block in Block.objects.all()] == ["hour"]
+    assert [block.level for block in Block.objects.all()] == [1]
 
 
 @on_sqlite

@@ -50,4 +50,4 @@ def _compact_open_hours(project: Project, later: datetime) -> None:
         # Treat those hours as open, so that level 0 blocks are built for them.
         with patch.object(level0, "hours_before", return_value=rows.NOON):
             assert level0.compact_long_heads(project.pk, later + 2 * DAY) > 5
-    assert Block.objects.filter(is_part=True).count() > 2
+    assert Block.objects.filter(is_level0=True).count() > 2

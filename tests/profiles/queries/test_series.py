@@ -11,7 +11,7 @@ from unittest.mock import patch
 import pytest
 
 from profiles.engine.stats.label_totals import LabelTotalsReader
-from profiles.models import Block, BlockLevel, Profile
+from profiles.models import Block, Profile, Resolution
 from profiles.queries.reports import series_accumulator
 from profiles.query import (
     DeadlinePassed,
@@ -164,7 +164,7 @@ def test_an_empty_value_selects_what_has_no_value(project: Project, stage: str) 
 def test_without_filters_only_a_sample_label_needs_values(project: Project) -> None:
     fill(project)
     compact_to(project, "days")
-    assert Block.objects.filter(level=BlockLevel.DAY).exists()
+    assert Block.objects.filter(resolution=Resolution.DAY).exists()
     selection = whole(project)
     with patch.object(LabelTotalsReader, "of_block", side_effect=AssertionError):
         for group_by in (VERSION, ZONE, INSTANCE, None):

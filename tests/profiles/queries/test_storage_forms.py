@@ -11,7 +11,7 @@ import pytest
 from profiles import listing
 from profiles.engine.encoding.preorder_columns import to_columns
 from profiles.listing import ListedProfile, ProfileListing
-from profiles.models import Block, BlockLevel
+from profiles.models import Block, Resolution
 from profiles.query import (
     Group,
     ProfileOrder,
@@ -113,7 +113,7 @@ def test_it_is_the_same_before_and_after(project: Project, stage: str) -> None:
     all_selections = selections(project)
     before = [everything(project, selection) for selection in all_selections]
     compact_to(project, stage)
-    assert Block.objects.filter(level=BlockLevel.DAY).exists() == (stage in {"days", "late"})
+    assert Block.objects.filter(resolution=Resolution.DAY).exists() == (stage in {"days", "late"})
     for selection, expected in zip(all_selections, before, strict=True):
         after = everything(project, selection)
         for name in expected:
