@@ -19,12 +19,12 @@ django.setup()
 from benchmarks.shapes import variants
 from profiles.compaction import hour_blocks
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
-from profiles.models import TimeSource
 from profiles.storage.insert import insert
-from profiles.storage.new_profile import NewProfile, new_profile
+from profiles.storage.new_profile import NewProfile
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles.pprof_proto import Profile
+from tests.profiles.rows import new_profile
 
 PROFILES, VARIANTS, APART = 1_800, 64, timedelta(seconds=15)
 WIDE_PROFILES, WIDE_NODES = 16, 274_000
@@ -37,14 +37,9 @@ def _profiles(of: Deployment, raws: Sequence[bytes], count: int, end: datetime) 
         new_profile(
             decoded[i % len(raws)],
             raws[i % len(raws)],
-            project=of.project_id,
-            deployment=of.pk,
-            agent=None,
-            service=of.service,
+            of,
             type=ProfileType.CPU,
             time=end - (i + 1) * APART,
-            time_source=TimeSource.ASSIGNED,
-            labels={},
             name_id=f"{of.service}-{i}",
         )
         for i in range(count)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
-from profiles.models import TimeSource
 from profiles.storage.insert import insert
-from profiles.storage.new_profile import NewProfile, new_profile
+from profiles.storage.new_profile import NewProfile
 from projects.credentials import keys
 from projects.models import Agent, AgentReport, Deployment, Member, Project, Role, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
 from tests.paths import STATIC
+from tests.profiles.rows import new_profile
 
 _EXAMPLE = STATIC / "flame-graph/example.json"
 _STEP, _NO = timedelta(minutes=10), timedelta(0)
@@ -166,13 +166,10 @@ def _profiles(
         yield new_profile(
             decode_profile(raw, CPU, DecodeLimits()),
             raw,
-            project=of.project_id,
-            deployment=of.pk,
+            of,
             agent=agent.pk if agent else None,
-            service=of.service,
             type=CPU,
             time=now - age,
-            time_source=TimeSource.ASSIGNED,
             labels={"endpoint": "/pay"} if chance.random() < 0.7 else {"endpoint": "/search"},
             name_id=f"{of.pk}-{age}",
         )

@@ -28,7 +28,7 @@ from profiles.engine.encoding.codec import encode
 from profiles.engine.metrics import Metric, default_of
 from profiles.models import Block, Profile, TimeSource
 from profiles.storage.insert import insert
-from profiles.storage.new_profile import NewProfile
+from profiles.storage.new_profile import NewProfile, ProfileContent
 from projects.models import Deployment, Project, Quota
 from projects.profile_types import ProfileType
 
@@ -107,11 +107,13 @@ def _profile(tree: Tree, time: datetime, of: Deployment, rng: random.Random) -> 
         duration_ns=10**10,
         labels={"instance": f"web-{rng.randrange(INSTANCES)}"},
         name_id=base64.urlsafe_b64encode(rng.randbytes(48)).decode(),
-        body_hash=rng.randbytes(16),
-        samples=len(tree.id),
-        weight=totals[0][2],
-        totals=totals,
-        tree=encode(tree),
+        content=ProfileContent(
+            body_hash=rng.randbytes(16),
+            samples=len(tree.id),
+            weight=totals[0][2],
+            totals=totals,
+            tree=encode(tree),
+        ),
     )
 
 

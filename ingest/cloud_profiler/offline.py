@@ -9,7 +9,7 @@ from ingest.caller import Caller
 from ingest.cloud_profiler.responses import ProfileJson, stored_json
 from ingest.cloud_profiler.wire import OfflineProfile
 from ingest.formats.imported_profile import ImportedProfile
-from ingest.imports.storing import Import, store_import
+from ingest.uploads.pipeline import StoredUpload, store_import
 from ingest.uploads.requests import check_size
 from ingest.uploads.upload_budget import uploads
 from projects.credentials.authentication import Access
@@ -30,11 +30,10 @@ async def create_offline(caller: Caller, project: str, read: ReadProfile) -> Pro
     with uploads.account(access.project) as charge:
         profile = await read(access.project, charge)
         check_size(profile.sent.body)
-        stored = await store_import(access, _import(access, caller, profile))
-    return stored_json(*stored)
+        return stored_json(await _store(access, caller, profile))
 
 
-def _import(access: Access, caller: Caller, profile: OfflineProfile) -> Import:
+async def _store(access: Access, caller: Caller, profile: OfflineProfile) -> StoredUpload:
     sent, deployment = profile.sent, profile.deployment
     agent = agents.agent_seen(access, caller.headers, caller.peer, frozenset({profile.type}))
     key = DeploymentKey(
@@ -44,4 +43,4 @@ def _import(access: Access, caller: Caller, profile: OfflineProfile) -> Import:
         language=deployment.language,
     )
     imported = ImportedProfile(profile.type, sent.body, profile.start_ns, sent.duration_ns)
-    return Import(imported, key, sent.labels, agent)
+    return await store_import(access, agent, key, sent.labels, imported)

@@ -3,8 +3,7 @@
 from typing import TypedDict
 
 from endpoints.durations import seconds, timestamp
-from ingest.deployments import Target
-from ingest.uploads.uploading import Stored
+from ingest.uploads.pipeline import StoredUpload
 
 
 class DeploymentJson(TypedDict):
@@ -33,9 +32,9 @@ def deployment_json(project_id: str, target: str, labels: dict[str, str]) -> Dep
     return {"projectId": project_id, "target": target, "labels": non_empty}
 
 
-def stored_json(target: Target, stored: Stored) -> ProfileJson:
+def stored_json(stored: StoredUpload) -> ProfileJson:
     """Describe a stored profile without its bytes, with warnings about what was left out of it."""
-    new = stored.profile
+    target, new = stored.target, stored.profile
     message: ProfileJson = {
         "name": profile_name(target.project_id, new.name_id),
         "profileType": new.type.value,

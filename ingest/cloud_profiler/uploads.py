@@ -3,9 +3,6 @@
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from functools import partial
-
-from django.conf import settings
 
 from common.asgi import note_authenticated
 from common.request_body import Charge
@@ -17,15 +14,10 @@ from ingest.cloud_profiler import names
 from ingest.cloud_profiler.names import Issued
 from ingest.cloud_profiler.responses import ProfileJson, stored_json
 from ingest.cloud_profiler.wire import SentProfile
-from ingest.deployments import Target
-from ingest.uploads import label_values, profile_time, uploading
-from ingest.uploads.decoding import DecodedUpload
-from ingest.uploads.profile_time import ProfileTime
+from ingest.uploads import pipeline
 from ingest.uploads.requests import check_size
-from ingest.uploads.rows import UploadOrigin, row
+from ingest.uploads.upload import RequestedUpload
 from ingest.uploads.upload_budget import uploads
-from profiles.models import TimeSource
-from profiles.storage.head import NewProfile
 from projects.credentials import authentication
 
 ReadProfile = Callable[[int, Charge], Awaitable[SentProfile]]
@@ -44,15 +36,23 @@ async def update_profile(
     note_authenticated(caller.scope, ("project", issued.project))
     target = await deployments.target(issued.project, issued.deployment)
     with (
-        uploading.report_rejections(target, issued.agent),
+        pipeline.report_rejections(target, issued.agent),
         uploads.account(issued.project) as charge,
     ):
         sent = await read(issued.project, charge)
         check_size(sent.body)
-        label_values.count(issued.project, sent.labels)
-        make_row = partial(_row, name_id, issued, target, sent)
-        stored = await uploading.store_upload(issued.project, issued.type, sent.body, make_row)
-    return stored_json(target, stored)
+        upload = RequestedUpload(
+            target=target,
+            agent=issued.agent,
+            type=issued.type,
+            pprof=sent.body,
+            labels=sent.labels,
+            duration_ns=sent.duration_ns,
+            name_id=name_id,
+            requested_at=datetime.fromtimestamp(issued.issued, UTC),
+        )
+        stored = await pipeline.store_upload(upload)
+    return stored_json(stored)
 
 
 async def _issued(caller: Caller, project: str, name_id: str) -> Issued:
@@ -73,15 +73,3 @@ async def _issued(caller: Caller, project: str, name_id: str) -> Issued:
     if issued.key_id and not await authentication.is_active(issued.key_id):
         raise KeyRevoked
     return issued
-
-
-def _row(
-    name_id: str, issued: Issued, target: Target, sent: SentProfile, packed: DecodedUpload
-) -> NewProfile:
-    requested_ns = round(settings.CAPTURE_SECONDS * 1e9)
-    duration = profile_time.duration_ns(
-        issued.type, packed.duration_ns, sent.duration_ns, requested_ns
-    )
-    assigned = datetime.fromtimestamp(issued.issued, UTC)
-    origin = UploadOrigin(target, issued.agent, issued.type, sent.labels)
-    return row(origin, ProfileTime(assigned, TimeSource.ASSIGNED, duration), name_id, packed)

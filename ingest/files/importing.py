@@ -13,8 +13,8 @@ from ingest.files.conversion_job import convert_file
 from ingest.files.params import ImportParams
 from ingest.formats.detect import ConvertedFile, FileFormat
 from ingest.formats.imported_profile import ImportedProfile
-from ingest.imports.storing import Import, StoredImport, store_import
 from ingest.uploads import conversion_pool
+from ingest.uploads.pipeline import StoredUpload, store_import
 from profiles.models import TimeSource
 from projects.credentials.authentication import Access
 from projects.profile_types import INSTANTANEOUS, ProfileType
@@ -71,8 +71,8 @@ async def import_body(
         charge(len(profile.pprof))
         completed = completed_profile(profile, params, states_duration=file.states_duration)
         agent = replace(sender.agent, types=frozenset({profile.type}))
-        sent = Import(completed, params.deployment, params.labels, agent)
-        stored.append(_described(await store_import(access, sent), params))
+        done = await store_import(access, agent, params.deployment, params.labels, completed)
+        stored.append(_described(done, params))
     return {"format": file.format.value, "profiles": stored}
 
 
@@ -109,9 +109,8 @@ def completed_profile(
     return replace(profile, start_ns=start, duration_ns=duration, warnings=warnings)
 
 
-def _described(result: StoredImport, params: ImportParams) -> StoredFileJson:
-    target, stored = result
-    new = stored.profile
+def _described(stored: StoredUpload, params: ImportParams) -> StoredFileJson:
+    target, new = stored.target, stored.profile
     warnings = [*stored.warnings]
     if params.time is not None and new.time_source == TimeSource.ARRIVAL:
         warnings.append(
@@ -124,9 +123,9 @@ def _described(result: StoredImport, params: ImportParams) -> StoredFileJson:
         "service": target.service,
         "startTime": timestamp(new.time),
         "duration": seconds(new.duration_ns / 1e9),
-        "samples": new.samples,
+        "samples": new.content.samples,
         "metrics": [
-            {"name": name, "unit": unit, "total": total} for name, unit, total in new.totals
+            {"name": name, "unit": unit, "total": total} for name, unit, total in new.content.totals
         ],
         "warnings": warnings,
         "url": _flame_url(target.project_id, target.service, new.type, new.name_id, new.time),

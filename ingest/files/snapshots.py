@@ -18,11 +18,10 @@ from ingest.files.importing import (
 from ingest.files.params import ImportParams
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.uploads import decode_pool
-from ingest.uploads.decoding import decode_limits
+from ingest.uploads.decode_pool import decode_limits
 from profiles.engine.encoding.codec import encode_columns
 from profiles.engine.metrics import canonical
 from profiles.engine.pprof.decode import DecodedProfile, decode_profile
-from profiles.engine.pprof.gunzip import gunzip
 from profiles.models import ResultSnapshot, SnapshotKind
 from profiles.storage import result_snapshots
 from profiles.storage.result_snapshots import NewSnapshot
@@ -53,7 +52,7 @@ async def store_snapshots(
         admission = await quotas.admit_profile(access.project, len(profile.pprof))
         try:
             decode = partial(_decoded, profile)
-            decoded = await decode_pool.run(access.project, decode, len(profile.pprof))
+            decoded = await decode_pool.run_unpacked(access.project, profile.pprof, decode)
             new = _new_snapshot(access.project, params.snapshot, profile, decoded)
             row = await database_pool.run(_stored, new, access)
         except Exception:
@@ -63,8 +62,7 @@ async def store_snapshots(
     return {"format": file.format.value, "profiles": stored}
 
 
-def _decoded(profile: ImportedProfile) -> _Decoded:
-    raw = gunzip(profile.pprof, settings.MAX_PROFILE_BYTES)
+def _decoded(profile: ImportedProfile, raw: bytes) -> _Decoded:
     decoded = decode_profile(raw, profile.type, decode_limits(), profile.sample_types)
     return _Decoded(decoded, encode_columns(decoded.columns))
 

@@ -24,8 +24,9 @@ from ingest.formats.otlp.json_encoding import from_json
 from ingest.formats.otlp.request import ExportRequest, read_request
 from ingest.formats.otlp.revision import Revision
 from ingest.imports.labels import LabelRules, map_labels
-from ingest.imports.storing import Import, store_import
-from ingest.uploads import conversion_pool, decode_pool, decoding
+from ingest.uploads import conversion_pool, decode_pool
+from ingest.uploads.decode_pool import decode_limits
+from ingest.uploads.pipeline import store_import
 from ingest.uploads.requests import LIMIT
 from ingest.uploads.upload_budget import uploads
 from profiles.engine.errors import BadProfile, TooLarge
@@ -103,7 +104,7 @@ async def export(sender: OtlpSender, body: bytes, charge: Charge) -> ExportResul
     read = partial(_read, body, revision, sender.access.default_service, LabelRules.of_settings())
     request, grouped = await decode_pool.run(project, read, len(body))
     report = _Report(request, grouped)
-    converter = Converter(request, decoding.decode_limits())
+    converter = Converter(request, decode_limits())
     for start in range(0, len(grouped.groups), _STORED_TOGETHER):
         groups = grouped.groups[start : start + _STORED_TOGETHER]
         convert = partial(_convert, converter, groups)
@@ -139,7 +140,7 @@ def _read(
         labels = tuple(sorted(mapped.labels.items()))
         return Owner(mapped.deployment, labels, attributes.get("host.name", ""), mapped.warnings)
 
-    request = read_request(body, decoding.decode_limits(), revision)
+    request = read_request(body, decode_limits(), revision)
     return request, group_profiles(request, owner_of)
 
 
@@ -187,9 +188,8 @@ async def _store_one(
         raise profile
     owner, labels = group.owner, dict(group.owner.labels)
     agent = _agent(sender, owner.host, labels.get("instance", ""), profile.type)
-    sent = Import(profile, owner.deployment, labels, agent)
-    stored = await store_import(sender.access, sent)
-    return (*owner.warnings, *stored.stored.warnings)
+    stored = await store_import(sender.access, agent, owner.deployment, labels, profile)
+    return (*owner.warnings, *stored.warnings)
 
 
 def _agent(sender: OtlpSender, host: str, instance: str, type: ProfileType) -> AgentSeen:

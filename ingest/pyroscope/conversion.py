@@ -11,12 +11,9 @@ from ingest.pyroscope.conversion_jobs import RawLimits, convert_body, profile_pa
 from ingest.pyroscope.ingest_query import IngestFormat, IngestQuery
 from ingest.pyroscope.multipart import media_type, read_parts
 from ingest.uploads import conversion_pool, decode_pool
-from ingest.uploads.decoding import decode_limits
-from profiles.engine.errors import TooLarge
-from profiles.engine.pprof.gunzip import claimed_size
+from ingest.uploads.decode_pool import decode_limits
 
 MAX_CONFIG_BYTES = 64 * 2**10  # of the part sample_type_config
-_LARGE = decode_pool.LARGE_BYTES  # a size that only the thread for large profiles takes
 
 
 async def convert_ingest(
@@ -45,20 +42,9 @@ async def convert_ingest(
 
 
 async def convert_pprof(project: int, body: bytes, context: PprofContext) -> Conversion:
-    """Convert a pprof profile, gzipped or not. Raise BadProfile or TooLarge.
-
-    One that unpacks to more than it claims starts again in the thread for large profiles.
-    """
-    allowed = int(settings.MAX_PROFILE_BYTES)
-    small = min(allowed, decode_pool.LARGE_RAW_BYTES)
-    convert = partial(import_pprof, body, context, decode_limits())
-    if not decode_pool.is_large(len(body), claimed_size(body)):
-        try:
-            return await decode_pool.run(project, partial(convert, small), len(body))
-        except TooLarge:
-            if allowed == small:
-                raise
-    return await decode_pool.run(project, partial(convert, allowed), _LARGE)
+    """Convert a pprof profile, gzipped or not. Raise BadProfile or TooLarge."""
+    convert = partial(import_pprof, body, context=context, limits=decode_limits())
+    return await decode_pool.run_unpacked(project, body, convert)
 
 
 def _display_names(config: bytes) -> dict[str, str]:

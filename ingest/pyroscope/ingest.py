@@ -6,12 +6,12 @@ from django.conf import settings
 
 from common.request_body import Charge
 from endpoints import credentials
-from ingest.imports.storing import StoredImport
 from ingest.pyroscope.conversion import convert_ingest
 from ingest.pyroscope.ingest_query import IngestQuery, read_ingest_query
 from ingest.pyroscope.labels import map_pyroscope_labels
 from ingest.pyroscope.multipart import media_type
 from ingest.pyroscope.storing import StatedTimes, store_profiles
+from ingest.uploads.pipeline import StoredUpload
 from ingest.uploads.requests import UploadRequest, read_body
 from ingest.uploads.upload_budget import uploads
 from projects.credentials.authentication import Access
@@ -58,7 +58,7 @@ async def ingest(request: UploadRequest) -> IngestJson:
 
 async def _store(
     request: UploadRequest, access: Access, query: IngestQuery, body: bytes, charge: Charge
-) -> list[StoredImport]:
+) -> list[StoredUpload]:
     content_type = request.headers.get("content-type", "")
     conversion = await convert_ingest(access.project, body, content_type, query)
     if not conversion.profiles:
@@ -70,10 +70,10 @@ async def _store(
     return await store_profiles(request, access, conversion, mapped, times)
 
 
-def _described(stored: StoredImport) -> StoredJson:
-    new = stored.stored.profile
+def _described(stored: StoredUpload) -> StoredJson:
+    new = stored.profile
     return {
         "name": f"projects/{stored.target.project_id}/profiles/{new.name_id}",
         "profileType": new.type.value,
-        "warnings": [*stored.stored.warnings],
+        "warnings": [*stored.warnings],
     }

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from ingest import agents
 from ingest.formats.pyroscope.pprof import Conversion
 from ingest.imports.labels import MappedLabels
-from ingest.imports.storing import Import, StoredImport, store_import
+from ingest.uploads.pipeline import StoredUpload, store_import
 from ingest.uploads.requests import UploadRequest
 from projects.credentials.authentication import Access
 
@@ -26,7 +26,7 @@ async def store_profiles(
     conversion: Conversion,
     mapped: MappedLabels,
     times: StatedTimes,
-) -> list[StoredImport]:
+) -> list[StoredUpload]:
     """Store the profiles of one upload. Raise what store_import raises."""
     types = frozenset(profile.type for profile in conversion.profiles)
     instance = mapped.labels.get("instance", "")
@@ -39,6 +39,5 @@ async def store_profiles(
             duration_ns=profile.duration_ns or times.duration_ns or DEFAULT_DURATION_NS,
             warnings=(*profile.warnings, *mapped.warnings),
         )
-        sent = Import(timed, mapped.deployment, mapped.labels, agent)
-        stored.append(await store_import(access, sent))
+        stored.append(await store_import(access, agent, mapped.deployment, mapped.labels, timed))
     return stored

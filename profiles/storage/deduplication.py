@@ -55,7 +55,7 @@ def _may_be_in_block(new: NewProfile) -> bool:
 
 def require_same(copy: Copy, new: NewProfile) -> Copy:
     """Return the copy if it was made of the same bytes; raise Conflict otherwise."""
-    if copy.body_hash not in {new.body_hash, new.former_hash}:
+    if copy.body_hash not in {new.content.body_hash, new.content.former_hash}:
         raise Conflict(f"Profile {new.name_id} is already stored with different content.")
     return copy
 
@@ -72,7 +72,7 @@ def find_copies(profiles: Sequence[NewProfile]) -> dict[Name, Copy | BlocksUnrea
         new = profiles[row.position]
         name = new.project, new.name_id
         if row.name_id is not None:  # a name of CreateOfflineProfile has the hash of the bytes
-            copies[name] = Copy(row.name_id, new.body_hash)
+            copies[name] = Copy(row.name_id, new.content.body_hash)
         elif row.block in new.absent_from:
             continue
         elif (names := _names_by_block.get(row.block)) is None:

@@ -96,7 +96,7 @@ def _insert_new(batch: Sequence[NewProfile], search_blocks: bool) -> list[Outcom
         _count(stored)
         _note_deployments(stored)
     # For repetitions in the batch.
-    copies |= {_name(new): Copy(new.name_id, new.body_hash) for new in stored}
+    copies |= {_name(new): Copy(new.name_id, new.content.body_hash) for new in stored}
     new_ones = {first[_name(new)] for new in stored}
     return [at in new_ones or _compared(copies, new) for at, new in enumerate(batch)]
 
@@ -152,7 +152,7 @@ def _count(stored: Sequence[NewProfile]) -> None:
     usage: dict[int, tuple[int, int]] = {}
     for new in stored:
         profiles, size = usage.get(new.project, (0, 0))
-        usage[new.project] = profiles + 1, size + len(new.tree)
+        usage[new.project] = profiles + 1, size + len(new.content.tree)
     add_usage(utc_day(), usage)
 
 

@@ -87,6 +87,7 @@ def add_usage(day: date, usage: Mapping[int, tuple[int, int]]) -> None:
 
 
 def _values(new: NewProfile) -> tuple[Any, ...]:
+    content = new.content
     return (
         new.project,
         new.deployment,
@@ -98,11 +99,11 @@ def _values(new: NewProfile) -> tuple[Any, ...]:
         new.duration_ns,
         json.dumps(new.labels),
         new.name_id,
-        new.body_hash,
-        new.samples,
-        new.weight,
-        json.dumps(new.totals),
-        new.tree,
+        content.body_hash,
+        content.samples,
+        content.weight,
+        json.dumps(content.totals),
+        content.tree,
     )
 
 

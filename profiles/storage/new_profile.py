@@ -11,8 +11,22 @@ from projects.profile_types import ProfileType
 
 
 @dataclass(frozen=True, slots=True)
+class ProfileContent:
+    """Columns of a Profile row that follow from the bytes of the profile alone."""
+
+    body_hash: bytes  # of the uncompressed bytes, see `hash_body`
+    samples: int
+    weight: int
+    totals: list[tuple[str, str, int]]  # (metric name, unit, total), the default metric first
+    tree: bytes  # encoded by profiles.engine.encoding.codec
+    # Version 0.2.0 and earlier hashed the bytes as they were sent, and named profiles of
+    # CreateOfflineProfile by that hash. Such profiles are recognised as long as they are retained.
+    former_hash: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
 class NewProfile:
-    """Fields of a Profile row; related rows are given by their primary keys."""
+    """Profile row to insert; related rows are given by their primary keys."""
 
     project: int
     deployment: int
@@ -24,14 +38,7 @@ class NewProfile:
     duration_ns: int
     labels: dict[str, str]
     name_id: str
-    body_hash: bytes  # of the uncompressed bytes, see `hash_of`
-    samples: int
-    weight: int
-    totals: list[tuple[str, str, int]]  # (metric name, unit, total), the default metric first
-    tree: bytes  # encoded by profiles.engine.encoding.codec
-    # Version 0.2.0 and earlier hashed the bytes as they were sent, and named profiles of
-    # CreateOfflineProfile by that hash. Such profiles are recognised as long as they are retained.
-    former_hash: bytes = b""
+    content: ProfileContent
     former_name_id: str = ""  # "": the same as `name_id`
     absent_from: frozenset[int] = frozenset()  # blocks (Block.pk) that were searched in vain
 
@@ -44,7 +51,7 @@ class Copy:
     body_hash: bytes
 
 
-def hash_of(raw: bytes) -> bytes:
+def hash_body(raw: bytes) -> bytes:
     """Return the 16-byte BLAKE2b hash by which repeated uploads are recognised.
 
     `raw` is the profile after gunzip: a sender that repeats an upload may compress it again, to
@@ -53,45 +60,19 @@ def hash_of(raw: bytes) -> bytes:
     return hashlib.blake2b(raw, digest_size=16).digest()
 
 
-def totals_of(decoded: DecodedProfile) -> list[tuple[str, str, int]]:
-    """Return (metric name, unit, total) of each metric, the default metric first."""
-    rows = [
+def encode_content(
+    decoded: DecodedProfile, raw: bytes, body: bytes | None = None
+) -> ProfileContent:
+    """Encode a decoded profile; `raw` is `body`, the bytes as they were sent, after gunzip."""
+    totals = [
         (metric.name, metric.unit, total)
         for metric, total in zip(decoded.columns.metrics, decoded.totals, strict=True)
     ]
-    return [rows.pop(decoded.default), *rows]
-
-
-def new_profile(
-    decoded: DecodedProfile,
-    raw: bytes,
-    *,
-    project: int,
-    deployment: int,
-    agent: int | None,
-    service: str,
-    type: ProfileType,
-    time: datetime,
-    time_source: TimeSource,
-    labels: dict[str, str],
-    name_id: str,
-    duration_ns: int | None = None,  # None: the duration stated in the profile
-) -> NewProfile:
-    """Build the row of an upload from its decoded profile and its uncompressed bytes."""
-    return NewProfile(
-        project=project,
-        deployment=deployment,
-        agent=agent,
-        service=service,
-        type=type,
-        time=time,
-        time_source=time_source,
-        duration_ns=decoded.duration_ns if duration_ns is None else duration_ns,
-        labels=labels,
-        name_id=name_id,
-        body_hash=hash_of(raw),
+    return ProfileContent(
+        body_hash=hash_body(raw),
         samples=decoded.samples,
         weight=decoded.weight,
-        totals=totals_of(decoded),
+        totals=[totals.pop(decoded.default), *totals],
         tree=encode_columns(decoded.columns),
+        former_hash=b"" if body is None else hash_body(body),
     )

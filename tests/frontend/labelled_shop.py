@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
-from profiles.models import TimeSource
 from profiles.storage.insert import insert
-from profiles.storage.new_profile import new_profile
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 from tests.profiles.pprofs import PprofBuilder
+from tests.profiles.rows import new_profile
 
 Frame = tuple[str, str]
 EndpointStacks = Mapping[tuple[str, tuple[Frame, ...]], int]  # {(endpoint, stack): microseconds}
@@ -40,13 +39,9 @@ def send(
         new_profile(
             decoded,
             raw,
-            project=of.project_id,
-            deployment=of.pk,
-            agent=None,
-            service=of.service,
+            of,
             type=ProfileType.CPU,
             time=time,
-            time_source=TimeSource.ASSIGNED,
             labels=dict(labels or {}),
             name_id=f"{of.pk}-{time.isoformat()}-{(labels or {}).get('instance', '')}",
         )

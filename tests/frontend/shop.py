@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
-from profiles.models import TimeSource
 from profiles.storage.insert import insert
-from profiles.storage.new_profile import new_profile
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles.pprofs import PprofBuilder
+from tests.profiles.rows import new_profile
 
 Frame = tuple[str, str]
 FrameStacks = Mapping[tuple[Frame, ...], int]
@@ -83,14 +82,9 @@ def send(
         new_profile(
             digested,
             raw,
-            project=of.project_id,
-            deployment=of.pk,
-            agent=None,
-            service=of.service,
+            of,
             type=type,
             time=time,
-            time_source=TimeSource.ASSIGNED,
-            labels={},
             name_id=f"{of.pk}-{type}-{time.isoformat()}",
         )
         for time in times

@@ -12,15 +12,14 @@ from django.utils import timezone
 
 from frontend.queries.restrictions import PAGES_OF_PROFILES, RESTRICTIONS, reason_of, restriction_of
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
-from profiles.models import TimeSource
 from profiles.query import QueryContext, Selection, View, take_snapshot
 from profiles.storage.insert import insert
-from profiles.storage.new_profile import new_profile
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
 from tests.frontend.html import html_of
 from tests.profiles.pprofs import PprofBuilder
+from tests.profiles.rows import new_profile
 
 pytestmark = pytest.mark.django_db
 
@@ -93,13 +92,9 @@ def _send(of: Deployment, time: datetime, labels: dict[str, str], number: int) -
     row = new_profile(
         decode_profile(raw, ProfileType.CPU, DecodeLimits()),
         raw,
-        project=of.project_id,
-        deployment=of.pk,
-        agent=None,
-        service=of.service,
+        of,
         type=ProfileType.CPU,
         time=time,
-        time_source=TimeSource.ASSIGNED,
         labels=labels,
         name_id=f"p{number}",
     )

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
-from profiles.models import TimeSource
 from profiles.storage.insert import insert
-from profiles.storage.new_profile import new_profile
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.pprofs import pprof
+from tests.profiles.rows import new_profile
 
 STACKS = ("main", "main;a", "main;a;b", "main;c", "main;a;main")
 Sum = Counter[str]  # by stack
@@ -96,14 +95,9 @@ def _stored(
     made = new_profile(
         decode_profile(raw, named_as, _ANY_TOTAL),
         raw,
-        project=of.project_id,
-        deployment=of.pk,
-        agent=None,
-        service=of.service,
+        of,
         type=type,
         time=rows.NOON + timedelta(minutes=at),
-        time_source=TimeSource.ASSIGNED,
-        labels={},
         name_id=name_id,
     )
     assert insert([made]) == [True]

@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from profiles.engine.pprof.decode import DecodeLimits, decode_profile
+from profiles.engine.pprof.decode import DecodedProfile, DecodeLimits, decode_profile
 from profiles.models import TimeSource
 from profiles.storage.insert import insert
-from profiles.storage.new_profile import NewProfile, new_profile
+from profiles.storage.new_profile import NewProfile, encode_content
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles.pprofs import EXAMPLE, Stacks, pprof
@@ -29,6 +29,33 @@ def deployment(
         defaults={"first_seen": NOON, "last_seen": NOON},
     )
     return made
+
+
+def new_profile(
+    decoded: DecodedProfile,
+    raw: bytes,
+    of: Deployment,
+    *,
+    type: ProfileType,
+    time: datetime,
+    name_id: str,
+    labels: dict[str, str] | None = None,
+    agent: int | None = None,
+) -> NewProfile:
+    """Build the row of a decoded profile, without a compressed body."""
+    return NewProfile(
+        project=of.project_id,
+        deployment=of.pk,
+        agent=agent,
+        service=of.service,
+        type=type,
+        time=time,
+        time_source=TimeSource.ASSIGNED,
+        duration_ns=decoded.duration_ns,
+        labels=labels or {},
+        name_id=name_id,
+        content=encode_content(decoded, raw),
+    )
 
 
 def new(
@@ -59,13 +86,9 @@ def new_of(
     return new_profile(
         decode_profile(raw, type, _ANY_TOTAL),
         raw,
-        project=of.project_id,
-        deployment=of.pk,
-        agent=None,
-        service=of.service,
+        of,
         type=type,
         time=NOON + timedelta(minutes=minutes),
-        time_source=TimeSource.ASSIGNED,
         labels=labels or {},
         name_id=name_id or f"name-{next(_numbers)}",
     )

@@ -9,7 +9,6 @@ from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.pprof_file import difference_warning
 from ingest.formats.pyroscope.sample_types import type_samples
 from profiles.engine.errors import BadProfile
-from profiles.engine.pprof.gunzip import gunzip
 from profiles.engine.pprof.header import ProfileHeader, find_negative_types, read_header
 from profiles.engine.pprof.limits import DecodeLimits
 from projects.profile_types import INSTANTANEOUS, ProfileType
@@ -37,14 +36,13 @@ class PprofContext:
 
 
 def import_pprof(
-    body: bytes, context: PprofContext, limits: DecodeLimits, max_raw: int
+    body: bytes, raw: bytes, context: PprofContext, limits: DecodeLimits
 ) -> Conversion:
-    """Assign the sample types of a pprof profile, gzipped or not, to profile types.
+    """Assign the sample types of a pprof profile to profile types; `raw` is `body` after gunzip.
 
-    Each profile type gets the same bytes with other sample types. Raise BadProfile if no sample
-    type is known, and TooLarge above `max_raw` bytes after gunzip.
+    Each profile type gets the same body with other sample types. Raise BadProfile if no sample type
+    is known, and TooLarge above a limit.
     """
-    raw = gunzip(body, max_raw)
     header = read_header(raw, limits)
     typed = type_samples(header.sample_types, context.profile, context.display)
     names, warnings = dict(typed.names), []

@@ -17,7 +17,7 @@ from endpoints.errors import BadField, BadRequest, BodyTooLarge
 from ingest.cloud_profiler import labels, messages, upload_message, wire
 from ingest.cloud_profiler.proto import profiler_pb2 as pb
 from ingest.cloud_profiler.responses import deployment_json
-from ingest.uploads import profile_time, requests
+from ingest.uploads import requests, upload
 from profiles.models import TimeSource
 from projects.profile_types import ProfileType
 from tests.fuzz import seeds
@@ -82,9 +82,9 @@ def _read_upload(read: Callable[[dict[str, Any]], object], message: dict[str, An
 def _check_times(profile: wire.OfflineProfile) -> None:
     claims = (None, profile.start_ns)
     assert profile.start_ns is None or profile.start_ns in INT64, "a time exceeds 64 bits"
-    found = profile_time.started(claims, seeds.NOON, _MONTH, 10**10)
+    found = upload.choose_start(claims, seeds.NOON, _MONTH, 10**10)
     if found.source is TimeSource.PROFILE:
-        assert seeds.NOON - _MONTH <= found.time <= seeds.NOON + profile_time.AHEAD
+        assert seeds.NOON - _MONTH <= found.time <= seeds.NOON + upload.MAX_TIME_AHEAD
     orjson.dumps([profile.type, profile.sent.labels, profile.start_ns])
 
 

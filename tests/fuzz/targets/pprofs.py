@@ -10,19 +10,16 @@ import orjson
 from endpoints.errors import BadField
 from ingest.cloud_profiler.responses import stored_json
 from ingest.deployments import Target
-from ingest.formats.imported_profile import ImportedProfile
-from ingest.imports import storing
-from ingest.imports.storing import Import
-from ingest.uploads.decoding import decode_upload, self_report
-from ingest.uploads.uploading import Stored
+from ingest.uploads.pipeline import StoredUpload, parse_self_report
+from ingest.uploads.upload import OfflineUpload
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding import codec
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.engine.pprof.encode import encode
 from profiles.engine.pprof.gunzip import gunzip
+from profiles.storage.new_profile import encode_content
 from projects.profile_types import ProfileType
-from projects.registration.registry import AgentSeen, DeploymentKey, RegisteredAgent
 from tests.fuzz import seeds
 from tests.fuzz.cost import TREE_COST, CostBound
 from tests.fuzz.fuzz_target import FuzzTarget, InputForm
@@ -35,9 +32,7 @@ OF_EXPORTS = DecodeLimits(max_total=2**63 - 1, max_expansion=2**20)
 MAX_RAW = 2**18  # bytes that a gzip body may expand to
 MAX_COLUMN = 2**63  # bound of the integers that databases hold
 _TARGET = Target(1, "shop-1", 2, "shop", {"version": "1"})
-_REGISTERED = RegisteredAgent(2, 3, frozenset())
 _MONTH = timedelta(days=30)
-_AGENT = AgentSeen("agent", "", "", frozenset())
 
 
 def profile_type_of(data: bytes) -> ProfileType:
@@ -89,15 +84,27 @@ def assert_same_tree(first: Tree, second: Tree) -> None:
 def store_pprof(raw: bytes) -> None:
     """Decode an offline upload into the values of its row, its response and its agent's report."""
     type_ = profile_type_of(raw)
-    packed = decode_upload(raw, raw, type_)
-    report = self_report(packed.comments)
+    decoded = decode_profile(raw, type_, LIMITS)
+    report = parse_self_report(decoded.comments)
     assert all(abs(number or 0) < MAX_COLUMN for number in (report.samples, report.dropped))
-    sent = Import(ImportedProfile(type_, raw, None, 10**10), DeploymentKey("shop"), {}, _AGENT)
-    row = storing._row(_REGISTERED, _TARGET, sent, _MONTH, packed)
-    numbers = (row.duration_ns, row.samples, row.weight, *(total for *_, total in row.totals))
+    upload = OfflineUpload(
+        target=_TARGET,
+        agent=3,
+        type=type_,
+        pprof=raw,
+        labels={},
+        duration_ns=10**10,
+        start_ns=None,
+        ends_at_pprof_time=False,
+        retention=_MONTH,
+    )
+    content = encode_content(decoded, raw, raw)
+    row = upload.build_row(decoded, content)
+    totals = (total for *_, total in content.totals)
+    numbers = (row.duration_ns, content.samples, content.weight, *totals)
     assert all(0 <= number < MAX_COLUMN for number in numbers), "a number exceeds its column"
-    assert "\0" not in orjson.dumps([row.totals, packed.comments]).decode()
-    orjson.dumps(stored_json(_TARGET, Stored(row, packed.warnings)))
+    assert "\0" not in orjson.dumps([content.totals, decoded.comments]).decode()
+    orjson.dumps(stored_json(StoredUpload(_TARGET, row, decoded.warnings)))
 
 
 def gunzip_body(body: bytes) -> None:

@@ -22,6 +22,7 @@ from ingest.pyroscope.push_message import PushedProfile, read_json, read_protobu
 from ingest.uploads import requests
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.decode import decode_profile
+from profiles.engine.pprof.gunzip import gunzip
 from profiles.engine.pprof.limits import DecodeLimits
 from tests.fuzz import seeds
 from tests.fuzz.cost import TREE_COST, CostBound
@@ -68,7 +69,7 @@ def stacks_reader(importer: Import) -> Callable[[bytes], None]:
 def read_pprof(data: bytes) -> None:
     """Assign the sample types; those of each profile type must decode by themselves."""
     context = PprofContext("memory", {"delay": "block_duration"}, 1, 10**18)
-    conversion = import_pprof(data, context, LIMITS, MAX_RAW)
+    conversion = import_pprof(data, gunzip(data, MAX_RAW), context, LIMITS)
     assert conversion.profiles
     for profile in conversion.profiles:
         decode_profile(profile.pprof, profile.type, LIMITS, profile.sample_types)

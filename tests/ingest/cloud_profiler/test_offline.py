@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from ingest.uploads import decoding
 from profiles.compaction import hour_blocks
 from profiles.models import Profile, TimeSource
-from profiles.storage import deduplication
-from profiles.storage.new_profile import hash_of
+from profiles.storage import deduplication, new_profile
+from profiles.storage.new_profile import hash_body
 from projects.models import DayUsage, Deployment, Project, Quota
 from tests.ingest.client import DEPLOYMENT, Client, assert_error_response
 from tests.ingest.pprof import SIMPLE, profile
@@ -112,7 +111,7 @@ def test_a_profile_that_version_0_2_0_stored_is_recognised(
 ) -> None:
     body = at(now() - age) if age else SIMPLE
     with monkeypatch.context() as former:
-        former.setattr(decoding, "hash_of", lambda _raw: hash_of(body))
+        former.setattr(new_profile, "hash_body", lambda _raw: hash_body(body))
         first = agent.offline(body).json()
     if is_compacted:
         hour_blocks.compact_hours(project.pk, now() + timedelta(days=1))

@@ -3,12 +3,15 @@
 import asyncio
 import gzip
 import threading
+from datetime import UTC, datetime
 from functools import partial
 
 import pytest
 
-from ingest.uploads import decode_pool, uploading
+from ingest.deployments import Target
+from ingest.uploads import decode_pool, pipeline
 from ingest.uploads.decode_pool import LARGE_BYTES, LARGE_RAW_BYTES, THREADS, is_large, start
+from ingest.uploads.upload import RequestedUpload
 from profiles.engine.errors import BadProfile
 from profiles.engine.pprof import gunzip
 from projects.profile_types import ProfileType
@@ -53,11 +56,20 @@ async def test_a_body_is_unpacked_once_where_its_claim_is_true(
         names.append(threading.current_thread().name.rstrip("0123456789"))
         return gunzip.gunzip(body, max_raw)
 
-    monkeypatch.setattr(uploading, "gunzip", gunzip_noted)
-    upload = uploading._Upload(1, ProfileType.CPU, body, lambda decoded: pytest.fail("no profile"))
+    monkeypatch.setattr(decode_pool, "gunzip", gunzip_noted)
+    upload = RequestedUpload(
+        target=Target(1, "shop-1", 2, "shop", {}),
+        agent=None,
+        type=ProfileType.CPU,
+        pprof=body,
+        labels={},
+        duration_ns=None,
+        name_id="name",
+        requested_at=datetime.now(UTC),
+    )
     with pytest.raises(BadProfile):  # zeros are no pprof
         async with asyncio.timeout(SECONDS):
-            await upload.stored()
+            await pipeline._UploadJob(upload).run()
     assert names == threads
 
 

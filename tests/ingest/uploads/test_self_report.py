@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingest.uploads.decoding import self_report
+from ingest.uploads.pipeline import parse_self_report
 from projects.registration.agent_reports import SelfReport
 
 
@@ -16,18 +16,22 @@ def test_it_reads_what_our_agent_says() -> None:
         "flamewatch.sampler_cpu_ns=4000000",
         "flamewatch.agent_cpu_ns=1000000",
     )
-    assert self_report(comments) == SelfReport("native", 990, 10, 5_000_000)
+    assert parse_self_report(comments) == SelfReport("native", 990, 10, 5_000_000)
 
 
 def test_other_agents_say_nothing_of_themselves() -> None:
-    assert self_report(("https://blog.example/profiling", "flamewatch.samples")) == SelfReport()
+    comments = ("https://blog.example/profiling", "flamewatch.samples")
+    assert parse_self_report(comments) == SelfReport()
 
 
 @pytest.mark.parametrize("value", ["-1", "1e9", "", "٣", "9" * 40, "NaN"])
 def test_a_value_that_is_no_number_is_ignored(value: str) -> None:
-    said = self_report((f"flamewatch.agent_cpu_ns={value}", f"flamewatch.samples_dropped={value}"))
-    assert (said.cpu_ns, said.dropped) == (None, None)
+    report = parse_self_report(
+        (f"flamewatch.agent_cpu_ns={value}", f"flamewatch.samples_dropped={value}")
+    )
+    assert (report.cpu_ns, report.dropped) == (None, None)
 
 
 def test_texts_are_bounded_and_harmless() -> None:
-    assert self_report(["flamewatch.sampler=\x1b[31m" + "n" * 100]).sampler == "[31m" + "n" * 27
+    report = parse_self_report(["flamewatch.sampler=\x1b[31m" + "n" * 100])
+    assert report.sampler == "[31m" + "n" * 27

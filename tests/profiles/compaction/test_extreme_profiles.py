@@ -69,7 +69,7 @@ def test_it_is_rolled_up_as_it_came(
     made: Callable[[], bytes], project: Project, shop: Deployment, later: datetime
 ) -> None:
     new = rows.stored_raw(shop, made())
-    before, came = stock(project), decode(new.tree)
+    before, came = stock(project), decode(new.content.tree)
     hour_blocks.compact_hours(project.pk, later)
     day_rollup.roll_up_days(project.pk, later)
     assert not Profile.objects.exists()
@@ -78,7 +78,7 @@ def test_it_is_rolled_up_as_it_came(
     merge.add_day(open_day(read(location_of(Block.objects.get(resolution=Resolution.DAY)))))
     tree = merge.tree()
     assert np.array_equal(np.sort(depths(tree.parent)), np.sort(depths(came.parent)))
-    assert int(tree.self.sum()) == new.weight
+    assert int(tree.self.sum()) == new.content.weight
 
 
 def test_profiles_that_pass_64_bits_together_are_rolled_up_too(

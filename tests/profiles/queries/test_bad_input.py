@@ -99,10 +99,9 @@ def store(of: Deployment, tree: Tree, minutes: float = 0) -> None:
     """Store a tree as if an upload had been decoded to it."""
     like = rows.new(of, minutes=minutes)
     metric, total = tree.metrics[0], int(tree.self.sum())
-    made = replace(
-        like, tree=encode(tree), weight=total, totals=[(metric.name, metric.unit, total)]
-    )
-    assert insert([made]) == [True]
+    totals = [(metric.name, metric.unit, total)]
+    content = replace(like.content, tree=encode(tree), weight=total, totals=totals)
+    assert insert([replace(like, content=content)]) == [True]
 
 
 def grown(parent: np.ndarray, frame: np.ndarray, own: np.ndarray, functions: int) -> Tree:

@@ -186,7 +186,7 @@ def test_invalid_queries_are_rejected_with_the_reason(
 def test_a_damaged_profile_is_named(shop: Deployment, selection: Selection) -> None:
     rows.stored(shop)
     damaged = rows.stored(shop, minutes=7)
-    Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.tree[:-9])
+    Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.content.tree[:-9])
     result = run_history(query_context(selection), selection, View(), step=TEN)
     assert [missing.start for missing in result.coverage.missing] == [damaged.time]
     assert result.steps[0].profiles == result.coverage.profiles == 1

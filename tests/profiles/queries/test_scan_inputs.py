@@ -62,7 +62,7 @@ def test_what_is_unpacked_ahead_adds_up_to_the_same(
     for minute in range(20):
         rows.stored(shop, {"main;a": minute + 1, f"main;{minute}": 2}, minutes=minute)
     damaged = rows.stored(shop, minutes=10.5)
-    Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.tree[:-9])
+    Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.content.tree[:-9])
     found = {trees: _summed(selection, trees) for trees in (Trees.WHOLE, Trees.FUNCTIONS)}
     (first, used), (second, ahead) = found.values()
     assert used == ahead

@@ -235,7 +235,7 @@ def test_a_damaged_profile_is_named(project: Project, shop: Deployment) -> None:
     selection = replace(cut(project), start=rows.NOON)
     rows.stored(shop)
     damaged = rows.stored(shop, minutes=7)
-    Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.tree[:-9])
+    Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.content.tree[:-9])
     result = run_series(query_context(selection), selection, View(), ENDPOINT)
     assert [missing.start for missing in result.coverage.missing] == [damaged.time]
     assert result.coverage.profiles == sum(step.profiles for step in result.steps) == 1

@@ -87,7 +87,7 @@ def test_the_json_says_what_it_is_of(selection: Selection, shop: Deployment) -> 
 def test_a_damaged_row_is_named_and_the_rest_summed(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop)
     damaged = rows.stored(shop, minutes=7)
-    Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.tree[:-9])
+    Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.content.tree[:-9])
     result = run_tree(query_context(selection), selection, View())
     assert result.coverage.profiles == 1
     assert [missing.start for missing in result.coverage.missing] == [damaged.time]

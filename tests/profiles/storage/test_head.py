@@ -46,7 +46,7 @@ async def test_it_stores_a_profile_and_says_that_it_is_new(shop: Deployment) -> 
     assert row.weight == 9_000_000
     assert row.totals == [["cpu", "nanoseconds", 9_000_000]]
     assert row.labels == {"instance": "a"}
-    assert bytes(row.tree) == new.tree
+    assert bytes(row.tree) == new.content.tree
 
 
 async def test_the_same_again_is_stored_once(shop: Deployment) -> None:
@@ -61,8 +61,8 @@ async def test_other_bytes_under_the_same_name_are_a_conflict(shop: Deployment) 
     new = rows.new(shop)
     await head.store(new)
     with pytest.raises(head.Conflict, match=new.name_id):
-        await head.store(replace(new, body_hash=b"other"))
-    assert bytes((await Profile.objects.aget()).body_hash) == new.body_hash
+        await head.store(replace(new, content=replace(new.content, body_hash=b"other")))
+    assert bytes((await Profile.objects.aget()).body_hash) == new.content.body_hash
 
 
 async def test_arrivals_together_are_all_stored(shop: Deployment) -> None:
@@ -73,7 +73,7 @@ async def test_arrivals_together_are_all_stored(shop: Deployment) -> None:
 
 async def test_the_same_twice_in_one_commit_is_stored_and_counted_once(shop: Deployment) -> None:
     new = rows.new(shop)
-    other = replace(new, body_hash=b"other")
+    other = replace(new, content=replace(new.content, body_hash=b"other"))
     await sync_to_async(_insert_and_compare)([new, new, other, rows.new(shop)])
     assert (await DayUsage.objects.aget()).profiles == 2
 
@@ -97,9 +97,11 @@ async def test_a_bad_profile_fails_alone(shop: Deployment) -> None:
 @pytest.mark.parametrize(
     ("change", "sqlite_takes_it"),
     [
-        pytest.param({"weight": 2**70}, False, id="a number beyond 64 bits"),
+        pytest.param({"content": {"weight": 2**70}}, False, id="a number beyond 64 bits"),
         pytest.param({"service": "lone \ud800"}, False, id="half a pair of surrogates"),
-        pytest.param({"totals": [("cpu\0", "nanoseconds", 1)]}, True, id="NUL in JSON"),
+        pytest.param(
+            {"content": {"totals": [("cpu\0", "nanoseconds", 1)]}}, True, id="NUL in JSON"
+        ),
         pytest.param({"service": "shop\0"}, True, id="NUL"),
     ],
 )
@@ -107,7 +109,8 @@ async def test_a_value_that_the_database_cannot_hold_fails_alone(
     shop: Deployment, change: dict[str, Any], sqlite_takes_it: bool
 ) -> None:
     batch = [rows.new(shop) for _ in range(20)]
-    batch[7] = replace(batch[7], **change)
+    content = replace(batch[7].content, **change.get("content", {}))
+    batch[7] = replace(batch[7], **{**change, "content": content})
     outcomes = await sync_to_async(insert)(batch)
     bad = outcomes.pop(7)
     assert outcomes == [True] * 19
@@ -121,7 +124,7 @@ async def test_a_bad_value_costs_few_commits(
     shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch = [rows.new(shop) for _ in range(64)]
-    batch[40] = replace(batch[40], weight=2**70)
+    batch[40] = replace(batch[40], content=replace(batch[40].content, weight=2**70))
     sizes = list[int]()
     insert_new = inserting._insert_new
 
@@ -140,7 +143,7 @@ async def test_it_counts_what_the_project_used_today(shop: Deployment) -> None:
     await head.store(batch[0])
     usage = await DayUsage.objects.aget()
     assert usage.profiles == 3
-    assert usage.stored_bytes == sum(len(new.tree) for new in batch)
+    assert usage.stored_bytes == sum(len(new.content.tree) for new in batch)
 
 
 async def test_it_notes_which_types_a_deployment_was_profiled_in(shop: Deployment) -> None:

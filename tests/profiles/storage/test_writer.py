@@ -12,7 +12,7 @@ from profiles.models import TimeSource
 from profiles.storage import head, upload_future
 from profiles.storage.head import StoreUnavailable, Writer
 from profiles.storage.insert import Outcome
-from profiles.storage.new_profile import NewProfile
+from profiles.storage.new_profile import NewProfile, ProfileContent
 from profiles.storage.upload_future import UploadFuture
 from projects.profile_types import ProfileType
 from tests.profiles.rows import NOON
@@ -30,11 +30,7 @@ NEW = NewProfile(
     duration_ns=0,
     labels={},
     name_id="name",
-    body_hash=b"hash",
-    samples=0,
-    weight=0,
-    totals=[],
-    tree=b"",
+    content=ProfileContent(body_hash=b"hash", samples=0, weight=0, totals=[], tree=b""),
 )
 
 

@@ -10,7 +10,7 @@ MAX_RAW = 2**24
 
 def test_a_difference_of_heap_profiles_is_stored_without_its_memory_in_use() -> None:
     body = (SAMPLES / "go-heap-delta.pb.gz").read_bytes()
-    [profile] = import_pprof(body, PprofContext("memory"), LIMITS, MAX_RAW).profiles
+    [profile] = import_pprof(body, gunzip(body, MAX_RAW), PprofContext("memory"), LIMITS).profiles
     assert profile.type == "HEAP_ALLOC"
     assert "difference of two heap profiles" in profile.warnings[0]
     raw = gunzip(profile.pprof, MAX_RAW)
@@ -19,6 +19,6 @@ def test_a_difference_of_heap_profiles_is_stored_without_its_memory_in_use() -> 
 
 def test_a_heap_profile_is_memory_in_use_and_allocations() -> None:
     body = (SAMPLES / "go-heap.pb.gz").read_bytes()
-    profiles = import_pprof(body, PprofContext("memory"), LIMITS, MAX_RAW).profiles
+    profiles = import_pprof(body, gunzip(body, MAX_RAW), PprofContext("memory"), LIMITS).profiles
     assert {profile.type for profile in profiles} == {"HEAP", "HEAP_ALLOC"}
     assert not any(profile.warnings for profile in profiles)

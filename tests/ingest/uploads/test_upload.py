@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from endpoints.errors import BadField
-from ingest.uploads import profile_time
+from ingest.uploads import upload
 from profiles.models import TimeSource
 from projects.profile_types import ProfileType
 
@@ -24,33 +24,33 @@ def ns(moment: datetime) -> int:
 def test_a_time_is_always_within_retention_or_that_of_its_arrival(
     claims: list[int | None], duration: int
 ) -> None:
-    found = profile_time.started(tuple(claims), NOW, MONTH, duration)
+    found = upload.choose_start(tuple(claims), NOW, MONTH, duration)
     if found.source is TimeSource.PROFILE:
-        assert NOW - MONTH <= found.time <= NOW + profile_time.AHEAD
+        assert NOW - MONTH <= found.time <= NOW + upload.MAX_TIME_AHEAD
     else:
         assert found.time == NOW - timedelta(microseconds=duration // 1000)
 
 
 def test_the_first_time_that_can_be_is_taken() -> None:
     hour = NOW - timedelta(hours=1)
-    found = profile_time.started((0, None, 1, ns(hour), ns(NOW)), NOW, MONTH, SECOND)
+    found = upload.choose_start((0, None, 1, ns(hour), ns(NOW)), NOW, MONTH, SECOND)
     assert (found.time, found.source) == (hour, TimeSource.PROFILE)
 
 
 def test_the_limits_themselves_are_good() -> None:
     for moment in (NOW - MONTH, NOW + timedelta(minutes=5)):
-        assert profile_time.started((ns(moment),), NOW, MONTH, SECOND).time == moment
+        assert upload.choose_start((ns(moment),), NOW, MONTH, SECOND).time == moment
 
 
 def test_a_duration_is_measured_or_said_or_asked_for_in_this_order() -> None:
-    assert profile_time.duration_ns(ProfileType.CPU, 3, 2, 1) == 3
-    assert profile_time.duration_ns(ProfileType.CPU, 0, 2, 1) == 2
-    assert profile_time.duration_ns(ProfileType.CPU, 0, None, 1) == 1
+    assert upload.choose_duration_ns(ProfileType.CPU, 3, 2, 1) == 3
+    assert upload.choose_duration_ns(ProfileType.CPU, 0, 2, 1) == 2
+    assert upload.choose_duration_ns(ProfileType.CPU, 0, None, 1) == 1
 
 
 @pytest.mark.parametrize("type", [ProfileType.HEAP, ProfileType.THREADS, ProfileType.PEAK_HEAP])
 def test_an_instant_has_none(type: ProfileType) -> None:
-    assert profile_time.duration_ns(type, 3, 2, 1) == 0
+    assert upload.choose_duration_ns(type, 3, 2, 1) == 0
 
 
 EPOCH_TIME = 1_700_000_000 * SECOND  # as JFR converters write it
@@ -58,9 +58,9 @@ EPOCH_TIME = 1_700_000_000 * SECOND  # as JFR converters write it
 
 @pytest.mark.parametrize("measured", [EPOCH_TIME, 86_400 * SECOND + 1, 0])
 def test_the_message_says_it_where_the_profile_cannot_be_right(measured: int) -> None:
-    assert profile_time.duration_ns(ProfileType.CPU, measured, 10 * SECOND) == 10 * SECOND
-    assert profile_time.duration_ns(ProfileType.CPU, measured, 0, 7) == 7
-    assert profile_time.duration_ns(ProfileType.CPU, measured, EPOCH_TIME, 7) == 7
+    assert upload.choose_duration_ns(ProfileType.CPU, measured, 10 * SECOND) == 10 * SECOND
+    assert upload.choose_duration_ns(ProfileType.CPU, measured, 0, 7) == 7
+    assert upload.choose_duration_ns(ProfileType.CPU, measured, EPOCH_TIME, 7) == 7
 
 
 @pytest.mark.parametrize("measured", [0, 86_400 * SECOND + 1, EPOCH_TIME])
@@ -69,7 +69,7 @@ def test_the_message_says_it_where_the_profile_cannot_be_right(measured: int) ->
 )
 def test_an_impossible_duration_is_rejected(measured: int, said: int | None, given: str) -> None:
     with pytest.raises(BadField) as raised:
-        profile_time.duration_ns(ProfileType.CPU, measured, said)
+        upload.choose_duration_ns(ProfileType.CPU, measured, said)
     message = str(raised.value)
     assert f"duration: {given}, and duration_nanos of the profile is {measured};" in message
     assert "from 1 to 86400000000000 ns (24 h)" in message
