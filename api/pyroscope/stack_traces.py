@@ -1,7 +1,7 @@
 """Methods about call stacks: flame graphs, differences of two, and pprof profiles."""
 
 import gzip
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -60,9 +60,24 @@ def select_stacks(
             response.sandwich.CopyFrom(report)
         case other:
             names = pb.ProfileFormat
-            name = names.Name(other) if other in names.values() else str(other)
-            raise UnknownProcedure(f"The format {name} of stack traces")
+            raise _unknown_format(names.Name(other) if other in names.values() else str(other))
     return response
+
+
+def require_known_formats(fields: Mapping[str, object]) -> None:
+    """Raise UnknownProcedure for a format in a JSON request that only later versions have.
+
+    Parsing drops names of an enum that it does not know, and a client that waits for another
+    format would get a flame graph.
+    """
+    for request in (fields, fields.get("left"), fields.get("right")):
+        name = request.get("format") if isinstance(request, Mapping) else None
+        if isinstance(name, str) and name not in pb.ProfileFormat.DESCRIPTOR.values_by_name:
+            raise _unknown_format(name)
+
+
+def _unknown_format(name: str) -> UnknownProcedure:
+    return UnknownProcedure(f"The format {name} of stack traces")
 
 
 def _add_flame_graph(

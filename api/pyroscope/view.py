@@ -146,6 +146,7 @@ def _parsed(kind: type[Message], body: bytes, encoding: str) -> Message:
             message.ParseFromString(body)
         else:
             fields = json_body.parse(body or b"{}")
+            stack_traces.require_known_formats(fields)
             json_format.ParseDict(fields, message, ignore_unknown_fields=True)
     except (DecodeError, json_format.ParseError) as error:
         raise BadRequest(f"The request is not a valid message: {str(error)[:200]}") from None

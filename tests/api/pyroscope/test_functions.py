@@ -131,15 +131,29 @@ def test_a_pprof_profile_in_a_response_is_that_of_the_older_procedure(call: Call
     assert found == older
 
 
-@pytest.mark.parametrize("format", ["PROFILE_FORMAT_TREE", "PROFILE_FORMAT_DOT"])
+@pytest.mark.parametrize(
+    "format", ["PROFILE_FORMAT_TREE", "PROFILE_FORMAT_DOT", "PROFILE_FORMAT_FUNCTION_TREE"]
+)
 def test_other_formats_are_unimplemented(format: str, call: Call) -> None:
     response = call("SelectMergeStacktraces", profileTypeID=CPU, format=format)
     assert (response.status_code, response.json()["code"]) == (501, "unimplemented")
     assert format in response.json()["message"]
 
 
-def test_a_format_of_a_later_version_is_a_flame_graph(call: Call) -> None:
-    assert select(call, "PROFILE_FORMAT_FUNCTION_TREE")["flamegraph"]["names"][0] == "total"
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_difference_in_a_format_of_a_later_version_is_unimplemented(
+    side: str, call: Call
+) -> None:
+    sides = {"left": {"profileTypeID": CPU}, "right": {"profileTypeID": CPU}}
+    sides[side]["format"] = "PROFILE_FORMAT_FUNCTION_TREE"
+    response = call("Diff", **sides)
+    assert (response.status_code, response.json()["code"]) == (501, "unimplemented")
+
+
+def test_a_long_name_of_a_format_is_shortened_in_the_message(call: Call) -> None:
+    response = call("SelectMergeStacktraces", profileTypeID=CPU, format="F" * 10_000)
+    assert response.status_code == 501
+    assert len(response.json()["message"]) < 250
 
 
 @pytest.mark.parametrize(
