@@ -1,7 +1,8 @@
 """Map exceptions to error responses of the APIs.
 
 Every error response carries google.rpc.RetryInfo, whatever its status: without it agents choose
-their own delay, up to an hour.
+their own delay, up to an hour. It is the time to their next request. Only what may be repeated as
+it is has the header Retry-After; what exceeds a limit of one request is rejected for good.
 """
 
 import logging

@@ -7,8 +7,10 @@ import pytest
 from django.http import Http404
 from rest_framework.exceptions import MethodNotAllowed, ParseError, UnsupportedMediaType
 
+from common.worker_processes.pool import WorkerLost
 from endpoints import errors
 from endpoints.error_responses import RETRY_INFO, error_response
+from profiles.engine.errors import BadProfile, TooLarge
 from scheduler.long_poll.interface import QueueUnavailable
 
 CASES = [
@@ -43,6 +45,27 @@ def test_every_error_response_has_a_status_and_retry_info(
     (detail,) = body["details"]
     assert detail["@type"] == RETRY_INFO
     assert float(detail["retryDelay"].removesuffix("s")) > 0
+
+
+@pytest.mark.parametrize(
+    ("error", "may_be_repeated"),
+    [
+        (TooLarge("FLAMEWATCH_MAX_PROFILE_BYTES", 11, 10), False),
+        (errors.BodyTooLarge("FLAMEWATCH_MAX_UPLOAD_BYTES", 10, 11), False),
+        (BadProfile("Not a pprof profile."), False),
+        (errors.WrongScope("no"), False),
+        (errors.Overloaded("busy"), True),
+        (QueueUnavailable("away"), True),
+        (WorkerLost(), True),
+    ],
+    ids=lambda case: repr(case)[:40],
+)
+def test_only_requests_that_may_be_repeated_get_retry_after(
+    error: Exception, may_be_repeated: bool
+) -> None:
+    response = error_response(error)
+    assert ("Retry-After" in response.headers) == may_be_repeated
+    assert RETRY_INFO.encode() in response.body  # when an agent sends its next request
 
 
 def test_a_throttle_says_the_delay_as_it_is() -> None:

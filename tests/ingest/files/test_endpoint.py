@@ -172,6 +172,7 @@ def test_a_file_that_unpacks_to_more_than_the_limit_is_413(
     settings.MAX_PROFILE_BYTES = 2**16
     response = send(agent, gzip.compress(bytes(2**20)))
     assert_error_response(response, 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_PROFILE_BYTES")
+    assert "Retry-After" not in response.headers  # it is rejected for good
 
 
 def test_another_project_is_404(agent: Client) -> None:
