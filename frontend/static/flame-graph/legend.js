@@ -30,7 +30,8 @@ export function showLegend(list, menu, tree, by) {
 function showMenu(menu, items) {
   menu.hidden = !items.length;
   const summary = menu.querySelector('summary');
-  if (summary) summary.textContent = filled(menu.dataset.all ?? '', { n: formatCount(items.length) });
+  const words = items.length === 1 ? menu.dataset.one : menu.dataset.all;
+  if (summary) summary.textContent = filled(words ?? '', { n: formatCount(items.length) });
   menu.querySelector('ul')?.replaceChildren(...items);
 }
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from projects.models import Project
 from tests.frontend import labelled_shop, shop
 from tests.frontend.browser.axe import violations
-from tests.frontend.browser.flame_page import drawn
+from tests.frontend.browser.flame_page import box, drawn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -70,3 +70,41 @@ def test_endpoints_are_offered_as_labels(page: Page, pods: str) -> None:
     field.blur()
     expect(page.locator(".chip[data-label='sample.endpoint']")).to_contain_text("/pay")
     expect(page.locator("#functions tbody tr").first).to_contain_text("100%")
+
+
+def test_compare_keeps_the_samples_of_an_endpoint_on_both_sides(page: Page, pods: str) -> None:
+    page.goto(f"{pods}?service=checkout&span=1h&sample.endpoint=%2Fpay")
+    drawn(page)
+    page.locator(".nav").get_by_role("link", name="Compare", exact=True).click()
+    expect(page).to_have_url(re.compile(r"/compare\?(?=.*[?&]sample\.endpoint=%2Fpay(&|$))"))
+    sides = page.locator(".picker fieldset")
+    for side in (sides.nth(0), sides.nth(1)):
+        expect(side.locator(".chip")).to_have_text(re.compile(r"endpoint :\s*/pay"))
+    untested = page.locator(".over .untested")
+    expect(untested).to_have_text("No intervals: samples selected by their labels are not tested.")
+    expect(page.locator(".over")).not_to_contain_text("Not enough profiles")
+    expect(page.locator("#changes tbody")).to_contain_text("shop.pay")
+    expect(page.locator("#changes tbody")).not_to_contain_text("shop.list")
+    facts, sentence = page.locator(".over .facts").bounding_box(), untested.bounding_box()
+    assert facts
+    assert sentence
+    assert sentence["y"] - (facts["y"] + facts["height"]) < 4, "no empty line between them"
+
+
+@pytest.mark.parametrize("restriction", ["", "&f=hideframes%3ARule", "&f=hide%3Ashop.list"])
+def test_percentages_of_an_endpoint_refer_to_the_total_of_its_graph(
+    page: Page, project: Project, url: str, restriction: str
+) -> None:
+    stacks = {
+        ("/pay", (labelled_shop.MAIN, labelled_shop.PAY, labelled_shop.RULE)): 300_000,
+        ("/pay", (labelled_shop.MAIN, labelled_shop.LIST)): 100_000,
+        ("/list", (labelled_shop.MAIN, labelled_shop.LIST)): 400_000,
+    }
+    times = shop.minutes_before(timezone.now(), 3)
+    labelled_shop.send(shop.deployment(project), times, stacks)
+    page.goto(f"{url}?service=checkout&span=1h&sample.endpoint=%2Fpay{restriction}")
+    drawn(page)
+    share = box(page, "shop.pay")["share"]
+    assert share == ("100%" if "list" in restriction else "75%")
+    row = page.locator("#functions tbody tr", has_text="shop.pay")
+    expect(row).to_contain_text(share)

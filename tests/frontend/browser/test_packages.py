@@ -122,6 +122,7 @@ def test_functions_without_a_file_are_of_an_unknown_package(
     shop.send(shop.deployment(project), shop.minutes_before(timezone.now(), 3), stacks)
     page.goto(url)
     assert {name: share for name, (share, _) in legend(page).items()} == {"Unknown package": "100%"}
+    expect(page.locator("#all-packages summary")).to_have_text("1 package")
 
 
 def test_zooming_and_opening_a_node_keep_the_shares(page: Page, go_url: str) -> None:
