@@ -59,17 +59,22 @@ async def respond_verbosely(scope: HTTPScope, send: ASGISendCallable) -> None:
     if not (is_operator(scope) or _is_local(scope)):
         await send_text(send, 401, TOKEN_REQUIRED)
         return
-    (status, text), findings = await asyncio.gather(ready(), service_findings())
+    status, text = await ready()
+    # A recent success must not contradict the reason above it.
+    findings = await service_findings(are_recent_used=status == 200)
     await send_text(send, status, f"{text}\n\n{format_findings(findings)}")
 
 
-async def service_findings() -> list[Finding]:
-    """Return the outcomes of all checks of services; each is at most RECENT_SECONDS old.
+async def service_findings(*, are_recent_used: bool = True) -> list[Finding]:
+    """Return the outcomes of all checks of services.
+
+    With `are_recent_used` each may be up to RECENT_SECONDS old.
 
     A check that does not end within READY_SECONDS is reported as failed, and goes on in its thread:
     it is not started again before it ends.
     """
-    return list(await asyncio.gather(*(_checks[name].finding() for name in SERVICE_CHECKS)))
+    checks = (_checks[name].finding(is_recent_used=are_recent_used) for name in SERVICE_CHECKS)
+    return list(await asyncio.gather(*checks))
 
 
 def format_findings(findings: Sequence[Finding]) -> str:
@@ -80,7 +85,7 @@ def format_findings(findings: Sequence[Finding]) -> str:
 
 
 def _age_text(age: float | None) -> str:
-    return "has not worked yet" if age is None else f"worked {age:,.0f} s ago"
+    return "not seen working" if age is None else f"worked {age:,.0f} s ago"
 
 
 class _RepeatedCheck:
@@ -92,10 +97,10 @@ class _RepeatedCheck:
         self._running: asyncio.Future[Finding] | None = None
         self._ended_at = self._worked_at = float("-inf")
 
-    async def finding(self) -> Finding:
+    async def finding(self, *, is_recent_used: bool) -> Finding:
         running = self._running
         is_usable = running is not None and running.get_loop() is _loop()
-        is_recent = time.monotonic() - self._ended_at < RECENT_SECONDS
+        is_recent = is_recent_used and time.monotonic() - self._ended_at < RECENT_SECONDS
         if running is None or not is_usable or (running.done() and not is_recent):
             running = asyncio.ensure_future(self._threads.run(SERVICE_CHECKS[self._name]))
             running.add_done_callback(self._note_end)

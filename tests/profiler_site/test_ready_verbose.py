@@ -69,7 +69,19 @@ async def test_a_failed_service_leaves_the_status(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(SERVICE_CHECKS, "redis", lambda: failed)
     response = await get()
     assert response.status_code == 200
-    assert "failed   redis       has not worked yet     Redis does not respond" in response.text
+    assert "failed   redis       not seen working       Redis does not respond" in response.text
+
+
+async def test_a_recent_success_does_not_contradict_a_database_that_is_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    away = Finding("database", Severity.FAILED, "The database does not respond.")
+    assert "ok       database" in (await get()).text
+    monkeypatch.setitem(SERVICE_CHECKS, "database", lambda: away)
+    monkeypatch.setattr(health, "_trouble", lambda: (503, "The database is not available."))
+    response = await get()
+    assert response.status_code == 503
+    assert "failed   database" in response.text
 
 
 @pytest.fixture
