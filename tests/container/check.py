@@ -30,13 +30,20 @@ from tests.container.containerfile import (
 )
 from tests.paths import ROOT
 from tests.services import free_port
+from tools import cross_wheels
 
-# Debian release with the Python version of the base image, python:3.13-slim.
-SUITE, PYTHON = "trixie", "python:3.13-slim"
+# Debian release of the base image, which has Python 3.13 too.
+SUITE, PYTHON = "trixie", "python:3.13-slim-trixie"
 PACKAGES = "ca-certificates,python3,python3-dev,python3-venv"
 BASE_SECONDS, RUN_SECONDS, START_SECONDS, STOP_SECONDS = 600, 900, 90, 15
 PORT = "8000"
 PAGES = ("/ok", "/ready", "/account/login/", "/help/concepts", "/agents/python/")
+# The image serves agents for other systems than its own: wheels, Go, Node.js and Java.
+AGENT_FILES = (
+    *(f"flamewatch_agent-*-{target.tag}.whl" for target in cross_wheels.TARGETS),
+    *("flamewatch_agent-*.tar.gz", "setuptools-*.whl"),
+    *("go-v*.zip", "flamewatch-agent-*.tgz", "flamewatch-agent-*.jar"),
+)
 
 
 class CheckFailed(Exception):
@@ -131,6 +138,7 @@ def _copy(words: list[str], root: Root, roots: Mapping[str, Root]) -> None:
 
 def _serve(stage: Stage, root: Root, scratch: Path) -> None:
     """Start the image's command on a read-only root, as its user, and request its pages."""
+    _check_agents(root.folder / "opt" / "agents")
     volume, port = scratch / "volume", str(free_port())
     volume.mkdir()
     os.chown(volume, *map(int, root.user.split(":")))
@@ -147,6 +155,15 @@ def _serve(stage: Stage, root: Root, scratch: Path) -> None:
             raise
     size = _megabytes(root.folder / "app") + _megabytes(root.folder / "opt")
     print(f"The image adds {size} MB to its base image.")
+
+
+def _check_agents(folder: Path) -> None:
+    lacking = [pattern for pattern in AGENT_FILES if not [*folder.glob(pattern)]]
+    if lacking:
+        raise CheckFailed(f"the image does not serve these agents: {', '.join(lacking)}")
+    unsafe = [path.name for path in folder.glob("*-linux_*.whl")]
+    if unsafe:
+        raise CheckFailed(f"pip would install these wheels with any C library: {unsafe}")
 
 
 def _check_running(stage: Stage, root: Root, process: "subprocess.Popen[bytes]", port: str) -> None:
