@@ -1,5 +1,6 @@
 """Celery application; tasks are in the apps' tasks.py."""
 
+import logging
 import logging.config
 import os
 
@@ -13,6 +14,7 @@ from celery.signals import (
     worker_ready,
 )
 from django.conf import settings
+from kombu.exceptions import OperationalError
 
 from common import heartbeats
 from common.heartbeats import Heartbeat
@@ -61,6 +63,20 @@ app.conf.beat_schedule = {
     },
     "sweep blobs": {"task": "profiles.tasks.sweep_blobs", "schedule": crontab(minute="47")},
 }
+
+
+class BrokerOutageFilter(logging.Filter):
+    """Reduce a task that beat could not send, because the broker is away, to one line."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None and isinstance(error.__context__, OperationalError):
+            record.msg, record.args = "%s", (error,)
+            record.exc_info = record.exc_text = None
+        return True
+
+
+logging.getLogger("celery.beat").addFilter(BrokerOutageFilter())
 
 
 @setup_logging.connect(weak=False)
