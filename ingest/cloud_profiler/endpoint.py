@@ -4,21 +4,19 @@ An upload costs little more than decoding it: no Django request, no URL dispatch
 """
 
 import re
-from collections.abc import Awaitable
 
 import orjson
 
 from common.asgi import Receive, Scope, Send
 from common.request_body import Disconnected
 from endpoints.asgi_response import send_error, send_response
-from endpoints.errors import WrongMethod
 from endpoints.lean_handler import LeanHandler
 from endpoints.unread_body import Incoming
-from ingest.caller import Caller
-from ingest.cloud_profiler import offline, uploads, wire
+from ingest.cloud_profiler import profile_upload, wire
 from ingest.cloud_profiler.responses import ProfileJson
-from ingest.uploads import requests
+from ingest.uploads.pipeline import report_rejections
 from ingest.uploads.requests import UploadRequest, read_upload
+from ingest.uploads.upload_budget import process_budget
 from ingest.uploads.upload_metrics import Protocol, measure_uploads
 
 PREFIX = "/v2/"
@@ -43,7 +41,7 @@ class Endpoint:
 async def _respond_to_upload(scope: Scope, receive: Receive, send: Send) -> None:
     incoming = Incoming(receive)
     try:
-        message = await _store_upload(requests.of_scope(scope, incoming))
+        message = await _store_upload(UploadRequest.from_scope(scope, incoming))
         await send_response(send, 200, _JSON, orjson.dumps(message))
     except Disconnected:
         return
@@ -51,26 +49,20 @@ async def _respond_to_upload(scope: Scope, receive: Receive, send: Send) -> None
         await send_error(incoming.responding(send), error)
 
 
-def _store_upload(request: UploadRequest) -> Awaitable[ProfileJson]:
+async def _store_upload(request: UploadRequest) -> ProfileJson:
     path = _UPLOAD.fullmatch(request.path)
     project, name_id = (path[1], path[2]) if path else ("", None)
-    caller = Caller.of_upload(request)
     if name_id is None:
-        _require(request, "POST")
-        return offline.create_offline(
-            caller,
-            project,
-            lambda pk, charge: read_upload(request, pk, wire.offline_profile, charge),
-        )
-    _require(request, "PATCH")
-    return uploads.update_profile(
-        caller,
-        project,
-        name_id,
-        lambda pk, charge: read_upload(request, pk, wire.sent_profile, charge),
-    )
-
-
-def _require(request: UploadRequest, method: str) -> None:
-    if request.method != method:
-        raise WrongMethod(method)
+        request.require_method("POST")
+        access = await profile_upload.authorize_offline(request, project)
+        with process_budget.account(access.project) as account:
+            offline = await read_upload(request, account, wire.offline_profile)
+            return await profile_upload.create_offline_profile(request, access, offline)
+    request.require_method("PATCH")
+    requested = await profile_upload.authorize_update(request, project, name_id)
+    with (
+        report_rejections(requested.target, requested.agent),
+        process_budget.account(requested.project) as account,
+    ):
+        sent = await read_upload(request, account, wire.sent_profile)
+        return await profile_upload.update_profile(requested, sent)

@@ -3,11 +3,11 @@
 import grpc
 from django.conf import settings
 
-from common.request_body import Charge
-from ingest.cloud_profiler import handshake, listing, messages, offline, uploads
+from ingest.cloud_profiler import handshake, listing, messages, profile_upload
 from ingest.cloud_profiler.proto import profiler_pb2
-from ingest.cloud_profiler.wire import OfflineProfile, SentProfile
 from ingest.grpc.service import Call, Port, handler
+from ingest.uploads.pipeline import report_rejections
+from ingest.uploads.upload_budget import process_budget
 from ingest.uploads.upload_metrics import Protocol
 
 _SERVICES = profiler_pb2.DESCRIPTOR.services_by_name
@@ -27,7 +27,7 @@ def handlers(port: Port) -> list[grpc.GenericRpcHandler]:
     }
     export = {"ListProfiles": list_profiles}
     return [
-        handler(PROFILER_SERVICE, profiler, port, uploads=_UPLOADS),
+        handler(PROFILER_SERVICE, profiler, port, upload_protocols=_UPLOADS),
         handler(EXPORT_SERVICE, export, port),
     ]
 
@@ -43,22 +43,23 @@ async def create_profile(call: Call) -> bytes:
 
 async def create_offline_profile(call: Call) -> bytes:
     project, parts = messages.offline_upload(call.body)
-
-    async def read(_project: int, charge: Charge) -> OfflineProfile:
-        charge(len(call.body))
-        return messages.offline_profile(parts)
-
-    return messages.profile_response(await offline.create_offline(call.caller, project, read))
+    access = await profile_upload.authorize_offline(call.caller, project)
+    with process_budget.account(access.project) as account:
+        account.charge(len(call.body))
+        offline = messages.offline_profile(parts)
+        response = await profile_upload.create_offline_profile(call.caller, access, offline)
+    return messages.profile_response(response)
 
 
 async def update_profile(call: Call) -> bytes:
     project, name_id, parts = messages.updated_upload(call.body)
-
-    async def read(_project: int, charge: Charge) -> SentProfile:
-        charge(len(call.body))
-        return messages.sent_profile(parts)
-
-    response = await uploads.update_profile(call.caller, project, name_id, read)
+    requested = await profile_upload.authorize_update(call.caller, project, name_id)
+    with (
+        report_rejections(requested.target, requested.agent),
+        process_budget.account(requested.project) as account,
+    ):
+        account.charge(len(call.body))
+        response = await profile_upload.update_profile(requested, messages.sent_profile(parts))
     return messages.profile_response(response)
 
 

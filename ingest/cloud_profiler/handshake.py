@@ -13,7 +13,6 @@ from endpoints import credentials
 from endpoints.durations import seconds
 from endpoints.errors import Throttled
 from endpoints.json_fields import Message
-from ingest import agents
 from ingest.caller import Caller
 from ingest.cloud_profiler import names, quota_back_off, wire
 from ingest.cloud_profiler.responses import ProfileJson, deployment_json, profile_name
@@ -42,13 +41,11 @@ async def create_profile(
     `message` is a CreateProfileRequest. The wait takes at most `poll_timeout` seconds, by default
     FLAMEWATCH_POLL_TIMEOUT_SECONDS. Raise Throttled if there is nothing to capture before.
     """
-    access = await caller.access(wire.key_label(message))
+    access = await caller.authenticate(wire.key_label(message))
     credentials.require_write(access)
     credentials.require_own(access, project)
     handshake = wire.handshake(message)
-    agent = agents.agent_seen(
-        access, caller.headers, caller.peer, handshake.types, delivery=Delivery.HANDSHAKE
-    )
+    agent = caller.describe_agent(access, handshake.types, delivery=Delivery.HANDSHAKE)
     try:
         registered = await registry.seen(access, _key(handshake), agent)
     except QuotaReached as reached:

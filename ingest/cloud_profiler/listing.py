@@ -31,7 +31,7 @@ async def list_profiles(
 
     `query` has the fields of a ListProfilesRequest and the filters, as text.
     """
-    access = await caller.access()
+    access = await caller.authenticate()
     credentials.require_own(access, project)
     credentials.require_read(access)
     await admit_query(access)

@@ -14,11 +14,11 @@ class ProfilesView(WireView):
     """CreateProfile (POST) and ListProfiles (GET) of a project."""
 
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
-        caller, message = Caller.of_http(request), json_body.parse(request.body)
+        caller, message = Caller.from_http(request), json_body.parse(request.body)
         return json_response(await create_profile(caller, project, message))
 
     async def get(self, request: HttpRequest, project: str) -> HttpResponse:
-        return json_response(await list_profiles(Caller.of_http(request), project, request.GET))
+        return json_response(await list_profiles(Caller.from_http(request), project, request.GET))
 
 
 urlpatterns = [path("v2/projects/<str:project>/profiles", ProfilesView.as_view())]

@@ -31,13 +31,12 @@ class SentProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class OfflineProfile:
+class OfflineProfile(SentProfile):
     """Profile uploaded without an issued name; it carries its type and deployment itself."""
 
     type: ProfileType
     deployment: WireDeployment
     start_ns: int | None  # Unix time
-    sent: SentProfile
 
 
 def key_label(message: Message) -> str:
@@ -74,10 +73,12 @@ def offline_profile(message: Message) -> OfflineProfile:
 def offline_profile_of(sent: SentProfile, message: Message) -> OfflineProfile:
     """Return the profile with the type, deployment and start of its message."""
     return OfflineProfile(
+        body=sent.body,
+        labels=sent.labels,
+        duration_ns=sent.duration_ns,
         type=_type(message),
         deployment=_deployment(message),
         start_ns=json_fields.time_ns(message, "startTime", "startTime"),
-        sent=sent,
     )
 
 

@@ -9,15 +9,12 @@ from common.asgi import Receive, Scope, Send
 from common.request_body import Disconnected
 from endpoints import credentials
 from endpoints.asgi_response import send_error, send_response
-from endpoints.errors import WrongMethod
 from endpoints.unread_body import Incoming
-from ingest import agents
 from ingest.files import params, session_access
-from ingest.files.importing import FileSender, ImportJson, import_body
+from ingest.files.importing import ImportJson, import_body
 from ingest.files.snapshots import store_snapshots
-from ingest.uploads import requests
-from ingest.uploads.requests import UploadRequest
-from ingest.uploads.upload_budget import uploads
+from ingest.uploads.requests import UploadRequest, read_body
+from ingest.uploads.upload_budget import process_budget
 from projects.credentials.authentication import Access
 
 _PATH = re.compile(r"/api/v1/projects/([^/]+)/profiles:import")
@@ -33,9 +30,8 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
     """Store the profiles of the body and describe them, or send an error response."""
     incoming = Incoming(receive)
     try:
-        request = requests.of_scope(scope, incoming)
-        if request.method != "POST":
-            raise WrongMethod("POST")
+        request = UploadRequest.from_scope(scope, incoming)
+        request.require_method("POST")
         described = await _store(request)
         await send_response(send, 200, _JSON, orjson.dumps(described))
     except Disconnected:
@@ -48,21 +44,19 @@ async def _store(request: UploadRequest) -> ImportJson:
     path = _PATH.fullmatch(request.path)
     access = await _access(request, path[1] if path else "")
     options = params.read(request.scope["query_string"].decode("latin-1"))
-    agent = agents.file_sender(access, request.headers, request.peer)
-    with uploads.account(access.project) as charge:
-        allowed = settings.MAX_UPLOAD_BYTES
-        body = await requests.read_body(request, access.project, charge, allowed)
+    agent = request.describe_file_sender(access)
+    with process_budget.account(access.project) as account:
+        body = await read_body(request, account, settings.MAX_UPLOAD_BYTES)
         if options.snapshot:
-            return await store_snapshots(access, options, body, charge)
-        return await import_body(FileSender(access, agent), options, body, charge)
+            return await store_snapshots(access, options, body, account)
+        return await import_body(access, agent, options, body, account)
 
 
 async def _access(request: UploadRequest, project: str) -> Access:
     """Authenticate the API key, or the session of the console's form."""
-    text = credentials.key_text(request.headers, request.query)
-    if not text and session_access.has_session(request.headers):
+    if not request.credential and session_access.has_session(request.headers):
         return await session_access.access(request.scope, project)
-    access = await credentials.access(text, request.scope)
+    access = await request.authenticate()
     credentials.require_write(access)
     credentials.require_own(access, project)
     return access

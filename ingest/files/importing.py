@@ -1,13 +1,12 @@
 """Convert a file of another profiler, and store its profiles."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TypedDict
 from urllib.parse import urlencode
 
 from django.conf import settings
 
-from common.request_body import Charge
 from endpoints.durations import seconds, timestamp
 from ingest.files.conversion_job import convert_file
 from ingest.files.params import ImportParams
@@ -15,6 +14,7 @@ from ingest.formats.detect import ConvertedFile, FileFormat
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.uploads import conversion_pool
 from ingest.uploads.pipeline import StoredUpload, store_import
+from ingest.uploads.upload_budget import UploadAccount
 from profiles.models import TimeSource
 from projects.credentials.authentication import Access
 from projects.profile_types import INSTANTANEOUS, ProfileType
@@ -48,30 +48,21 @@ class ImportJson(TypedDict):
     profiles: list[StoredFileJson]
 
 
-@dataclass(frozen=True, slots=True)
-class FileSender:
-    """Key, and identity of the program, that sends a file."""
-
-    access: Access
-    agent: AgentSeen
-
-
 async def import_body(
-    sender: FileSender, params: ImportParams, body: bytes, charge: Charge
+    access: Access, agent: AgentSeen, params: ImportParams, body: bytes, account: UploadAccount
 ) -> ImportJson:
     """Convert a file and store its profiles, in this order of their types.
 
     Those before the first one that cannot be stored stay stored; sent again, the file completes
     them. Raise what convert and store_import raise.
     """
-    access = sender.access
     file = await convert(access.project, params, body)
     stored = []
     for profile in file.profiles:
-        charge(len(profile.pprof))
+        account.charge(len(profile.pprof))
         completed = completed_profile(profile, params, states_duration=file.states_duration)
-        agent = replace(sender.agent, types=frozenset({profile.type}))
-        done = await store_import(access, agent, params.deployment, params.labels, completed)
+        sender = replace(agent, types=frozenset({profile.type}))
+        done = await store_import(access, sender, params.deployment, params.labels, completed)
         stored.append(_described(done, params))
     return {"format": file.format.value, "profiles": stored}
 

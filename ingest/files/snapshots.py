@@ -7,7 +7,6 @@ from functools import partial
 from django.conf import settings
 
 from common import database_pool
-from common.request_body import Charge
 from endpoints.durations import seconds, timestamp
 from ingest.files.importing import (
     ImportJson,
@@ -19,6 +18,7 @@ from ingest.files.params import ImportParams
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.uploads import decode_pool
 from ingest.uploads.decode_pool import decode_limits
+from ingest.uploads.upload_budget import UploadAccount
 from profiles.engine.encoding.codec import encode_columns
 from profiles.engine.metrics import canonical
 from profiles.engine.pprof.decode import DecodedProfile, decode_profile
@@ -37,7 +37,7 @@ class _Decoded:
 
 
 async def store_snapshots(
-    access: Access, params: ImportParams, body: bytes, charge: Charge
+    access: Access, params: ImportParams, body: bytes, account: UploadAccount
 ) -> ImportJson:
     """Convert a file and store a snapshot of each of its profiles, in this order of their types.
 
@@ -47,7 +47,7 @@ async def store_snapshots(
     file = await convert(access.project, params, body)
     stored = []
     for each in file.profiles:
-        charge(len(each.pprof))
+        account.charge(len(each.pprof))
         profile = completed_profile(each, params, states_duration=file.states_duration)
         admission = await quotas.admit_profile(access.project, len(profile.pprof))
         try:

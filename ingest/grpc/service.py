@@ -43,18 +43,18 @@ def handler(
     *,
     requires_tls: bool = True,
     on_error: Abort = abort,
-    uploads: Mapping[str, Protocol] | None = None,
+    upload_protocols: Mapping[str, Protocol] | None = None,
 ) -> grpc.GenericRpcHandler:
     """Return the handler of a service.
 
     A credential in the metadata is checked before the request is received. Errors end a call as
     ingest.grpc.errors describes, or as `on_error` does. `requires_tls` is explained in
-    ingest.grpc.caller. The methods in `uploads` are counted as uploads of a protocol.
+    ingest.grpc.caller. The methods in `upload_protocols` are counted as uploads.
     """
 
     async def receive(messages: AsyncIterator[bytes], context: "_Context[bytes, bytes]") -> Call:
         caller = caller_of(context, port.scheme, requires_tls=requires_tls)
-        project = (await caller.access()).project if caller.credential else None
+        project = (await caller.authenticate()).project if caller.credential else None
         sender = ("address", caller.peer) if project is None else ("project", project)
         has_key = project is not None
         body = await port.receiver.receive(messages, sender, has_key=has_key)
@@ -79,7 +79,7 @@ def handler(
     # is the same as a method that takes one message.
     behaviours: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {
         method: grpc.stream_unary_rpc_method_handler(
-            behaviour(function, (uploads or {}).get(method))
+            behaviour(function, (upload_protocols or {}).get(method))
         )
         for method, function in methods.items()
     }

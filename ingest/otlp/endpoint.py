@@ -7,14 +7,13 @@ from common.request_body import Disconnected
 from endpoints import credentials
 from endpoints.asgi_response import send_response
 from endpoints.error_responses import error_response
-from endpoints.errors import BadRequest, WrongMethod
+from endpoints.errors import BadRequest
 from endpoints.unread_body import Incoming
 from ingest.otlp import messages
 from ingest.otlp.development_version import VERSION_HEADER, require_version
-from ingest.otlp.export import ExportResult, OtlpSender, export, is_json
-from ingest.uploads import requests
-from ingest.uploads.requests import UploadRequest
-from ingest.uploads.upload_budget import uploads
+from ingest.otlp.export import ExportResult, export, is_json
+from ingest.uploads.requests import UploadRequest, read_body
+from ingest.uploads.upload_budget import process_budget
 
 PATH = "/v1development/profiles"
 # Path of senders before OTLP 1.4, whose messages have another structure.
@@ -31,7 +30,7 @@ class OtlpEndpoint:
         incoming = Incoming(receive)
         as_json = False
         try:
-            request = requests.of_scope(scope, incoming)
+            request = UploadRequest.from_scope(scope, incoming)
             as_json = _says_json(request)
             result, as_json = await _export(request)
             body = messages.response_json(result) if as_json else messages.response_bytes(result)
@@ -52,27 +51,23 @@ class OtlpEndpoint:
 
 async def _export(request: UploadRequest) -> tuple[ExportResult, bool]:
     """Store the profiles of a request; return the result, and True if it came as JSON."""
-    if request.method != "POST":
-        raise WrongMethod("POST")
+    request.require_method("POST")
     versions = [
         value.decode("latin-1")
         for name, value in request.scope["headers"]
         if name == VERSION_HEADER.encode()
     ]
     require_version(",".join(versions) if versions else None)
-    text = credentials.key_text(request.headers, request.query)
-    access = await credentials.access(text, request.scope)
+    access = await request.authenticate()
     credentials.require_write(access)
     if request.path == FORMER_PATH:
         raise BadRequest(
             f"{FORMER_PATH} was the path before OTLP 1.4, whose messages this server does not "
             f"read: update the sender to OTLP 1.6 or newer, which sends to {PATH}."
         )
-    with uploads.account(access.project) as charge:
-        allowed = int(settings.MAX_UPLOAD_BYTES)
-        body = await requests.read_body(request, access.project, charge, allowed)
-        sender = OtlpSender(access, request.peer, request.headers)
-        return await export(sender, body, charge), is_json(body)
+    with process_budget.account(access.project) as account:
+        body = await read_body(request, account, int(settings.MAX_UPLOAD_BYTES))
+        return await export(request, access, body, account), is_json(body)
 
 
 def _says_json(request: UploadRequest) -> bool:

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from common.request_body import Charge
 from endpoints.errors import BadField, BodyTooLarge, TooManyLabelValues
-from ingest import agents
+from ingest.caller import Caller
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.otlp.conversion import (
     Converter,
@@ -28,7 +27,7 @@ from ingest.uploads import conversion_pool, decode_pool
 from ingest.uploads.decode_pool import decode_limits
 from ingest.uploads.pipeline import store_import
 from ingest.uploads.requests import LIMIT
-from ingest.uploads.upload_budget import uploads
+from ingest.uploads.upload_budget import UploadAccount, process_budget
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.storage.head import Conflict, Unstorable
 from projects.credentials.authentication import Access
@@ -58,13 +57,6 @@ _OF_PROFILE = (
 
 
 @dataclass(frozen=True, slots=True)
-class OtlpSender:
-    access: Access
-    peer: str  # address
-    headers: Mapping[str, str]  # names in lower case
-
-
-@dataclass(frozen=True, slots=True)
 class ExportResult:
     """Contents of partial_success, and the revision that the sender speaks."""
 
@@ -87,21 +79,23 @@ Groups = GroupedProfiles[Owner]
 Group = ProfileGroup[Owner]
 
 
-async def export(sender: OtlpSender, body: bytes, charge: Charge) -> ExportResult:
+async def export(
+    caller: Caller, access: Access, body: bytes, account: UploadAccount
+) -> ExportResult:
     """Store the profiles of ExportProfilesServiceRequest, in binary or in JSON.
 
     Profiles that cannot be stored are counted in the result. Raise BadProfile or TooLarge for a
     request that cannot be read, QuotaReached if a quota is the reason that no profile was stored,
-    and what store_import raises if the server is the reason. The caller has charged the body;
-    `charge` gets what the tables of the request need beside it.
+    and what store_import raises if the server is the reason. The body has been charged to the
+    account; what the tables of the request need beside it is charged here.
     """
-    project = sender.access.project
+    project = access.project
     _check_size(body)
-    charge(len(body))
+    account.charge(len(body))
     revision = None
     if is_json(body):
         body, revision = await conversion_pool.convert(project, from_json, body)
-    read = partial(_read, body, revision, sender.access.default_service, LabelRules.of_settings())
+    read = partial(_read, body, revision, access.default_service, LabelRules.of_settings())
     request, grouped = await decode_pool.run(project, read, len(body))
     report = _Report(request, grouped)
     converter = Converter(request, decode_limits())
@@ -109,11 +103,11 @@ async def export(sender: OtlpSender, body: bytes, charge: Charge) -> ExportResul
         groups = grouped.groups[start : start + _STORED_TOGETHER]
         convert = partial(_convert, converter, groups)
         converted = await decode_pool.run(project, convert, len(body))
-        with uploads.account(project) as charge_converted:
+        with process_budget.account(project) as converted_account:
             for profile in converted:
                 if isinstance(profile, ImportedProfile):
-                    charge_converted(len(profile.pprof))
-            await _store(sender, groups, converted, report)
+                    converted_account.charge(len(profile.pprof))
+            await _store(caller, access, groups, converted, report)
     return report.result(converter.trace_links)
 
 
@@ -158,7 +152,8 @@ def _convert(
 
 
 async def _store(
-    sender: OtlpSender,
+    caller: Caller,
+    access: Access,
     groups: Sequence[Group],
     converted: Sequence[ImportedProfile | BadProfile | TooLarge],
     report: "_Report",
@@ -166,7 +161,7 @@ async def _store(
     """Store the converted profiles, and note the outcome of each."""
     outcomes = await asyncio.gather(
         *(
-            _store_one(sender, group, profile)
+            _store_one(caller, access, group, profile)
             for group, profile in zip(groups, converted, strict=True)
         ),
         return_exceptions=True,
@@ -181,27 +176,31 @@ async def _store(
 
 
 async def _store_one(
-    sender: OtlpSender, group: Group, profile: ImportedProfile | BadProfile | TooLarge
+    caller: Caller,
+    access: Access,
+    group: Group,
+    profile: ImportedProfile | BadProfile | TooLarge,
 ) -> tuple[str, ...]:
     """Store a profile and return its warnings."""
     if not isinstance(profile, ImportedProfile):
         raise profile
     owner, labels = group.owner, dict(group.owner.labels)
-    agent = _agent(sender, owner.host, labels.get("instance", ""), profile.type)
-    stored = await store_import(sender.access, agent, owner.deployment, labels, profile)
+    agent = _agent(caller, access, owner.host, labels.get("instance", ""), profile.type)
+    stored = await store_import(access, agent, owner.deployment, labels, profile)
     return (*owner.warnings, *stored.warnings)
 
 
-def _agent(sender: OtlpSender, host: str, instance: str, type: ProfileType) -> AgentSeen:
+def _agent(
+    caller: Caller, access: Access, host: str, instance: str, type: ProfileType
+) -> AgentSeen:
     """Return the agent: the instance that the resource names, or else the sender of the request.
 
     A Collector sends the profiles of many instances.
     """
-    types = frozenset({type})
-    seen = agents.agent_seen(sender.access, sender.headers, sender.peer, types)
+    seen = caller.describe_agent(access, frozenset({type}))
     if not instance:
         return seen
-    identity = identity_of("", key=sender.access.key, user_agent="otlp", peer=instance)
+    identity = identity_of("", key=access.key, user_agent="otlp", peer=instance)
     return replace(seen, identity=identity, hostname=host or instance)
 
 

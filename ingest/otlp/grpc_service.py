@@ -9,9 +9,8 @@ from ingest.grpc import service
 from ingest.grpc.service import Call, Port
 from ingest.otlp import messages
 from ingest.otlp.development_version import VERSION_HEADER, require_version
-from ingest.otlp.export import OtlpSender
 from ingest.otlp.export import export as export_profiles
-from ingest.uploads.upload_budget import uploads
+from ingest.uploads.upload_budget import process_budget
 from ingest.uploads.upload_metrics import Protocol
 
 SERVICE = "opentelemetry.proto.collector.profiles.v1development.ProfilesService"
@@ -19,8 +18,13 @@ _DETAILS = "grpc-status-details-bin"
 
 
 def handler(port: Port) -> grpc.GenericRpcHandler:
-    uploads = {"Export": Protocol.OTLP_GRPC}
-    return service.handler(SERVICE, {"Export": export}, port, on_error=_abort, uploads=uploads)
+    return service.handler(
+        SERVICE,
+        {"Export": export},
+        port,
+        on_error=_abort,
+        upload_protocols={"Export": Protocol.OTLP_GRPC},
+    )
 
 
 async def export(call: Call) -> bytes:
@@ -30,12 +34,12 @@ async def export(call: Call) -> bytes:
     """
     caller = call.caller
     require_version(caller.headers.get(VERSION_HEADER))
-    access = await caller.access()
+    access = await caller.authenticate()
     credentials.require_write(access)
-    sender = OtlpSender(access, caller.peer, caller.headers)
-    with uploads.account(access.project) as charge:
-        charge(len(call.body))
-        return messages.response_bytes(await export_profiles(sender, call.body, charge))
+    with process_budget.account(access.project) as account:
+        account.charge(len(call.body))
+        result = await export_profiles(caller, access, call.body, account)
+    return messages.response_bytes(result)
 
 
 async def _abort(context: "grpc.aio.ServicerContext[bytes, bytes]", error: Exception) -> None:

@@ -6,12 +6,10 @@ from common.asgi import Receive, Scope, Send
 from common.request_body import Disconnected
 from endpoints.asgi_response import send_error, send_response
 from endpoints.connect_protocol import send_connect_error
-from endpoints.errors import WrongMethod
 from endpoints.unread_body import Incoming
 from ingest.pyroscope.ingest import ingest
 from ingest.pyroscope.multipart import media_type
 from ingest.pyroscope.push import JSON, READERS, push
-from ingest.uploads import requests
 from ingest.uploads.requests import UploadRequest
 
 INGEST = "/ingest"
@@ -25,9 +23,8 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
     incoming = Incoming(receive)
     is_push = scope["path"] == PUSH
     try:
-        request = requests.of_scope(scope, incoming)
-        if request.method != "POST":
-            raise WrongMethod("POST")
+        request = UploadRequest.from_scope(scope, incoming)
+        request.require_method("POST")
         if is_push:
             await _push(request, incoming.responding(send))
         else:

@@ -4,7 +4,6 @@ from typing import TypedDict
 
 from django.conf import settings
 
-from common.request_body import Charge
 from endpoints import credentials
 from ingest.pyroscope.conversion import convert_ingest
 from ingest.pyroscope.ingest_query import IngestQuery, read_ingest_query
@@ -13,7 +12,7 @@ from ingest.pyroscope.multipart import media_type
 from ingest.pyroscope.storing import StatedTimes, store_profiles
 from ingest.uploads.pipeline import StoredUpload
 from ingest.uploads.requests import UploadRequest, read_body
-from ingest.uploads.upload_budget import uploads
+from ingest.uploads.upload_budget import UploadAccount, process_budget
 from projects.credentials.authentication import Access
 
 
@@ -29,15 +28,13 @@ class IngestJson(TypedDict):
     profiles: list[StoredJson]
 
 
-async def access_of(request: UploadRequest) -> Access:
+async def authenticate(request: UploadRequest) -> Access:
     """Authenticate a client, also one whose Basic password is no key of ours.
 
     X-Scope-OrgID is ignored: the key determines the project. Raise NoKey, KeyRejected or
     WrongScope.
     """
-    text = credentials.key_text(request.headers, request.query)
-    text = text or credentials.basic_password(request.headers)
-    access = await credentials.access(text, request.scope)
+    access = await request.authenticate(credentials.basic_password(request.headers))
     credentials.require_write(access)
     return access
 
@@ -47,23 +44,24 @@ async def ingest(request: UploadRequest) -> IngestJson:
 
     An upload with the same bytes, name and time again returns the profiles stored before.
     """
-    access = await access_of(request)
+    access = await authenticate(request)
     content_type = request.headers.get("content-type", "")
     query = read_ingest_query(request.query, media_type(content_type))
-    with uploads.account(access.project) as charge:
-        body = await read_body(request, access.project, charge, int(settings.MAX_UPLOAD_BYTES))
-        stored = await _store(request, access, query, body, charge)
+    with process_budget.account(access.project) as account:
+        body = await read_body(request, account, int(settings.MAX_UPLOAD_BYTES))
+        stored = await _store(request, access, query, body, account)
     return {"profiles": [_described(each) for each in stored]}
 
 
 async def _store(
-    request: UploadRequest, access: Access, query: IngestQuery, body: bytes, charge: Charge
+    request: UploadRequest, access: Access, query: IngestQuery, body: bytes, account: UploadAccount
 ) -> list[StoredUpload]:
     content_type = request.headers.get("content-type", "")
     conversion = await convert_ingest(access.project, body, content_type, query)
     if not conversion.profiles:
         return []
-    charge(sum({id(profile.pprof): len(profile.pprof) for profile in conversion.profiles}.values()))
+    sizes = {id(profile.pprof): len(profile.pprof) for profile in conversion.profiles}
+    account.charge(sum(sizes.values()))
     app = query.app
     mapped = map_pyroscope_labels(app.labels, conversion, app.name, query.spy_name)
     times = StatedTimes(query.start_ns, query.duration_ns)

@@ -8,13 +8,13 @@ from django.conf import settings
 from endpoints.errors import BadField, TooManyLabelValues
 from ingest.formats.pyroscope.pprof import PprofContext
 from ingest.pyroscope.conversion import convert_pprof
-from ingest.pyroscope.ingest import access_of
+from ingest.pyroscope.ingest import authenticate
 from ingest.pyroscope.labels import map_pyroscope_labels
 from ingest.pyroscope.push_message import PushedProfile, read_json, read_protobuf
 from ingest.pyroscope.storing import StatedTimes, store_profiles
 from ingest.uploads import decode_pool
 from ingest.uploads.requests import UploadRequest, json_bytes, read_body
-from ingest.uploads.upload_budget import uploads
+from ingest.uploads.upload_budget import process_budget
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.storage.head import Unstorable
 from projects.credentials.authentication import Access
@@ -31,11 +31,11 @@ async def push(request: UploadRequest, read: Reader) -> None:
 
     Raise BadField, with the path of the first invalid profile, after the others are stored.
     """
-    access = await access_of(request)
+    access = await authenticate(request)
     allowed = json_bytes() if read is read_json else int(settings.MAX_UPLOAD_BYTES)
-    with uploads.account(access.project) as charge:
-        body = await read_body(request, access.project, charge, allowed)
-        charge(len(body))  # the profiles in it
+    with process_budget.account(access.project) as account:
+        body = await read_body(request, account, allowed)
+        account.charge(len(body))  # the profiles in it
         pushed = await decode_pool.run(access.project, partial(read, body), len(body))
         del body
         rejected: Exception | None = None

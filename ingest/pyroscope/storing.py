@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from ingest import agents
 from ingest.formats.pyroscope.pprof import Conversion
 from ingest.imports.labels import MappedLabels
 from ingest.uploads.pipeline import StoredUpload, store_import
@@ -30,7 +29,7 @@ async def store_profiles(
     """Store the profiles of one upload. Raise what store_import raises."""
     types = frozenset(profile.type for profile in conversion.profiles)
     instance = mapped.labels.get("instance", "")
-    agent = agents.agent_seen(access, request.headers, request.peer, types, instance)
+    agent = request.describe_agent(access, types, instance)
     stored = []
     for profile in conversion.profiles:
         timed = replace(

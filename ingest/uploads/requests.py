@@ -11,13 +11,14 @@ from django.conf import settings
 from common.asgi import Receive, Scope, headers_of
 from common.client_address import client_address
 from common.loop_turns import turns_of_process
-from common.request_body import Charge
-from endpoints import bodies
-from endpoints.errors import BadRequest, BodyTooLarge
+from endpoints import bodies, credentials
+from endpoints.errors import BadRequest, BodyTooLarge, WrongMethod
 from endpoints.json_body import MAX_REST_BYTES, parse_upload
 from endpoints.json_fields import Message
 from endpoints.nul import require_no_nul
+from ingest.caller import Caller
 from ingest.uploads import decode_pool
+from ingest.uploads.upload_budget import UploadAccount
 
 LIMIT = "FLAMEWATCH_MAX_UPLOAD_BYTES"
 # Longer bodies, and compressed ones, are parsed in a thread. Parsing this many bytes takes 0.1 ms
@@ -27,31 +28,37 @@ _MOST_PARAMETERS = 20
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class UploadRequest:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadRequest(Caller):
+    """HTTP request of a caller, whose body is not read yet. Names of headers are in lower case."""
+
     method: str
     path: str
-    headers: Mapping[str, str]  # names in lower case
     query: Mapping[str, str]
-    peer: str
     receive: Receive
-    scope: Scope
+
+    @classmethod
+    def from_scope(cls, scope: Scope, receive: Receive) -> "UploadRequest":
+        """Raise BadRequest or BadField for an address that no endpoint accepts."""
+        require_no_nul([("the address", scope["path"])])
+        headers, query = headers_of(scope), _parse_query(scope["query_string"])
+        return cls(
+            credential=credentials.key_text(headers, query),
+            headers=headers,
+            peer=client_address(scope),
+            scope=scope,
+            method=scope["method"],
+            path=scope["path"],
+            query=query,
+            receive=receive,
+        )
+
+    def require_method(self, method: str) -> None:
+        if self.method != method:
+            raise WrongMethod(method)
 
 
-def of_scope(scope: Scope, receive: Receive) -> UploadRequest:
-    require_no_nul([("the address", scope["path"])])
-    return UploadRequest(
-        method=scope["method"],
-        path=scope["path"],
-        headers=headers_of(scope),
-        query=_query(scope["query_string"]),
-        peer=client_address(scope),
-        receive=receive,
-        scope=scope,
-    )
-
-
-def _query(text: bytes) -> dict[str, str]:
+def _parse_query(text: bytes) -> dict[str, str]:
     if not text:
         return {}
     try:
@@ -63,38 +70,38 @@ def _query(text: bytes) -> dict[str, str]:
 
 
 async def read_upload(
-    request: UploadRequest, project: int, read: Callable[[Message], T], charge: Charge
+    request: UploadRequest, account: UploadAccount, parse: Callable[[Message], T]
 ) -> T:
-    """Read the body and convert its JSON message by `read`, a pure function.
+    """Read the body and convert its JSON message by `parse`, a pure function.
 
     Charge and count as read_body does.
     """
-    body = await read_body(request, project, charge, json_bytes())
+    body = await read_body(request, account, json_bytes())
     if len(body) <= ON_LOOP_BYTES and "content-encoding" not in request.headers:
-        return read(parse_upload(body))
-    return await decode_pool.run(project, lambda: read(parse_upload(body)), len(body))
+        return parse(parse_upload(body))
+    return await decode_pool.run(account.project, lambda: parse(parse_upload(body)), len(body))
 
 
-async def read_body(request: UploadRequest, project: int, charge: Charge, allowed: int) -> bytes:
+async def read_body(request: UploadRequest, account: UploadAccount, allowed: int) -> bytes:
     """Return the body without its Content-Encoding.
 
     Charge the bytes of the body, and again those that a Content-Encoding unpacks to. Thread time
-    counts for the project (its pk). Raise BodyTooLarge above `allowed` bytes.
+    counts for the account's project. Raise BodyTooLarge above `allowed` bytes.
     """
     limit = LIMIT
     if allowed != settings.MAX_UPLOAD_BYTES:
         limit += f" ({settings.MAX_UPLOAD_BYTES:,} bytes of a profile, in base64 and JSON)"
     bodies.check_declared_size(request.headers, limit, allowed)
-    body = await bodies.read(request.receive, limit, allowed, charge)
-    await turns_of_process.wait(("project", project))
+    body = await bodies.read(request.receive, limit, allowed, account.charge)
+    await turns_of_process.wait(("project", account.project))
     if "content-encoding" in request.headers:
         unpack = partial(bodies.decoded, body, request.headers, limit, allowed)
-        body = await decode_pool.run(project, unpack, len(body))
-        charge(len(body))
+        body = await decode_pool.run(account.project, unpack, len(body))
+        account.charge(len(body))
     return body
 
 
-def check_size(profile: bytes) -> None:
+def require_profile_size(profile: bytes) -> None:
     """Raise BodyTooLarge if the profile alone, without the message around it, is over the limit."""
     if len(profile) > settings.MAX_UPLOAD_BYTES:
         raise BodyTooLarge(LIMIT, settings.MAX_UPLOAD_BYTES, len(profile))

@@ -4,10 +4,9 @@ Bytes are charged when they arrive, not when a request declares them in Content-
 declaration costs the client nothing, and twelve large ones would lock out all other clients.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
 
-from common.request_body import Charge
 from endpoints.errors import Overloaded
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
@@ -20,37 +19,22 @@ PROJECT_BYTES = 64 * 2**20
 class UploadBudget:
     """Bytes in memory by project. Not thread-safe: use from one event loop only."""
 
-    def __init__(self, total: int = TOTAL_BYTES, of_project: int = PROJECT_BYTES) -> None:
-        self._total, self._of_project = total, of_project
+    def __init__(self, total: int = TOTAL_BYTES, per_project: int = PROJECT_BYTES) -> None:
+        self._total, self._per_project = total, per_project
         self._charged = 0
         self._charged_by: dict[int, int] = {}
 
-    @contextmanager
-    def account(self, project: int) -> Iterator[Charge]:
-        """Yield a function that charges bytes to the project; release all of them on exit.
+    def account(self, project: int) -> "UploadAccount":
+        return UploadAccount(self, project)
 
-        The function raises Overloaded if the project, or all projects together, would exceed the
-        budget.
-        """
-        charged = 0
-
-        def charge(size: int) -> None:
-            nonlocal charged
-            self._charge(project, size)
-            charged += size
-
-        try:
-            yield charge
-        finally:
-            self._release(project, charged)
-
-    def _charge(self, project: int, size: int) -> None:
+    def charge(self, project: int, size: int) -> None:
+        """Raise Overloaded if the project, or all together, would exceed the budget."""
         already = self._charged_by.get(project, 0)
-        if already + size > self._of_project:
+        if already + size > self._per_project:
             rejections.note(project, RejectionReason.UPLOAD_MEMORY)
             raise Overloaded(
                 f"Uploads of this project in progress use {already:,} bytes of memory; the limit "
-                f"of a project is {self._of_project:,}. Try again later."
+                f"of a project is {self._per_project:,}. Try again later."
             )
         if self._charged + size > self._total:
             rejections.note(project, RejectionReason.SERVER_BUSY)
@@ -61,7 +45,7 @@ class UploadBudget:
         self._charged += size
         self._charged_by[project] = already + size
 
-    def _release(self, project: int, size: int) -> None:
+    def release(self, project: int, size: int) -> None:
         self._charged -= size
         left = self._charged_by.get(project, 0) - size
         if left > 0:
@@ -70,4 +54,34 @@ class UploadBudget:
             self._charged_by.pop(project, None)
 
 
-uploads = UploadBudget()
+class UploadAccount:
+    """Bytes that one upload has charged to its project; the end of the context releases them."""
+
+    __slots__ = ("_budget", "_charged", "project")
+
+    def __init__(self, budget: UploadBudget, project: int) -> None:
+        self._budget = budget
+        self._charged = 0
+        self.project = project  # Project.pk
+
+    def charge(self, size: int) -> None:
+        """Charge bytes that have arrived, or that the upload needs beside them.
+
+        Raise Overloaded, see UploadBudget.charge.
+        """
+        self._budget.charge(self.project, size)
+        self._charged += size
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._budget.release(self.project, self._charged)
+
+
+process_budget = UploadBudget()

@@ -55,7 +55,11 @@ def parse_upload_protobuf(body: bytes) -> None:
     messages.updated_upload(body)
     sent = messages.sent_profile(parts)
     offline = messages.offline_profile(parts)
-    assert offline.sent == sent
+    assert (offline.body, offline.labels, offline.duration_ns) == (
+        sent.body,
+        sent.labels,
+        sent.duration_ns,
+    )
     _check_times(offline)
 
 
@@ -85,7 +89,7 @@ def _check_times(profile: wire.OfflineProfile) -> None:
     found = upload.choose_start(claims, seeds.NOON, _MONTH, 10**10)
     if found.source is TimeSource.PROFILE:
         assert seeds.NOON - _MONTH <= found.time <= seeds.NOON + upload.MAX_TIME_AHEAD
-    orjson.dumps([profile.type, profile.sent.labels, profile.start_ns])
+    orjson.dumps([profile.type, profile.labels, profile.start_ns])
 
 
 def parse_handshake(body: bytes) -> None:
@@ -119,7 +123,7 @@ def receive_body(data: bytes) -> None:
     head, _, body = data.partition(b"\n\n")
     query, *lines = head.split(b"\n")
     headers = [(name.lower(), value) for name, _, value in (line.partition(b":") for line in lines)]
-    request = requests.of_scope(
+    request = requests.UploadRequest.from_scope(
         {"method": "POST", "path": "/v2", "query_string": query, "headers": headers},
         _receiver(body),
     )

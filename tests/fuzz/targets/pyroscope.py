@@ -40,7 +40,7 @@ Import = Callable[[bytes, CountMeaning], list[ImportedProfile]]
 
 def read_query(data: bytes) -> None:
     """Read the parameters of /ingest, and map the labels of the name to a deployment."""
-    query = read_ingest_query(requests._query(data), "")
+    query = read_ingest_query(requests._parse_query(data), "")
     assert query.duration_ns is None or query.duration_ns > 0
     assert query.sample_rate > 0
     mapped = map_pyroscope_labels(query.app.labels, Conversion([]), query.app.name, query.spy_name)

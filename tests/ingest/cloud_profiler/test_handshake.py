@@ -290,6 +290,6 @@ def test_a_fault_of_ours_is_500_without_its_text(
     def broken(*args: object) -> object:
         raise RuntimeError("the secret")
 
-    monkeypatch.setattr("ingest.agents.agent_seen", broken)
+    monkeypatch.setattr("ingest.caller.Caller.describe_agent", broken)
     error = assert_error_response(agent.handshake(), 500, "INTERNAL")
     assert "secret" not in error["message"]

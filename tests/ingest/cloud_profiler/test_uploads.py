@@ -13,7 +13,7 @@ from django.db import OperationalError
 from pytest_django import Settings
 
 from common import write_behind
-from ingest.cloud_profiler import names, uploads
+from ingest.cloud_profiler import endpoint, names
 from ingest.uploads.upload_budget import UploadBudget
 from profiles.models import Profile, TimeSource
 from profiles.storage import head
@@ -338,7 +338,7 @@ def test_a_database_that_is_away_is_503_and_comes_back(
 def test_too_many_bytes_in_flight_are_503(
     name: str, agent: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads, "uploads", UploadBudget(total=100, of_project=100))
+    monkeypatch.setattr(endpoint, "process_budget", UploadBudget(total=100, per_project=100))
     assert_error(agent.upload(name), 503, "UNAVAILABLE", "later")
 
 

@@ -7,38 +7,38 @@ from ingest.uploads.upload_budget import UploadBudget
 
 
 def test_released_bytes_may_be_charged_again() -> None:
-    budget = UploadBudget(total=100, of_project=100)
-    with budget.account(1) as charge:
-        charge(60)
+    budget = UploadBudget(total=100, per_project=100)
+    with budget.account(1) as account:
+        account.charge(60)
         with budget.account(1) as other, pytest.raises(Overloaded, match="of this project"):
-            other(41)
+            other.charge(41)
         with budget.account(1) as other:
-            other(40)
-    with budget.account(1) as charge:
-        charge(100)
+            other.charge(40)
+    with budget.account(1) as account:
+        account.charge(100)
 
 
 def test_a_project_has_its_share_and_leaves_the_rest_to_others() -> None:
-    budget = UploadBudget(total=100, of_project=40)
-    with budget.account(1) as charge, budget.account(2) as other:
-        charge(40)
+    budget = UploadBudget(total=100, per_project=40)
+    with budget.account(1) as account, budget.account(2) as other:
+        account.charge(40)
         with pytest.raises(Overloaded, match=r"use 40 bytes .* is 40\."):
-            charge(1)
-        other(40)
+            account.charge(1)
+        other.charge(40)
 
 
 def test_all_together_have_a_bound() -> None:
-    budget = UploadBudget(total=100, of_project=40)
+    budget = UploadBudget(total=100, per_project=40)
     with budget.account(1) as one, budget.account(2) as two, budget.account(3) as three:
-        one(40)
-        two(40)
+        one.charge(40)
+        two.charge(40)
         with pytest.raises(Overloaded, match="Uploads in progress use 80 bytes"):
-            three(21)
-        three(20)
+            three.charge(21)
+        three.charge(20)
 
 
 def test_an_announcement_costs_nothing_and_no_project_is_remembered() -> None:
-    budget = UploadBudget(total=100, of_project=40)
+    budget = UploadBudget(total=100, per_project=40)
     for project in range(50):
         with budget.account(project):
             pass

@@ -140,14 +140,14 @@ def test_a_deployment_over_quota_is_a_reason(project: Project) -> None:
 
 
 def test_memory_of_uploads_is_a_reason(project: Project) -> None:
-    budget = UploadBudget(total=100, of_project=40)
-    with budget.account(project.pk) as charge, pytest.raises(Overloaded):
-        charge(41)
+    budget = UploadBudget(total=100, per_project=40)
+    with budget.account(project.pk) as account, pytest.raises(Overloaded):
+        account.charge(41)
     with budget.account(1) as one, budget.account(2) as two, budget.account(project.pk) as third:
-        one(40)
-        two(40)
+        one.charge(40)
+        two.charge(40)
         with pytest.raises(Overloaded):
-            third(21)
+            third.charge(21)
     assert counted(project) == {"upload_memory": 1, "server_busy": 1}
 
 
