@@ -4,6 +4,7 @@ import re
 import subprocess
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from api.urls import urlpatterns
 from endpoints.params.parameter import Family, Parameter, Repeated
+from frontend.params.url_parameter import url_parameters
 from profiler_site.cli import command
 from tests.paths import ROOT
 
@@ -25,7 +27,7 @@ API = (
     *(f"api.resources.{name}" for name in ("deployments", "history", "profiles", "series", "top")),
 )
 PAGES_OF_SITE = (
-    *("frontend.queries.params", "frontend.queries.list_params"),
+    *("frontend.params.page_params", "frontend.params.list_params"),
     *(
         f"frontend.pages.{name}.params"
         for name in ("agents", "breakdown", "compare", "embed", "history", "profiles", "services")
@@ -79,7 +81,10 @@ def settings() -> set[str]:
 
 def parameters(*modules: ModuleType) -> set[str]:
     """Return the URL parameters that the modules declare or read, as the documentation has them."""
-    declared = [each for module in modules for each in vars(module).values()]
+    values = [each for module in modules for each in vars(module).values()]
+    classes = [each for each in values if isinstance(each, type) and is_dataclass(each)]
+    fields = [each for cls in classes for each in url_parameters(cls).values()]
+    declared = [*values, *(each.declaration for each in fields)]
     names = {each.name for each in declared if isinstance(each, (Parameter, Repeated))}
     return names | {f"{each.prefix}NAME" for each in declared if isinstance(each, Family)}
 

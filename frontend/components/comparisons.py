@@ -13,9 +13,10 @@ from django.utils.translation import gettext as _
 from endpoints.params.selection import LABEL
 from frontend.components.services import by_last_seen
 from frontend.components.versions import VersionMark, releases_of
-from frontend.queries.page_query import PageQuery
-from frontend.queries.params import DEFAULT_VIEW, PageParams, span_text, time_text
-from frontend.queries.restrictions import restrict
+from frontend.page_query import PageQuery
+from frontend.params.formats import span_text, time_text
+from frontend.params.page_params import DEFAULT_VIEW, PageParams
+from frontend.params.restrictions import restrict
 from profiles.query import MenuChoice, OptionsResult, ServiceName, SnapshotInfo
 
 _MOST_VERSIONS = 5

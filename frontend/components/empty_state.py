@@ -11,8 +11,8 @@ from frontend.components.display_names import type_name
 from frontend.components.filter_chips import NAMES
 from frontend.components.services import by_last_seen
 from frontend.components.units import format_count
-from frontend.queries.page_query import PageQuery
-from frontend.queries.params import PageParams
+from frontend.page_query import PageQuery
+from frontend.params.page_params import PageParams
 from profiles.query import (
     Coverage,
     GroupKind,

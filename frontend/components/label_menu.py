@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from frontend.components.display_names import label_name
 from frontend.components.picker import Item
-from frontend.queries.page_query import PageQuery
+from frontend.page_query import PageQuery
 from profiles.query import Grouping, GroupKind, OptionsResult
 
 LabelMenu = list[tuple[str, list[Item]]]  # (name of a group, its labels)

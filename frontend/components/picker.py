@@ -13,8 +13,9 @@ from frontend.components.display_names import type_name
 from frontend.components.services import by_last_seen
 from frontend.components.time_ranges import OFFERED, span_name
 from frontend.components.units import format_count, format_value
-from frontend.queries.form_address import TOGETHER
-from frontend.queries.params import PageParams, span_text, time_text
+from frontend.params.form_address import TOGETHER
+from frontend.params.formats import span_text, time_text
+from frontend.params.page_params import PageParams
 from profiles.query import DEFAULT_METRICS, Metric, OptionsResult, ServiceName
 from projects.profile_types import ProfileType
 

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from endpoints.params.selection import TimeRange
 from frontend.components.time_ranges import OFFERED, span_name
 from frontend.components.units import format_count
-from frontend.queries.params import span_text
+from frontend.params.formats import span_text
 from projects.models import Project
 from projects.usage.limits import limits_of
 

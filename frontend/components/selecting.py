@@ -3,8 +3,8 @@
 from frontend.components import display_names
 from frontend.components.picker import picker
 from frontend.components.restriction_chips import restriction_chips
-from frontend.queries.carried import carried_of
-from frontend.queries.page_query import PageQuery
+from frontend.page_query import PageQuery
+from frontend.params.page_links import carried_of
 from profiles.query import OptionsResult, Selection
 
 

@@ -8,14 +8,18 @@ from endpoints.params.lists import STEP
 from endpoints.params.reader import LenientReader
 from frontend.components.picker import Item
 from frontend.components.time_ranges import span_name
-from frontend.queries.notices import Notice
-from frontend.queries.params import span_text
+from frontend.params.formats import span_text
+from frontend.params.notices import Notice
+from frontend.params.url_parameter import declare_dependents
 
 STEPS = tuple(
     timedelta(seconds=seconds) for seconds in (60, 300, 900, 3600, 6 * 3600, 86400, 7 * 86400)
 )
 MOST_STEPS = 400
 _FEWEST = 24  # steps of a range when the URL gives no step
+
+
+declare_dependents([STEP.name], ["range", "span"])
 
 
 def default_step(span: timedelta) -> timedelta:

@@ -11,9 +11,10 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from frontend.queries.carried import Carried, carried_by
-from frontend.queries.restrictions import PAGES_OF_PROFILES
-from frontend.queries.view_address import DEPENDENTS, FAMILIES, changed_address, state_of
+from frontend.params import url_parameter
+from frontend.params.page_links import Carried, carried_by
+from frontend.params.restrictions import PAGES_OF_PROFILES
+from frontend.params.view_address import FAMILIES, changed_address, page_state
 
 register = template.Library()
 
@@ -54,7 +55,7 @@ def _changes(pairs: Sequence[str | Iterable[str]]) -> list[tuple[str, list[str]]
 
 def _url(context: RequestContext, changes: Iterable[tuple[str, list[str]]]) -> str:
     request: HttpRequest = context["request"]
-    address = state_of(request.GET)
+    address = page_state(request.GET)
     for name, values in changes:
         address = changed_address(address, name, values)
     return f"?{address.urlencode()}"
@@ -100,7 +101,7 @@ def rest_of_address(context: RequestContext, names: str) -> SafeString:
     request: HttpRequest = context["request"]
     rest = [
         (name, value)
-        for name, values in state_of(request.GET).lists()
+        for name, values in page_state(request.GET).lists()
         for value in values
         if name not in own and not name.startswith(families)
     ]
@@ -110,4 +111,6 @@ def rest_of_address(context: RequestContext, names: str) -> SafeString:
 @register.simple_tag
 def dependents() -> SafeString:
     """Write the table of dependent parameters for shell/view_address.js."""
-    return format_html('<meta name="dependents" content="{}">', json.dumps(DEPENDENTS))
+    return format_html(
+        '<meta name="dependents" content="{}">', json.dumps(url_parameter.dependents())
+    )

@@ -11,7 +11,7 @@ from frontend.components.units import (
     separators,
     unit_words,
 )
-from frontend.queries.params import time_text
+from frontend.params.formats import time_text
 
 register = template.Library()
 

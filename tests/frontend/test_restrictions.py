@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from frontend.queries.restrictions import PAGES_OF_PROFILES, RESTRICTIONS, reason_of, restriction_of
+from frontend.params.restrictions import PAGES_OF_PROFILES, RESTRICTIONS, reason_of, restriction_of
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.query import QueryContext, Selection, View, take_snapshot
 from profiles.storage.insert import insert

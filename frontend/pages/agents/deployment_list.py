@@ -11,7 +11,7 @@ from frontend.components.pagination import Pages, pages_of
 from frontend.components.services import LATELY
 from frontend.pages.agents.agent_list import SEEN_WITHIN
 from frontend.pages.agents.params import AgentQuery
-from frontend.queries.params import span_text
+from frontend.params.formats import span_text
 from profiles.query import QueryContext, run_deployment_counts
 from projects.models import Deployment, Project, running_agents
 from projects.profile_types import NEVER_REQUESTED, ProfileType

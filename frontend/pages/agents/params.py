@@ -9,8 +9,9 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import SERVICE
-from frontend.queries.list_params import FIND, PAGE
-from frontend.queries.notices import replacements_of
+from frontend.params.list_params import FIND, PAGE
+from frontend.params.notices import replacements_of
+from frontend.params.url_parameter import format_parameters, read_parameters, url_parameter
 
 STATES: dict[str, Promise] = {
     "all": pgettext_lazy("agents", "all"),
@@ -34,35 +35,22 @@ STATE = parameter.choice("state", "State of the agents", [*STATES])
 
 @dataclass(frozen=True, slots=True)
 class AgentQuery:
-    show: str = SHOW.default
-    find: str = ""
-    service: str = ""
-    state: str = STATE.default
-    page: int = PAGE.default
+    show: str = url_parameter(SHOW)
+    find: str = url_parameter(FIND)
+    service: str = url_parameter(SERVICE)
+    state: str = url_parameter(STATE)
+    page: int = url_parameter(PAGE)
 
     def address(self, **changed: str | int) -> str:
         """Return the query string with some parameters changed, on page one unless given."""
-        changed_query = replace(self, **({"page": 1} | changed))  # type: ignore[arg-type]
-        default = AgentQuery()
-        said = {
-            name: value
-            for name in ("show", "find", "service", "state", "page")
-            if (value := getattr(changed_query, name)) != getattr(default, name)
-        }
-        return f"?{urlencode(said)}"
+        query = replace(self, **({"page": 1} | changed))  # type: ignore[arg-type]
+        return f"?{urlencode(format_parameters(query))}"
 
     @property
     def filtered(self) -> bool:
         return bool(self.find or self.service or self.state != "all")
 
 
-def read(of: LenientReader) -> tuple[AgentQuery, list[str]]:
+def read(reader: LenientReader) -> tuple[AgentQuery, list[str]]:
     """Read the parameters; return them with a notice for each invalid one."""
-    query = AgentQuery(
-        show=of.read(SHOW),
-        find=of.read(FIND),
-        service=of.read(SERVICE),
-        state=of.read(STATE),
-        page=of.read(PAGE),
-    )
-    return query, replacements_of(of)
+    return read_parameters(AgentQuery, reader), replacements_of(reader)

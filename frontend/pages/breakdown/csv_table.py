@@ -1,7 +1,7 @@
 """CSV file of a breakdown: the sums of each value, and of the previous period."""
 
 from frontend.pages.breakdown.params import BreakdownQuery
-from frontend.queries.params import time_text
+from frontend.params.formats import time_text
 from profiles.query import SeriesResult
 
 

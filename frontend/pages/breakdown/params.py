@@ -2,23 +2,20 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from operator import attrgetter
 from urllib.parse import urlencode
 
 from endpoints.params import parameter, values
-from endpoints.params.lists import GROUP_BY
+from endpoints.params.lists import GROUP_BY, STEP
 from endpoints.params.parameter import Repeated
 from endpoints.params.reader import LenientReader
 from frontend.components.time_steps import default_step, read_step
-from frontend.queries.list_params import PAGE
-from frontend.queries.notices import notices_of
-from frontend.queries.params import (
-    DEFAULT_VIEW,
-    OTHER_MEANINGS,
-    PageParams,
-    page_params,
-    span_text,
-)
-from frontend.queries.restrictions import restrict
+from frontend.params.formats import span_text
+from frontend.params.list_params import PAGE
+from frontend.params.notices import notices_of
+from frontend.params.page_params import PageParams
+from frontend.params.restrictions import read_data_params
+from frontend.params.url_parameter import format_parameters, read_parameters, url_parameter
 from profiles.query import Grouping, GroupKind
 
 DEFAULT_GROUPING = Grouping(GroupKind.VERSION)
@@ -31,11 +28,16 @@ COMPARE = parameter.flag("compare", "`1` leads to the comparison of two picked v
 @dataclass(frozen=True, slots=True)
 class BreakdownQuery:
     params: PageParams
-    group_by: Grouping = DEFAULT_GROUPING
-    step: timedelta | None = None  # None: chosen by the length of the range
-    sort: str = SORTS[0]
-    reverse: bool = False
-    page: int = 1  # of the table
+    group_by: Grouping = url_parameter(
+        GROUP_BY,
+        default=DEFAULT_GROUPING,
+        format=attrgetter("parameter"),
+        depends_on=["service"],
+    )
+    # None: chosen by the length of the range
+    step: timedelta | None = url_parameter(STEP, format=span_text)
+    sort: str = url_parameter(SORT)
+    page: int = url_parameter(PAGE)  # of the table
 
     @property
     def shown_step(self) -> timedelta:
@@ -43,21 +45,7 @@ class BreakdownQuery:
 
     def parameters(self) -> str:
         """Return the query string of the whole state, without parameters that have defaults."""
-        own = [
-            ("group_by", self.group_by.parameter if self.group_by != DEFAULT_GROUPING else ""),
-            ("step", span_text(self.step) if self.step else ""),
-            ("sort", self.sort_text),
-            ("page", f"{self.page}" if self.page > 1 else ""),
-        ]
-        said = urlencode([pair for pair in own if pair[1]])
-        return "&".join(filter(None, [self.params.parameters(), said]))
-
-    @property
-    def sort_text(self) -> str:
-        """Return the value of the `sort` parameter; "" for the default."""
-        if self.reverse:
-            return f"-{self.sort}"
-        return self.sort if self.sort != SORTS[0] else ""
+        return urlencode([*self.params.pairs(), *format_parameters(self)])
 
     def only(self, value: str | None) -> PageParams:
         """Return the parameters of another page that shows one value of the label, None: unset."""
@@ -68,16 +56,9 @@ class BreakdownQuery:
         return replace(self.params, unset=unset).narrowed_to(self.group_by, values)
 
 
-def read(of: LenientReader, now: datetime) -> tuple[BreakdownQuery, tuple[str, ...]]:
+def read(reader: LenientReader, now: datetime) -> tuple[BreakdownQuery, tuple[str, ...]]:
     """Read the parameters; return them with a notice for each invalid one."""
-    plain = restrict(page_params(of.without(*OTHER_MEANINGS), now).of_the_data(), "breakdown")
-    sort = of.read(SORT)
-    query = BreakdownQuery(
-        params=replace(plain, view=DEFAULT_VIEW, root=None),
-        group_by=of.read(GROUP_BY) or DEFAULT_GROUPING,
-        step=read_step(of, plain.span),
-        sort=sort.removeprefix("-"),
-        reverse=sort.startswith("-"),
-        page=of.read(PAGE),
-    )
-    return query, notices_of(of)
+    params = read_data_params(reader, now, "breakdown")
+    step = read_step(reader, params.span)
+    query = read_parameters(BreakdownQuery, reader, params=params, step=step)
+    return query, notices_of(reader)

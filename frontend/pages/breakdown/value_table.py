@@ -7,6 +7,7 @@ from frontend.components.rates import Rate
 from frontend.components.units import format_delta_percent, format_value
 from frontend.pages.breakdown.chart import CHARTED
 from frontend.pages.breakdown.params import SORTS, BreakdownQuery
+from frontend.params.formats import is_reversed, next_sort, sort_column
 from profiles.query import GroupSeries, SeriesResult
 
 
@@ -48,13 +49,11 @@ def value_name(value: str | None) -> str:
 
 def sort_heading(query: BreakdownQuery, column: str) -> SortHeading:
     """Return a heading, whose link reverses the current column; numbers descend, names ascend."""
-    if query.sort != column:
-        return SortHeading("" if column == SORTS[0] else column, "")
-    ascends = query.reverse if column != "name" else not query.reverse
-    back = "" if column == SORTS[0] else column
-    return SortHeading(
-        back if query.reverse else f"-{column}", "ascending" if ascends else "descending"
-    )
+    link = next_sort(query.sort, column, SORTS[0])
+    if sort_column(query.sort) != column:
+        return SortHeading(link, "")
+    ascends = is_reversed(query.sort) != (column == "name")
+    return SortHeading(link, "ascending" if ascends else "descending")
 
 
 def value_rows(
@@ -96,7 +95,8 @@ def value_rows(
             "name": value_name(each.value),
         }
         keyed.append((keys, row))
-    keyed.sort(key=lambda pair: pair[0][query.sort], reverse=query.reverse)
+    column = sort_column(query.sort)
+    keyed.sort(key=lambda pair: pair[0][column], reverse=is_reversed(query.sort))
     return [row for _keys, row in keyed]
 
 

@@ -14,12 +14,12 @@ from django.views.decorators.vary import vary_on_headers
 from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
 from frontend.http.fragments import text_error, wants_fragment
+from frontend.page_query import DEADLINE_SECONDS, options_of, page_query, query_context
 from frontend.pages.breakdown import view_model as breakdown_page
 from frontend.pages.breakdown.csv_table import columns, table
 from frontend.pages.breakdown.params import COMPARE, PICK, read
-from frontend.queries.form_address import redirect_form
-from frontend.queries.page_query import DEADLINE_SECONDS, options_of, page_query, query_context
-from frontend.queries.params import ParsedParams
+from frontend.params.form_address import redirect_form
+from frontend.params.page_params import ParsedParams
 from profiles.query import DeadlinePassed, InvalidQuery
 from projects.access import may_annotate, membership, project_for
 

@@ -24,6 +24,14 @@ from frontend.components.time_ranges import span_name
 from frontend.components.time_steps import steps_menu
 from frontend.components.units import format_value
 from frontend.components.versions import releases_in
+from frontend.page_query import (
+    DEADLINE_SECONDS,
+    PageQuery,
+    metric_named,
+    metric_notice,
+    options_of,
+    page_query,
+)
 from frontend.pages.breakdown.chart import CHARTED, chart
 from frontend.pages.breakdown.params import SORTS, BreakdownQuery
 from frontend.pages.breakdown.value_table import (
@@ -33,16 +41,8 @@ from frontend.pages.breakdown.value_table import (
     value_name,
     value_rows,
 )
-from frontend.queries.page_query import (
-    DEADLINE_SECONDS,
-    PageQuery,
-    metric_named,
-    metric_notice,
-    options_of,
-    page_query,
-)
-from frontend.queries.params import ParsedParams
-from frontend.queries.view_address import SIDE
+from frontend.params.page_params import ParsedParams
+from frontend.params.view_address import SIDE
 from profiles.query import (
     MAX_SERIES,
     DeadlinePassed,

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import SERVICE, TYPE, read_range
-from frontend.queries.page_query import query_context
+from frontend.page_query import query_context
 from profiles.query import InvalidQuery, run_calendar
 from projects.access import project_for
 

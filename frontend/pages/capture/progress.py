@@ -9,10 +9,10 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from endpoints.params import parameter
-from frontend.addresses import flame_url
 from frontend.components.display_names import type_name
 from frontend.pages.agents.agent_list import name_of
-from frontend.queries.params import PageParams
+from frontend.params.page_links import flame_url
+from frontend.params.page_params import PageParams
 from profiles.query import DeadlinePassed, QueryContext, Selection, run_profiles
 from projects.models import Project
 from projects.profile_types import INSTANTANEOUS, ProfileType

@@ -14,10 +14,10 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.middleware import HtmxDetails
 
 from endpoints.params.reader import LenientReader
-from frontend.addresses import flame_url
+from frontend.page_query import query_context
 from frontend.pages.capture.progress import CAPTURE, CaptureProgress, capture_progress
-from frontend.queries.page_query import query_context
-from frontend.queries.params import PageParams, page_params
+from frontend.params.page_links import flame_url
+from frontend.params.page_params import PageParams, page_params
 from projects.access import may_capture, membership, project_for
 from projects.models import Member, Project, User
 from projects.usage.quota_reached import QuotaReached

@@ -25,16 +25,23 @@ from endpoints.params.selection import (
     WEIGHTS,
     ZONE,
 )
-from frontend.queries.notices import notices_of
-from frontend.queries.params import (
-    ALL_ROWS,
+from frontend.params.notices import notices_of
+from frontend.params.page_params import (
     DEFAULT_VIEW,
-    OTHER_MEANINGS,
+    FLAME_PAGE_NAMES,
+    SEARCH,
     SNAPSHOT,
     PageParams,
     page_params,
 )
-from frontend.queries.restrictions import restrict
+from frontend.params.restrictions import restrict
+from frontend.params.url_parameter import (
+    declare_dependents,
+    format_parameters,
+    read_parameters,
+    url_flag,
+    url_parameter,
+)
 
 PREFIX = "b."
 _RANGE = frozenset({SPAN.name, END.name, FROM.name, TO.name})
@@ -55,11 +62,14 @@ RELATIVE = "relative"
 VALUES = parameter.choice(
     "values", "`relative` shows shares instead of values", ("absolute", RELATIVE)
 )
-REAL = parameter.flag("real", "`1` shows significant changes only")
 SORT = parameter.sort("sort", "Column that sorts the changes", SORTS)
 NEW = parameter.flag("new", "`1` leads to a new comparison, whose sides have the same range")
 # The graph checks the id itself.
 FRAME = parameter.text("frame", "Id of the node that the graph zooms to", 16)
+
+
+declare_dependents([f"{PREFIX}{each.name}" for each in (ZONE, VERSION, UNSET)], ["service"])
+declare_dependents([f"{PREFIX}{each.name}" for each in (WEIGHT, WEIGHTS)], ["type"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,28 +77,20 @@ class CompareQuery:
     baseline: PageParams
     selected: PageParams
     before: bool  # the baseline is the range of the same length just before the selected one
-    view: str = VIEWS[0]
-    relative: bool = False  # shares of each side's total instead of values
-    real: bool = False  # only significant changes
-    sort: str = SORTS[0]
-    reverse: bool = False
-    all_rows: bool = False
-    search: str = ""
+    view: str = url_parameter(SIDE)
+    # shares of each side's total instead of values
+    relative: bool = url_parameter(VALUES, default=False, format=lambda _: RELATIVE)
+    real: bool = url_flag("real", "`1` shows significant changes only")
+    sort: str = url_parameter(SORT)
+    all_rows: bool = url_flag("all", "`1` shows every row of the list of changes")
+    search: str = url_parameter(SEARCH)
 
     def parameters(self) -> str:
         return "&".join(filter(None, [self.of_sides(), self.of_page()]))
 
     def of_page(self) -> str:
         """Return the parameters that affect only how the page shows the compared data."""
-        own = [
-            ("side", self.view if self.view != VIEWS[0] else ""),
-            ("values", RELATIVE if self.relative else ""),
-            ("real", "1" if self.real else ""),
-            ("sort", self.sort_text),
-            ("all", "1" if self.all_rows else ""),
-            ("search", self.search),
-        ]
-        return urlencode([(name, value) for name, value in own if value])
+        return urlencode(format_parameters(self))
 
     def of_sides(self) -> str:
         """Return the parameters that define the compared data."""
@@ -107,16 +109,6 @@ class CompareQuery:
     def unrooted(self) -> "CompareQuery":
         baseline, selected = (replace(side, root=None) for side in (self.baseline, self.selected))
         return replace(self, baseline=baseline, selected=selected)
-
-    def sorted_by(self, column: str) -> "CompareQuery":
-        return replace(self, sort=column, reverse=self.sort == column and not self.reverse)
-
-    @property
-    def sort_text(self) -> str:
-        """Return the value of the `sort` parameter; "" for the default."""
-        if self.reverse:
-            return f"-{self.sort}"
-        return self.sort if self.sort != SORTS[0] else ""
 
     def _overrides(self) -> str:
         """Return the overrides of the baseline.
@@ -137,32 +129,28 @@ class CompareQuery:
         return urlencode(said)
 
 
-def read(of: LenientReader, now: datetime) -> tuple[CompareQuery, tuple[str, ...]]:
+def read(reader: LenientReader, now: datetime) -> tuple[CompareQuery, tuple[str, ...]]:
     """Read the parameters; return them with a notice for each invalid one."""
-    params = page_params(of.without(*OTHER_MEANINGS), now)
+    params = page_params(reader.without(*FLAME_PAGE_NAMES), now)
     selected = _plain(params)
-    own = {name.removeprefix(PREFIX) for name in of.names if name.startswith(PREFIX)}
+    own = {name.removeprefix(PREFIX) for name in reader.names if name.startswith(PREFIX)}
     before = not any(_differs(name) for name in own)
     baseline = replace(selected, end=(selected.end or now) - selected.span)
     if not before:
-        baseline = _plain(page_params(_of_baseline(of, selected, own), now))
-    sort = of.read(SORT)
-    query = CompareQuery(
+        baseline = _plain(page_params(_baseline_reader(reader, selected, own), now))
+    query = read_parameters(
+        CompareQuery,
+        reader,
         baseline=baseline,
         selected=selected,
         before=before,
-        view=of.read(SIDE),
-        relative=of.read(VALUES) == RELATIVE,
-        real=of.read(REAL),
-        sort=sort.removeprefix("-"),
-        reverse=sort.startswith("-"),
-        all_rows=of.read(ALL_ROWS),
+        relative=reader.read(VALUES) == RELATIVE,
         search=params.search,
     )
-    return query, notices_of(of)
+    return query, notices_of(reader)
 
 
-def _of_baseline(of: LenientReader, selected: PageParams, own: set[str]) -> LenientReader:
+def _baseline_reader(reader: LenientReader, selected: PageParams, own: set[str]) -> LenientReader:
     """Return the selected side's parameters with the overrides of the baseline applied.
 
     Values of a label also override that the selected side has none of it.
@@ -171,8 +159,8 @@ def _of_baseline(of: LenientReader, selected: PageParams, own: set[str]) -> Leni
     parameters[UNSET.name] = [name for name in parameters.get(UNSET.name, ()) if name not in own]
     if {FROM.name, TO.name} & own:
         parameters = {name: found for name, found in parameters.items() if name not in _RANGE}
-    overrides = {name: of.all(f"{PREFIX}{name}") for name in own if _differs(name)}
-    return of.replaced(parameters | overrides)
+    overrides = {name: reader.all(f"{PREFIX}{name}") for name in own if _differs(name)}
+    return reader.replaced(parameters | overrides)
 
 
 def _plain(params: PageParams) -> PageParams:

@@ -8,7 +8,7 @@ from frontend.components.comparisons import MENU_OF_SELECTED
 from frontend.components.picker import LabelField, Picker
 from frontend.components.restriction_chips import RestrictionChip, restriction_chips
 from frontend.pages.compare.params import CompareQuery
-from frontend.queries.params import PageParams
+from frontend.params.page_params import PageParams
 
 _MENU_IDS = ("labels-of-baseline", MENU_OF_SELECTED)
 _OF_BOTH = frozenset({"metric"})  # restrictions that the sides have in common

@@ -19,13 +19,13 @@ from django.views.decorators.http import require_safe
 from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
 from frontend.http.fragments import text_error
+from frontend.page_query import DEADLINE_SECONDS, query_context
 from frontend.pages.compare import view_model as compare_page
 from frontend.pages.compare.changes import columns, table
 from frontend.pages.compare.comparison import found_or_compared
 from frontend.pages.compare.params import FRAME, NEW, RELATIVE, VALUES, VIEWS, read
-from frontend.queries.form_address import redirect_form
-from frontend.queries.page_query import DEADLINE_SECONDS, query_context
-from frontend.queries.params import SEEN
+from frontend.params.form_address import redirect_form
+from frontend.params.page_params import SEEN
 from profiles.query import (
     CompareResult,
     DeadlinePassed,

@@ -15,13 +15,7 @@ from frontend.components.picker import Picker, SampleLabelValues, picker
 from frontend.components.selecting import name_context
 from frontend.components.units import format_count, format_delta, format_value
 from frontend.components.versions import releases_of
-from frontend.pages.compare.changes import Changes, changes
-from frontend.pages.compare.comparison import Pair, compared, seen_of
-from frontend.pages.compare.params import SORTS, CompareQuery
-from frontend.pages.compare.side_labels import chips_of_both, side_labels
-from frontend.pages.flame.list_search import ALONE
-from frontend.queries.carried import carried_of
-from frontend.queries.page_query import (
+from frontend.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
     metric_named,
@@ -30,8 +24,15 @@ from frontend.queries.page_query import (
     options_of,
     page_query,
 )
-from frontend.queries.params import PageParams, ParsedParams
-from frontend.queries.restrictions import restrict
+from frontend.pages.compare.changes import Changes, changes
+from frontend.pages.compare.comparison import Pair, compared, seen_of
+from frontend.pages.compare.params import SORTS, CompareQuery
+from frontend.pages.compare.side_labels import chips_of_both, side_labels
+from frontend.pages.flame.list_search import ALONE
+from frontend.params.formats import is_reversed, next_sort, sort_column
+from frontend.params.page_links import carried_of
+from frontend.params.page_params import PageParams, ParsedParams
+from frontend.params.restrictions import restrict
 from profiles.query import (
     CompareResult,
     DeadlinePassed,
@@ -282,8 +283,8 @@ def _changes(result: CompareResult, query: CompareQuery) -> Changes:
         result,
         relative=query.relative,
         real=query.real,
-        sort=query.sort,
-        reverse=query.reverse,
+        sort=sort_column(query.sort),
+        reverse=is_reversed(query.sort),
         whole=query.all_rows,
         search=query.search if query.view == ALONE else "",
     )
@@ -291,14 +292,15 @@ def _changes(result: CompareResult, query: CompareQuery) -> Changes:
 
 def _columns(query: CompareQuery) -> dict[str, CompareColumn]:
     return {
-        key: CompareColumn(key, query.sorted_by(key).sort_text, _order(query, key)) for key in SORTS
+        key: CompareColumn(key, next_sort(query.sort, key, SORTS[0]), _order(query, key))
+        for key in SORTS
     }
 
 
 def _order(query: CompareQuery, key: str) -> str:
-    if query.sort != key:
+    if sort_column(query.sort) != key:
         return ""
-    return "ascending" if query.reverse != (key == "name") else "descending"
+    return "ascending" if is_reversed(query.sort) != (key == "name") else "descending"
 
 
 def _empty(result: CompareResult, query: CompareQuery, url: str) -> EmptyStateLinks | None:

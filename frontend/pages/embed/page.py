@@ -22,12 +22,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from endpoints.params.reader import LenientReader
-from frontend.addresses import flame_url
 from frontend.http.forbidden import require_may_change
 from frontend.http.fragments import wants_fragment
 from frontend.pages.embed.params import LEVELS, MAX_LEVELS, MAX_WIDTH, MIN_WIDTH, THEME, WIDTH
 from frontend.pages.embed.urls import PREFIX
-from frontend.queries.params import PageParams, page_params
+from frontend.params.page_links import flame_url
+from frontend.params.page_params import PageParams, page_params
 from projects.access import may_change, may_embed, membership
 from projects.credentials import embed_tokens
 from projects.credentials.embed_tokens import QueryTooLong

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from endpoints.params.lists import FUNCTION_SORT
 from frontend.components.display_names import metric_name
 from frontend.components.downloads import ENDINGS
 from frontend.components.label_menu import LabelMenu
 from frontend.components.picker import Item
-from frontend.queries.params import PageParams
+from frontend.params.formats import is_reversed, next_sort
+from frontend.params.page_params import PageParams
 from profiles.query import Metric, TopResult
 from projects.models import Project
 
@@ -24,7 +26,7 @@ class ControlChoice:
 
 @dataclass(frozen=True, slots=True)
 class SortColumn:
-    key: str  # PageParams.sort; "" if the column is sorted with the one before it
+    key: str  # PageParams.sort_column; "" if the column is sorted with the one before it
     name: str
     sort: str  # value of the `sort` parameter
     order: str  # "ascending", "descending", or "" if not sorted by this column
@@ -117,14 +119,18 @@ def columns(params: PageParams) -> list[SortColumn]:
     found, before = [], ""
     for key, name, numeric in shown:
         by = key or before
-        order = _order(params) if key == params.sort else ""
-        found.append(SortColumn(key, name, params.sorted_by(by).sort_text, order, numeric))
+        order = _order(params) if key == params.sort_column else ""
+        found.append(
+            SortColumn(key, name, next_sort(params.sort, by, FUNCTION_SORT.default), order, numeric)
+        )
         before = by
     return found
 
 
 def _order(params: PageParams) -> str:
-    return "ascending" if params.reverse != (params.sort == "name") else "descending"
+    return (
+        "ascending" if is_reversed(params.sort) != (params.sort_column == "name") else "descending"
+    )
 
 
 def downloads(params: PageParams, project: Project) -> list[Download]:

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_safe
 from endpoints.params.reader import LenientReader
 from frontend.components.downloads import ENDINGS, download_name
 from frontend.http.fragments import text_error
-from frontend.queries.page_query import DEADLINE_SECONDS, find_metric, query_context
-from frontend.queries.params import page_params
+from frontend.page_query import DEADLINE_SECONDS, find_metric, query_context
+from frontend.params.page_params import page_params
 from profiles.query import (
     DeadlinePassed,
     ExportFile,

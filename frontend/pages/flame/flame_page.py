@@ -18,11 +18,7 @@ from frontend.components.picker import Picker, picker
 from frontend.components.range_menu import RangeMenu
 from frontend.components.restriction_chips import RestrictionChip, restriction_chips
 from frontend.components.units import format_count, format_percent, format_value
-from frontend.pages.flame import summary
-from frontend.pages.flame.controls import Controls, controls
-from frontend.pages.flame.function_pages import FunctionsPage, functions_page
-from frontend.pages.flame.merged_tree import MergedPage, address_of, cache_merged, merged
-from frontend.queries.page_query import (
+from frontend.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
     metric_named,
@@ -30,8 +26,13 @@ from frontend.queries.page_query import (
     options_of,
     seen_of,
 )
-from frontend.queries.params import DEFAULT_VIEW, PageParams, page_params
-from frontend.queries.restrictions import restrict
+from frontend.pages.flame import summary
+from frontend.pages.flame.controls import Controls, controls
+from frontend.pages.flame.function_pages import FunctionsPage, functions_page
+from frontend.pages.flame.merged_tree import MergedPage, address_of, cache_merged, merged
+from frontend.params.page_links import flame_url
+from frontend.params.page_params import DEFAULT_VIEW, PageParams, page_params
+from frontend.params.restrictions import restrict
 from profiles.query import (
     Coverage,
     FocusResult,
@@ -160,7 +161,7 @@ def _nearest(
 
 def not_in_time(project: Project, params: PageParams) -> EmptyStateLinks:
     """Return the empty state for queries that did not finish within DEADLINE_SECONDS."""
-    return with_links(empty_state.deadline_state(params, DEADLINE_SECONDS), reverse_flame(project))
+    return with_links(empty_state.deadline_state(params, DEADLINE_SECONDS), flame_url(project))
 
 
 def _assembled(
@@ -220,7 +221,7 @@ def _narrowed(of: PageQuery) -> list[str]:
 def _live_url(of: PageQuery) -> str:
     if of.snapshot is None or of.snapshot.is_file:
         return ""
-    return f"{reverse_flame(of.project)}?{of.snapshot.query}"
+    return f"{flame_url(of.project)}?{of.snapshot.query}"
 
 
 def _history_url(of: PageQuery) -> str:
@@ -242,18 +243,16 @@ def _splits(of: PageQuery, options: OptionsResult, samples: Iterable[str]) -> La
 def _empty(of: PageQuery, options: OptionsResult, results: MergedPage) -> EmptyStateLinks | None:
     coverage = results.top.coverage
     if not coverage.profiles:
-        return with_links(no_profiles(of, options), reverse_flame(of.project))
+        return with_links(no_profiles(of, options), flame_url(of.project))
     if not coverage.total:
-        return with_links(
-            empty_state.without_values(of.selection, coverage), reverse_flame(of.project)
-        )
+        return with_links(empty_state.without_values(of.selection, coverage), flame_url(of.project))
     if results.top.rows:
         return None
     if of.params.selects_samples and not of.params.filters and not of.params.focus:
-        return with_links(empty_state.without_samples(of.params), reverse_flame(of.project))
+        return with_links(empty_state.without_samples(of.params), flame_url(of.project))
     if of.params.focus:
-        return with_links(empty_state.out_of_focus(of.params), reverse_flame(of.project))
-    return with_links(empty_state.filtered_away(of.params), reverse_flame(of.project))
+        return with_links(empty_state.out_of_focus(of.params), flame_url(of.project))
+    return with_links(empty_state.filtered_away(of.params), flame_url(of.project))
 
 
 def _average(top: TopResult) -> summary.Average | None:
@@ -297,10 +296,6 @@ def _heights(results: MergedPage) -> GraphHeights:
     # The function itself is only the root of its callees.
     callers = max(0, found.levels_of_callers - 1)
     return GraphHeights(_LEVEL_HEIGHT * callers, _LEVEL_HEIGHT * found.levels_of_callees)
-
-
-def reverse_flame(project: Project) -> str:
-    return reverse("flame", args=[project.project_id])
 
 
 def tree_url(of: PageQuery, seen: str) -> str:

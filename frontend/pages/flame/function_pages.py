@@ -5,12 +5,13 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from frontend.addresses import flame_url
 from frontend.pages.flame.controls import SortColumn, columns
 from frontend.pages.flame.function_list import FunctionList, function_list
 from frontend.pages.flame.list_search import ALONE, listed
 from frontend.pages.flame.merged_tree import MergedPage, address_of
-from frontend.queries.params import PageParams
+from frontend.params.formats import is_reversed
+from frontend.params.page_links import flame_url
+from frontend.params.page_params import PageParams
 from profiles.query import QueryContext
 from projects.models import Project
 
@@ -41,7 +42,9 @@ def functions_page(
     # After filters, samples and focus, but of all frames: the search and the zoom leave it.
     drawn_total = sum(row.self for row in results.top.rows)
     rows_page = None if params.all_rows else page
-    shown = function_list(found.top, drawn_total, params.sort, params.reverse, rows_page)
+    shown = function_list(
+        found.top, drawn_total, params.sort_column, is_reversed(params.sort), rows_page
+    )
     here = reverse("flame_functions", args=[project.project_id])
     further = f"{_address(params, seen)}&page={page + 1}"
     apart = replace(params, focus="", root=None, frame="", view="flame", search="", all_rows=False)
@@ -59,8 +62,7 @@ def functions_page(
 
 
 def _address(params: PageParams, seen: str) -> str:
-    sort = f"-{params.sort}" if params.reverse else params.sort
     # The list alone has no graph whose zoom it could follow.
     frame = params.frame if params.view != ALONE else ""
-    shown = [("sort", sort), ("search", params.search), ("frame", frame)]
+    shown = [("sort", params.sort), ("search", params.search), ("frame", frame)]
     return f"{address_of(params, seen)}&{urlencode([pair for pair in shown if pair[1]])}"

@@ -14,9 +14,9 @@ from endpoints.params.reader import LenientReader
 from endpoints.params.view import MAX_NAME
 from frontend.components.source_links import source_links, source_version
 from frontend.http.fragments import text_error
+from frontend.page_query import DEADLINE_SECONDS, find_metric, query_context
 from frontend.pages.flame.lines_table import lines_table
-from frontend.queries.page_query import DEADLINE_SECONDS, find_metric, query_context
-from frontend.queries.params import page_params
+from frontend.params.page_params import page_params
 from profiles.query import DeadlinePassed, InvalidQuery, run_lines
 from projects.access import membership
 

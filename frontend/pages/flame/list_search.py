@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from frontend.pages.flame.merged_tree import MergedPage
-from frontend.queries.params import PageParams
+from frontend.params.page_params import PageParams
 from profiles.query import (
     BadFilterPattern,
     QueryContext,

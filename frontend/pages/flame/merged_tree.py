@@ -3,8 +3,8 @@
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from frontend.queries.page_query import find_metric, seen_of
-from frontend.queries.params import PageParams
+from frontend.page_query import find_metric, seen_of
+from frontend.params.page_params import PageParams
 from profiles.query import (
     FocusResult,
     Metric,

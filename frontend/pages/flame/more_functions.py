@@ -11,11 +11,11 @@ from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
 from frontend.http.fragments import text_error
+from frontend.page_query import DEADLINE_SECONDS, query_context
 from frontend.pages.flame.function_pages import functions_page
 from frontend.pages.flame.merged_tree import found_or_merged
-from frontend.queries.list_params import PAGE
-from frontend.queries.page_query import DEADLINE_SECONDS, query_context
-from frontend.queries.params import SEEN, page_params
+from frontend.params.list_params import PAGE
+from frontend.params.page_params import SEEN, page_params
 from profiles.query import DeadlinePassed, InvalidQuery
 from projects.access import project_for
 

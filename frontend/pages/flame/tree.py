@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
+from frontend.page_query import DEADLINE_SECONDS, query_context
 from frontend.pages.flame.merged_tree import MergedPage, found_or_merged
-from frontend.queries.page_query import DEADLINE_SECONDS, query_context
-from frontend.queries.params import ONLY_FUNCTIONS, PREVIEW, SEEN, page_params
+from frontend.params.page_params import ONLY_FUNCTIONS, PREVIEW, SEEN, page_params
 from profiles.query import (
     DeadlinePassed,
     FocusResult,

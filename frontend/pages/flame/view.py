@@ -19,12 +19,12 @@ from frontend.components.display_names import type_name
 from frontend.components.empty_state import EmptyStateLinks, unreadable_state, with_links
 from frontend.components.source_links import SourceLinks, source_links, source_version
 from frontend.http.late_content import with_late_content
+from frontend.page_query import PageQuery, page_query, query_context, seen_now
 from frontend.pages.capture.progress import CAPTURE, capture_progress
 from frontend.pages.flame.flame_page import FlamePage, flame_page, not_in_time, tree_url
-from frontend.queries.carried import carried_of
-from frontend.queries.form_address import redirect_form
-from frontend.queries.page_query import PageQuery, page_query, query_context, seen_now
-from frontend.queries.params import SEEN, ParsedParams, read
+from frontend.params.form_address import redirect_form
+from frontend.params.page_links import carried_of
+from frontend.params.page_params import SEEN, ParsedParams, read
 from profiles.query import DeadlinePassed, InvalidQuery, QueryContext, SnapshotNotFound
 from projects.access import may_annotate, may_capture, may_embed, membership
 from projects.models import Member

@@ -1,25 +1,26 @@
 """URL parameters of the history page: functions and time steps."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from urllib.parse import urlencode
 
 from endpoints.params import parameter, values
-from endpoints.params.lists import FUNCTION
+from endpoints.params.lists import FUNCTION, STEP
 from endpoints.params.parameter import Parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import DEFAULT_RANGE, FROM, SPAN, TO, TimeRange
 from frontend.components.time_steps import default_step, read_step
-from frontend.queries.notices import notices_of
-from frontend.queries.params import (
-    DEFAULT_VIEW,
-    OTHER_MEANINGS,
-    PageParams,
-    page_params,
-    span_text,
+from frontend.params.formats import span_text
+from frontend.params.notices import notices_of
+from frontend.params.page_params import PageParams
+from frontend.params.restrictions import read_data_params
+from frontend.params.url_parameter import (
+    format_parameters,
+    read_parameters,
+    url_flag,
+    url_parameter,
 )
-from frontend.queries.restrictions import restrict
 
 DEFAULT_SPAN = timedelta(days=7)
 MOST_CHOSEN = FUNCTION.most_used  # selected functions: one per dash pattern of the charts
@@ -30,7 +31,6 @@ TOP = Parameter(
     partial(values.count, most=MOST_CHOSEN),
     MOST_CHOSEN,
 )
-PERCENT = parameter.flag("values", "`percent` shows shares", "percent")
 SHOW = parameter.text("show", "Regular expression that names of functions must match")
 HIDE = parameter.text("hide", "Regular expression that names of functions must not match")
 
@@ -38,42 +38,30 @@ HIDE = parameter.text("hide", "Regular expression that names of functions must n
 @dataclass(frozen=True, slots=True)
 class HistoryQuery:
     params: PageParams
-    step: timedelta | None = None  # None: chosen by the length of the range
-    functions: tuple[str, ...] = ()  # function names; empty: the top functions by self
-    top: int = MOST_CHOSEN  # number of top functions
-    percent: bool = False
-    show: str = ""
-    hide: str = ""
+    # None: chosen by the length of the range
+    step: timedelta | None = url_parameter(STEP, format=span_text)
+    # empty: the top functions by self
+    functions: tuple[str, ...] = url_parameter(FUNCTION, depends_on=["service", "top"])
+    top: int = url_parameter(TOP, depends_on=["function"])  # number of top functions
+    percent: bool = url_flag("values", "`percent` shows shares", "percent")
+    show: str = url_parameter(SHOW)
+    hide: str = url_parameter(HIDE)
 
     @property
     def shown_step(self) -> timedelta:
         return self.step or default_step(self.params.span)
 
     def parameters(self) -> str:
-        own = [
-            ("step", span_text(self.step) if self.step else ""),
-            *(("function", name) for name in self.functions),
-            ("top", f"{self.top}" if self.top != MOST_CHOSEN and not self.functions else ""),
-            ("values", "percent" if self.percent else ""),
-            ("show", self.show),
-            ("hide", self.hide),
-        ]
-        said = urlencode([pair for pair in own if pair[1]])
-        return "&".join(filter(None, [self.params.parameters(), said]))
+        own = format_parameters(self)
+        if self.functions:
+            own = [pair for pair in own if pair[0] != TOP.name]
+        return urlencode([*self.params.pairs(), *own])
 
 
-def read(of: LenientReader, now: datetime) -> tuple[HistoryQuery, tuple[str, ...]]:
+def read(reader: LenientReader, now: datetime) -> tuple[HistoryQuery, tuple[str, ...]]:
     """Read the parameters; return them with a notice for each invalid one."""
-    default = DEFAULT_RANGE if of.has(SPAN, FROM, TO) else TimeRange(DEFAULT_SPAN)
-    whole = page_params(of.without(*OTHER_MEANINGS), now, default).of_the_data()
-    params = replace(restrict(whole, "history"), view=DEFAULT_VIEW, root=None)
-    query = HistoryQuery(
-        params=params,
-        step=read_step(of, params.span),
-        functions=of.several(FUNCTION),
-        top=of.read(TOP),
-        percent=of.read(PERCENT),
-        show=of.read(SHOW),
-        hide=of.read(HIDE),
-    )
-    return query, notices_of(of)
+    default = DEFAULT_RANGE if reader.has(SPAN, FROM, TO) else TimeRange(DEFAULT_SPAN)
+    params = read_data_params(reader, now, "history", default)
+    step = read_step(reader, params.span)
+    query = read_parameters(HistoryQuery, reader, params=params, step=step)
+    return query, notices_of(reader)

@@ -12,12 +12,12 @@ from django.views.decorators.http import require_safe
 from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
 from frontend.http.fragments import text_error
+from frontend.page_query import DEADLINE_SECONDS, options_of, page_query, query_context
 from frontend.pages.history import view_model as history_page
 from frontend.pages.history.params import read
 from frontend.pages.history.view_model import columns, history_of, table
-from frontend.queries.form_address import redirect_form
-from frontend.queries.page_query import DEADLINE_SECONDS, options_of, page_query, query_context
-from frontend.queries.params import ParsedParams
+from frontend.params.form_address import redirect_form
+from frontend.params.page_params import ParsedParams
 from profiles.query import DeadlinePassed, InvalidQuery
 from projects.access import may_annotate, membership, project_for
 

@@ -19,11 +19,7 @@ from frontend.components.selecting import selecting_context
 from frontend.components.time_ranges import span_name
 from frontend.components.time_steps import steps_menu
 from frontend.components.units import format_percent, format_value
-from frontend.pages.history.chart import LINES, chart
-from frontend.pages.history.functions_menu import functions_menu
-from frontend.pages.history.params import HistoryQuery
-from frontend.pages.history.version_changes import Since, changes_since
-from frontend.queries.page_query import (
+from frontend.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
     metric_named,
@@ -31,7 +27,12 @@ from frontend.queries.page_query import (
     options_of,
     page_query,
 )
-from frontend.queries.params import ParsedParams, time_text
+from frontend.pages.history.chart import LINES, chart
+from frontend.pages.history.functions_menu import functions_menu
+from frontend.pages.history.params import HistoryQuery
+from frontend.pages.history.version_changes import Since, changes_since
+from frontend.params.formats import time_text
+from frontend.params.page_params import ParsedParams
 from profiles.query import (
     DeadlinePassed,
     HistoryLine,

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from frontend.components.time_ranges import span_name
 from frontend.components.time_strip import Mark, marks
 from frontend.components.units import format_count, format_value
-from frontend.pages.profiles.params import ProfileQuery, moment_text
-from frontend.queries.params import weights_text
+from frontend.pages.profiles.params import ProfileQuery
+from frontend.params.formats import precise_time_text, total_range_text
 from profiles.query import HeatMapResult
 
 LEVELS = 5  # of colour
@@ -114,12 +114,12 @@ def table(result: HeatMapResult) -> Table:
         Heading(
             _("%(least)s – %(most)s")
             % {"least": format_value(least, unit), "most": format_value(most, unit)},
-            weights_text((least, most)),
+            total_range_text((least, most)),
         )
         for least, most in _bounds(result.edges)
     ]
     rows = [
-        TableRow(start, moment_text(start), moment_text(start + step), [*counts])
+        TableRow(start, precise_time_text(start), precise_time_text(start + step), [*counts])
         for start, counts in zip(result.starts, zip(*result.counts, strict=True), strict=True)
         if any(counts)
     ]

@@ -4,18 +4,30 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
-from endpoints.params import parameter, values
+from endpoints.params import values
 from endpoints.params.lists import CURSOR, PROFILE_ORDER
+from endpoints.params.parameter import Parameter
 from endpoints.params.reader import LenientReader
-from frontend.queries.notices import notices_of
-from frontend.queries.params import PageParams, page_params
-from frontend.queries.restrictions import restrict
+from frontend.params.formats import precise_time_text
+from frontend.params.notices import notices_of
+from frontend.params.page_params import PageParams, page_params
+from frontend.params.restrictions import restrict
+from frontend.params.url_parameter import (
+    format_parameters,
+    read_parameters,
+    url_flag,
+    url_parameter,
+)
 from profiles.query import ProfileOrder, Selection
 from projects.profile_types import ProfileType
 
-PICK_FROM = parameter.text("pick_from", "Start of the part of the heat map that is selected")
-PICK_TO = parameter.text("pick_to", "End of that part (exclusive)")
-TABLE = parameter.flag("table", "`1` shows the heat map as a table")
+PICK_FROM, PICK_TO = (
+    Parameter(name, meaning, values.time, None, values.with_zone)
+    for name, meaning in (
+        ("pick_from", "Start of the part of the heat map that is selected"),
+        ("pick_to", "End of that part (exclusive)"),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +36,21 @@ class ProfileQuery:
 
     params: PageParams
     # selected part of the range; the end is exclusive
-    picked: tuple[datetime, datetime] | None = None
-    order: ProfileOrder = ProfileOrder.NEWEST
-    page: str = ""  # cursor of the list's page; "" for the first
-    table: bool = False  # show the heat map as a table
+    pick_from: datetime | None = url_parameter(
+        PICK_FROM, format=precise_time_text, depends_on=["range", "span", "end"]
+    )
+    pick_to: datetime | None = url_parameter(
+        PICK_TO, format=precise_time_text, depends_on=["range", "span", "end"]
+    )
+    order: ProfileOrder = url_parameter(PROFILE_ORDER)
+    # show the heat map as a table
+    table: bool = url_flag("table", "`1` shows the heat map as a table")
+    page: str = url_parameter(CURSOR)  # cursor of the list's page; "" for the first
+
+    @property
+    def picked(self) -> tuple[datetime, datetime] | None:
+        """Return the selected part of the range, if there is one."""
+        return (self.pick_from, self.pick_to) if self.pick_from and self.pick_to else None
 
     @property
     def narrowed(self) -> bool:
@@ -42,15 +65,7 @@ class ProfileQuery:
         return replace(whole, start=max(start, whole.start), end=min(end, whole.end))
 
     def parameters(self) -> str:
-        pairs = [
-            ("pick_from", moment_text(self.picked[0]) if self.picked else ""),
-            ("pick_to", moment_text(self.picked[1]) if self.picked else ""),
-            ("order", self.order.value if self.order is not ProfileOrder.NEWEST else ""),
-            ("table", "1" if self.table else ""),
-            ("page", self.page),
-        ]
-        own = urlencode([pair for pair in pairs if pair[1]])
-        return "&".join(filter(None, [self.params.parameters(), own]))
+        return urlencode([*self.params.pairs(), *format_parameters(self)])
 
     @property
     def page_params(self) -> PageParams:
@@ -63,23 +78,26 @@ class ProfileQuery:
         return replace(self.params, span=end - start.replace(microsecond=0), end=end)
 
 
-def read(of: LenientReader, now: datetime) -> tuple[ProfileQuery, tuple[str, ...]]:
+def read(reader: LenientReader, now: datetime) -> tuple[ProfileQuery, tuple[str, ...]]:
     """Read the parameters; return them with a notice for each invalid one."""
-    params = page_params(of.without(PROFILE_ORDER.name), now)
-    query = ProfileQuery(
+    params = page_params(reader.without(PROFILE_ORDER.name), now)
+    pick_from, pick_to = _read_picked(reader)
+    query = read_parameters(
+        ProfileQuery,
+        reader,
         params=restrict(params.of_the_data(), "profiles"),
-        order=of.read(PROFILE_ORDER),
-        picked=_picked(of),
-        page=of.read(CURSOR),
-        table=of.read(TABLE),
+        pick_from=pick_from,
+        pick_to=pick_to,
     )
-    return query, notices_of(of)
+    return query, notices_of(reader)
 
 
-def _picked(of: LenientReader) -> tuple[datetime, datetime] | None:
-    if not of.has(PICK_FROM, PICK_TO):
-        return None
-    texts = of.text(PICK_FROM), of.text(PICK_TO)
+def _read_picked(
+    reader: LenientReader,
+) -> tuple[datetime, datetime] | tuple[None, None]:
+    if not reader.has(PICK_FROM, PICK_TO):
+        return None, None
+    texts = reader.text(PICK_FROM), reader.text(PICK_TO)
     try:
         start, end = (values.time(values.with_zone(text)) for text in texts)
         if start >= end:
@@ -87,11 +105,6 @@ def _picked(of: LenientReader) -> tuple[datetime, datetime] | None:
         if end - start > values.LONGEST_SPAN:
             raise ValueError("The range is too long.")
     except (ValueError, OverflowError) as error:
-        of.reject(PICK_FROM, "…".join(texts), error)
-        return None
+        reader.reject(PICK_FROM, "…".join(texts), error)
+        return None, None
     return start, end
-
-
-def moment_text(time: datetime) -> str:
-    """Format a time with microseconds, as the steps of a heat map need not be whole seconds."""
-    return time.isoformat().replace("+00:00", "Z")

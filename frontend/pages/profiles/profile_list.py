@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 
 from frontend.components.units import format_value
 from frontend.pages.profiles.params import ProfileQuery
-from frontend.queries.params import PageParams, time_text
+from frontend.params.formats import time_text
+from frontend.params.page_params import PageParams
 from profiles.query import (
     DEFAULT_METRICS,
     Coverage,

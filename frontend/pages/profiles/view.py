@@ -13,11 +13,11 @@ from django.views.decorators.vary import vary_on_headers
 from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
 from frontend.http.fragments import text_error, wants_fragment
+from frontend.page_query import DEADLINE_SECONDS, query_context
 from frontend.pages.profiles import view_model as profile_page
 from frontend.pages.profiles.params import ProfileQuery, read
 from frontend.pages.profiles.profile_list import columns, table
-from frontend.queries.form_address import redirect_form
-from frontend.queries.page_query import DEADLINE_SECONDS, query_context
+from frontend.params.form_address import redirect_form
 from profiles.query import DeadlinePassed, QueryContext, Selection, run_profiles
 from projects.access import project_for
 

@@ -9,11 +9,11 @@ from frontend.components import empty_state
 from frontend.components.empty_state import EmptyStateLinks, no_profiles, with_links
 from frontend.components.left_out import left_out
 from frontend.components.selecting import selecting_context
+from frontend.page_query import DEADLINE_SECONDS, PageQuery, options_of, page_query
 from frontend.pages.profiles import heat_map
 from frontend.pages.profiles.params import ProfileQuery
 from frontend.pages.profiles.profile_list import ProfileList, list_profiles
-from frontend.queries.page_query import DEADLINE_SECONDS, PageQuery, options_of, page_query
-from frontend.queries.params import ParsedParams
+from frontend.params.page_params import ParsedParams
 from profiles.query import (
     DeadlinePassed,
     HeatMapResult,

@@ -10,10 +10,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
+from frontend.page_query import query_context
 from frontend.pages.saved.view import view_url
-from frontend.queries.carried import carried_with
-from frontend.queries.list_params import FIND
-from frontend.queries.page_query import query_context
+from frontend.params.list_params import FIND
+from frontend.params.page_links import carried_with
 from profiles.query import run_service_search, snapshots_of
 from projects import saved_views
 from projects.access import project_for

@@ -17,14 +17,14 @@ from common.disk_space import DiskFull
 from endpoints.params.reader import LenientReader
 from frontend.http.forbidden import require_may_change_saved, require_may_save
 from frontend.http.fragments import wants_fragment
-from frontend.queries.page_query import (
+from frontend.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
     find_metric,
     page_query,
     query_context,
 )
-from frontend.queries.params import DEFAULT_VIEW, PageParams, read
+from frontend.params.page_params import DEFAULT_VIEW, PageParams, read
 from profiles.query import (
     DeadlinePassed,
     InvalidQuery,

@@ -10,9 +10,10 @@ from django.utils.translation import gettext_lazy
 from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import TimeRange, read_range
-from frontend.queries.carried import range_pairs
-from frontend.queries.list_params import FIND, PAGE
-from frontend.queries.notices import replacements_of
+from frontend.params.list_params import FIND, PAGE
+from frontend.params.notices import replacements_of
+from frontend.params.page_links import range_pairs
+from frontend.params.url_parameter import format_parameters, read_parameters, url_parameter
 
 DEFAULT_RANGE = TimeRange(timedelta(days=1))
 SORTS: dict[str, Promise] = {
@@ -25,22 +26,16 @@ SORT = parameter.choice("sort", "Order of the services", [*SORTS])
 
 @dataclass(frozen=True, slots=True)
 class ServiceQuery:
-    find: str = ""
+    find: str = url_parameter(FIND)
+    sort: str = url_parameter(SORT)
+    page: int = url_parameter(PAGE)
     range: TimeRange = DEFAULT_RANGE  # of the profiles that the list counts
-    sort: str = SORT.default
-    page: int = PAGE.default
 
     def address(self, **changed: str | int) -> str:
         """Return the query string with some parameters changed, on page one unless given."""
-        changed_query = replace(self, **({"page": 1} | changed))  # type: ignore[arg-type]
-        default = ServiceQuery()
-        said = [
-            (name, value)
-            for name in ("find", "sort", "page")
-            if (value := getattr(changed_query, name)) != getattr(default, name)
-        ]
-        of_range = [] if self.range == DEFAULT_RANGE else self.range_fields
-        return f"?{urlencode([*said, *of_range])}"
+        query = replace(self, **({"page": 1} | changed))  # type: ignore[arg-type]
+        own = [] if self.range == DEFAULT_RANGE else self.range_fields
+        return f"?{urlencode([*format_parameters(query), *own])}"
 
     @property
     def range_fields(self) -> list[tuple[str, str]]:
@@ -53,8 +48,7 @@ class ServiceQuery:
         return urlencode(self.range_fields)
 
 
-def read(of: LenientReader, now: datetime) -> tuple[ServiceQuery, list[str]]:
+def read(reader: LenientReader, now: datetime) -> tuple[ServiceQuery, list[str]]:
     """Read the parameters; return them with a notice for each invalid one."""
-    within = read_range(of, now, DEFAULT_RANGE)
-    query = ServiceQuery(of.read(FIND), within, of.read(SORT), of.read(PAGE))
-    return query, replacements_of(of)
+    query = read_parameters(ServiceQuery, reader, range=read_range(reader, now, DEFAULT_RANGE))
+    return query, replacements_of(reader)

@@ -11,10 +11,10 @@ from endpoints.params.reader import LenientReader
 from frontend.components.range_menu import range_menu, range_notices
 from frontend.components.time_ranges import elapsed_name
 from frontend.http.fragments import wants_fragment
+from frontend.page_query import query_context
 from frontend.pages.services.params import SORTS, read
 from frontend.pages.services.service_list import list_services
-from frontend.queries.carried import Carried
-from frontend.queries.page_query import query_context
+from frontend.params.page_links import Carried
 from projects.access import project_for
 
 

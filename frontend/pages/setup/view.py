@@ -14,15 +14,15 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
-from frontend.addresses import flame_url
 from frontend.http.forbidden import require_may_change
 from frontend.http.fragments import wants_fragment
+from frontend.page_query import query_context
 from frontend.pages.agent_files.files import agent_files
 from frontend.pages.setup.install_commands import KEY_PLACEHOLDER, install_commands
 from frontend.pages.setup.other_clients import other_clients
 from frontend.pages.setup.progress import Progress, progress
-from frontend.queries.page_query import query_context
-from frontend.queries.params import PageParams
+from frontend.params.page_links import flame_url
+from frontend.params.page_params import PageParams
 from projects.access import may_change, may_import, membership, project_for
 from projects.account_limits import LimitReached
 from projects.credentials import keys

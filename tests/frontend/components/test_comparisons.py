@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from frontend.components.comparisons import comparisons, start
 from frontend.components.versions import VersionMark
-from frontend.queries.params import PageParams
+from frontend.params.page_params import PageParams
 from profiles.query import MenuChoice, OptionsResult
 from projects.profile_types import ProfileType
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from frontend.components.picker import Item, picker
-from frontend.queries.params import PageParams
+from frontend.params.page_params import PageParams
 from profiles.query import OptionsResult, ServiceName
 from projects.profile_types import ProfileType
 

@@ -15,10 +15,10 @@ from frontend.components.time_steps import steps_for
 from frontend.pages.breakdown import params as breakdown
 from frontend.pages.history import params as history
 from frontend.pages.profiles import params as profiles
-from frontend.queries import params
-from frontend.queries.form_address import form_address
-from frontend.queries.params import PageParams
-from frontend.queries.view_address import changed_address, state_of
+from frontend.params import page_params
+from frontend.params.form_address import form_address
+from frontend.params.page_params import PageParams
+from frontend.params.view_address import changed_address, page_state
 from ingest.uploads import requests
 from projects.profile_types import ProfileType
 from tests.fuzz.fuzz_target import FuzzTarget
@@ -46,7 +46,7 @@ def read_api_query(data: bytes) -> None:
 def read_page_query(data: bytes) -> None:
     """Read the parameters of pages; the addresses that they link to must mean the same."""
     query = QueryDict(data)
-    first = params.read(LenientReader.of_query(query), NOON).params
+    first = page_params.read(LenientReader.of_query(query), NOON).params
     linked = _linked(first)
     assert _linked(linked) == linked
     first.selection(7, "shop", ProfileType.CPU, NOON)
@@ -64,12 +64,12 @@ def read_page_query(data: bytes) -> None:
     assert not notices, f"the breakdown links to parameters that it rejects: {notices}"
     _linked(breakdown_page.only("a"))
     form_address(query).urlencode()
-    changed_address(state_of(query), "zone", ["eu-1"]).urlencode()
+    changed_address(page_state(query), "zone", ["eu-1"]).urlencode()
 
 
 def _linked(page: PageParams) -> PageParams:
     """Return the parameters of an address that a page links to."""
-    linked = params.read(LenientReader.of_query(QueryDict(page.parameters())), NOON)
+    linked = page_params.read(LenientReader.of_query(QueryDict(page.parameters())), NOON)
     assert not linked.notices, f"a page links to parameters that it rejects: {linked.notices}"
     return linked.params
 

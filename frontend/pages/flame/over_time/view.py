@@ -15,9 +15,9 @@ from endpoints.params.view import MAX_NAME
 from frontend.components.chart_notes import chart_notes
 from frontend.components.versions import releases_in
 from frontend.http.fragments import text_error
+from frontend.page_query import DEADLINE_SECONDS, find_metric, query_context
 from frontend.pages.flame.over_time.chart import OverTime, around, over_time
-from frontend.queries.page_query import DEADLINE_SECONDS, find_metric, query_context
-from frontend.queries.params import PageParams, page_params
+from frontend.params.page_params import PageParams, page_params
 from profiles.query import (
     DeadlinePassed,
     InvalidQuery,

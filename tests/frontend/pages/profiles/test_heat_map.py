@@ -7,7 +7,7 @@ import pytest
 
 from frontend.pages.profiles.heat_map import LEVELS, Box, picture, table
 from frontend.pages.profiles.params import ProfileQuery
-from frontend.queries.params import PageParams
+from frontend.params.page_params import PageParams
 from profiles.query import Coverage, HeatMapResult, Metric, Selection
 from projects.profile_types import ProfileType
 
@@ -58,7 +58,9 @@ def test_each_cell_with_profiles_has_a_level() -> None:
 def test_the_picked_box_is_marked(
     picked: tuple[datetime, datetime] | None, weights: tuple[int, int] | None, box: Box | None
 ) -> None:
-    query = replace(QUERY, picked=picked, params=replace(QUERY.params, weights=weights))
+    query = replace(QUERY, params=replace(QUERY.params, weights=weights))
+    if picked:
+        query = replace(query, pick_from=picked[0], pick_to=picked[1])
     assert picture(RESULT, query).picked == box
 
 

@@ -6,20 +6,25 @@ from django.http import QueryDict
 
 from endpoints.params.reader import LenientReader
 from endpoints.params.values import LONGEST_SPAN
-from frontend.pages.profiles.params import moment_text, read
-from frontend.queries import params
+from frontend.pages.profiles.params import read
+from frontend.params import page_params
+from frontend.params.formats import precise_time_text
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def picked(span: timedelta) -> LenientReader:
-    return LenientReader([("pick_from", moment_text(NOON - span)), ("pick_to", moment_text(NOON))])
+    return LenientReader(
+        [("pick_from", precise_time_text(NOON - span)), ("pick_to", precise_time_text(NOON))]
+    )
 
 
 def test_other_pages_can_read_a_region_that_is_picked() -> None:
     page, notices = read(picked(LONGEST_SPAN), NOON)
     assert not notices
-    linked = params.read(LenientReader.of_query(QueryDict(page.page_params.parameters())), NOON)
+    linked = page_params.read(
+        LenientReader.of_query(QueryDict(page.page_params.parameters())), NOON
+    )
     assert (linked.params.span, linked.notices) == (LONGEST_SPAN, ())
 
 

@@ -6,13 +6,33 @@ so that the next page that can apply it does.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from endpoints.params.selection import LABEL, PROFILE, SAMPLE, UNSET, VERSION, WEIGHT, WEIGHTS, ZONE
+from endpoints.params.reader import LenientReader
+from endpoints.params.selection import (
+    DEFAULT_RANGE,
+    LABEL,
+    PROFILE,
+    SAMPLE,
+    UNSET,
+    VERSION,
+    WEIGHT,
+    WEIGHTS,
+    ZONE,
+    TimeRange,
+)
 from endpoints.params.view import FILTER, FOCUS, METRIC
-from frontend.queries.params import SNAPSHOT, PageParams, Pair
+from frontend.params.page_params import (
+    DEFAULT_VIEW,
+    FLAME_PAGE_NAMES,
+    SNAPSHOT,
+    PageParams,
+    page_params,
+)
+from frontend.params.url_parameter import Pair
 from profiles.query import GroupKind
 
 PAGES_OF_PROFILES = ("flame", "compare", "history", "breakdown", "profiles")
@@ -128,3 +148,11 @@ def restrict(params: PageParams, page: str) -> PageParams:
     for each in lacking:
         params = each.cleared(params)
     return replace(params, left_out=tuple(dict.fromkeys([*params.left_out, *left_out])))
+
+
+def read_data_params(
+    reader: LenientReader, now: datetime, page: str, default: TimeRange = DEFAULT_RANGE
+) -> PageParams:
+    """Read the parameters that select the data of a page other than the flame page, top down."""
+    params = page_params(reader.without(*FLAME_PAGE_NAMES), now, default)
+    return replace(restrict(params.of_the_data(), page), view=DEFAULT_VIEW, root=None)

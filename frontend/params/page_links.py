@@ -1,4 +1,4 @@
-"""Parameters that the links of the navigation carry to other pages: range and whole selection.
+"""Links to other pages, and the parameters that the navigation carries there: range and selection.
 
 A page that opens by such a link shows what the page before it showed. A range that ends now goes on
 following the clock.
@@ -8,12 +8,16 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
 
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import FROM, SPAN, TO, TimeRange, read_range
-from frontend.queries.params import SNAPSHOT, PageParams, Pair, page_params, span_text, time_text
-from frontend.queries.restrictions import PAGES_OF_PROFILES, restrictions_in
+from frontend.params.formats import span_text, time_text
+from frontend.params.page_params import SNAPSHOT, PageParams, page_params
+from frontend.params.restrictions import PAGES_OF_PROFILES, restrictions_in
+from frontend.params.url_parameter import Pair
+from projects.models import Project
 
 _PAGES_OF_SNAPSHOTS = ("flame", "compare")
 
@@ -79,3 +83,9 @@ def carried_with(request: HttpRequest) -> Carried:
     of = LenientReader.of_query(request.GET)
     carried = carried_of(page_params(of, timezone.now()))
     return carried if of.has(SPAN, FROM, TO) else replace(carried, range=None)
+
+
+def flame_url(project: Project, params: PageParams | None = None) -> str:
+    """Return the URL of the flame page, with the given parameters."""
+    url = reverse("flame", args=[project.project_id])
+    return f"{url}?{params.parameters()}" if params else url

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 
 from frontend.components.range_menu import RangeMenu, range_menu, range_notices
 from frontend.components.services import by_last_seen
-from frontend.queries.params import PageParams, ParsedParams
-from frontend.queries.restrictions import OF_SNAPSHOT, restrict
+from frontend.params.page_params import PageParams, ParsedParams
+from frontend.params.restrictions import OF_SNAPSHOT, restrict
 from profiles.query import (
     Coverage,
     GroupKind,

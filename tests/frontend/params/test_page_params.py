@@ -12,14 +12,8 @@ from endpoints.params.lists import FUNCTION_COLUMNS
 from endpoints.params.reader import BadParameter, LenientReader, StrictReader
 from endpoints.params.selection import read_selection
 from endpoints.params.view import read_view
-from frontend.queries.params import (
-    VIEWS,
-    PageParams,
-    ParsedParams,
-    page_params,
-    read,
-    span_text,
-)
+from frontend.params.formats import next_sort, span_text
+from frontend.params.page_params import VIEWS, PageParams, ParsedParams, page_params, read
 from profiles.query import FilterOption, Order, Shape, View, ViewFilter
 from projects.profile_types import ProfileType
 
@@ -118,11 +112,15 @@ def test_texts_are_bounded() -> None:
     assert len(read_params("&".join(f"zone={i}" for i in range(500))).zones) == 50
 
 
-def test_a_column_sorts_the_other_way_round_the_second_time() -> None:
-    once = PageParams().sorted_by("total")
-    assert (once.sort, once.reverse) == ("total", False)
-    assert once.sorted_by("total").reverse
-    assert not once.sorted_by("total").sorted_by("name").reverse
+@pytest.mark.parametrize(
+    ("sort", "column", "link"),
+    [
+        *[("self", "total", "total"), ("total", "total", "-total"), ("-total", "total", "total")],
+        *[("-total", "self", ""), ("-self", "self", ""), ("self", "self", "-self")],
+    ],
+)
+def test_heading_of_the_sorted_column_reverses_the_order(sort: str, column: str, link: str) -> None:
+    assert next_sort(sort, column, "self") == link
 
 
 @given(st.lists(st.sampled_from(PAIRS), max_size=6))
@@ -187,8 +185,7 @@ times = st.datetimes(datetime(2000, 1, 2), datetime(2199, 12, 30)).map(
         recursion=st.booleans(),
         flip=st.booleans(),
         search=texts,
-        sort=st.sampled_from(FUNCTION_COLUMNS),
-        reverse=st.booleans(),
+        sort=st.sampled_from([*FUNCTION_COLUMNS, *(f"-{each}" for each in FUNCTION_COLUMNS)]),
         colour=st.sampled_from(["package", "self", "total"]),
         frame=st.sampled_from(["", "00f1e2d3c4b5a697"]),
         all_rows=st.booleans(),

@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponseRedirect, QueryDict
 
-from frontend.queries.view_address import SIDE
+from frontend.params.view_address import SIDE
 
 TOGETHER = "\x1f"  # separator of values that one menu entry selects together
 _PARTS = ("f.option", "f.value", "at")

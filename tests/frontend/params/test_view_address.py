@@ -7,11 +7,15 @@ from django.http import QueryDict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.queries.form_address import form_address
-from frontend.queries.view_address import DEPENDENTS, changed_address
+from frontend import urls
+from frontend.params.form_address import form_address
+from frontend.params.url_parameter import dependents
+from frontend.params.view_address import changed_address
 from tests.node import run_module
 from tests.paths import STATIC
 
+assert urls.urlpatterns  # the modules of all pages declare their parameters
+DEPENDENTS = dependents()
 MODULE = STATIC / "shell" / "view_address.js"
 SCRIPT = """
 const [module, input] = process.argv.slice(1);
