@@ -1,5 +1,5 @@
 // Measure our element and d3-flame-graph on the same tree; results go to the attribute data-measured.
-import '/static/flame-graph/element.js';
+import '/static/flame-graph/graph/element.js';
 import { select } from 'd3-selection';
 import flamegraph from 'd3-flame-graph';
 import { median, timed } from '/timing.js';

@@ -1,7 +1,7 @@
 """Links to source code: in the project's repository, and in the user's editor.
 
 Both are built from templates, which project owners and users configure.
-flame-graph/source.js builds the same links in the browser, from templates checked here.
+flame-graph/graph/source.js builds the same links in the browser, from templates checked here.
 """
 
 import re

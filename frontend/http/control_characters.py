@@ -2,7 +2,7 @@
 
 Names of functions, services, versions, labels and so on come from outside. Control characters
 can hide parts of them, and bidirectional ones (U+202E and the like) reorder the text around them.
-The browser's scripts do the same for the names that they show (flame-graph/text.js).
+The browser's scripts do the same for the names that they show (text.js).
 """
 
 import re

@@ -1,7 +1,7 @@
 """Colours of packages: distinct for the heaviest ones of a selection.
 
-The same assignment as static/flame-graph/package-colours.js: the tests compare both. Texts are in
-order of their UTF-16 units, and values are sums of floats, as in JavaScript.
+The same assignment as static/flame-graph/packages/package-colours.js: the tests compare both. Texts
+are in order of their UTF-16 units, and values are sums of floats, as in JavaScript.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,8 +1,9 @@
 """Package of a function: the unit that colours a flame graph.
 
-The same definition as static/flame-graph/packages.js, which describes it by language: the tests
-compare both. Regular expressions have ASCII classes, as in JavaScript. Some take quadratic time for
-hostile names: 25 ms at most, because a name has at most 4,096 bytes (MAX_NAME_BYTES of the engine).
+The same definition as static/flame-graph/packages/packages.js, which describes it by language: the
+tests compare both. Regular expressions have ASCII classes, as in JavaScript. Some take quadratic
+time for hostile names: 25 ms at most, because a name has at most 4,096 bytes (MAX_NAME_BYTES of the
+engine).
 """
 
 import re

@@ -48,7 +48,7 @@ from profiles.query import (
 )
 from projects.models import Project
 
-_LEVEL_HEIGHT = 20  # pixels: ROW_HEIGHT of static/flame-graph/draw.js
+_LEVEL_HEIGHT = 20  # pixels: ROW_HEIGHT of static/flame-graph/graph/draw.js
 
 
 @dataclass(frozen=True, slots=True)

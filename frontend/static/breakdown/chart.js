@@ -8,7 +8,7 @@
 
 import { SeriesChart } from '../charts/series_chart.js';
 import { library } from '../charts/uplot.js';
-import { filled, harmless } from '../flame-graph/text.js';
+import { filled, harmless } from '../text.js';
 import { coloursOf } from '../shell/theming.js';
 import { formatCount } from '../units.js';
 import { stacked } from './stack.js';

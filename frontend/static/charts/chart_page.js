@@ -1,8 +1,8 @@
 /** Behaviour of a page with time charts: filters, links, selection of a range, and keyboard shortcuts. */
 
-import { watchChips } from '../flame-graph/chips.js';
-import { isForOthers, showKeys, watchHelp } from '../flame-graph/help.js';
-import { copyLink, watchLinks } from '../flame-graph/links.js';
+import { watchChips } from '../page-controls/chips.js';
+import { isForOthers, showKeys, watchHelp } from '../page-controls/help.js';
+import { copyLink, watchLinks } from '../page-controls/links.js';
 import { watchRanges } from './ranges.js';
 
 /** @type {Record<string, () => void>} */

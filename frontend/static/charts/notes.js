@@ -5,7 +5,7 @@
  * or confirmed with Enter (event `chart-step`).
  */
 
-import { filled, harmless } from '../flame-graph/text.js';
+import { filled, harmless } from '../text.js';
 import { momentText, stepText } from './times.js';
 
 /** @typedef {import("./uplot.js").Plot} Plot */

@@ -8,7 +8,7 @@
  * `data-none`, `data-began`, `data-more`, `data-less`, `data-note`; `data-notes` is the URL of the notes.
  */
 
-import { filled, harmless } from '../flame-graph/text.js';
+import { filled, harmless } from '../text.js';
 import { coloursOf } from '../shell/theming.js';
 import { formatCount, formatValue } from '../units.js';
 import { drawNotes, noteRows } from './notes.js';

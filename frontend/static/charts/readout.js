@@ -1,6 +1,6 @@
 /** Readout at a chart's cursor: the time and the value of each series, also for screen readers. */
 
-import { harmless } from '../flame-graph/text.js';
+import { harmless } from '../text.js';
 
 /**
  * @typedef {object} Reading

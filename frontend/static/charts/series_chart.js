@@ -6,7 +6,7 @@
  * `data-none`, `data-began`, `data-note`; `data-notes` is the URL of the notes.
  */
 
-import { filled } from '../flame-graph/text.js';
+import { filled } from '../text.js';
 import { formatCount, formatPercent, formatValue, roundSteps } from '../units.js';
 import { drawNotes, noteRows } from './notes.js';
 import { rangeText } from './times.js';

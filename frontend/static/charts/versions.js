@@ -1,6 +1,6 @@
 /** Version marks on a time axis: a dotted line where a version first appeared, its name above. */
 
-import { harmless } from '../flame-graph/text.js';
+import { harmless } from '../text.js';
 
 /** @typedef {import("./uplot.js").Plot} Plot */
 /** @typedef {[number, string]} Version seconds since 1970, name */

@@ -7,21 +7,21 @@
  * caller's id); `diff-leave` (Escape at full view).
  */
 
-import { idOf, nodeWithId } from '../flame-graph/ids.js';
-import { labelOf, plainLabel } from '../flame-graph/labels.js';
-import { nodeAt, rowsOf } from '../flame-graph/rows.js';
-import { Pin } from '../flame-graph/pin.js';
-import { frameOf, rowsInSight } from '../flame-graph/sight.js';
-import { filled, harmless } from '../flame-graph/text.js';
-import { fileOf, lineOf, nameOf } from '../flame-graph/tree.js';
-import { Zoom } from '../flame-graph/zoom.js';
+import { idOf, nodeWithId } from '../flame-graph/tree/ids.js';
+import { labelOf, plainLabel } from '../flame-graph/packages/labels.js';
+import { nodeAt, rowsOf } from '../flame-graph/tree/rows.js';
+import { Pin } from '../flame-graph/graph/pin.js';
+import { frameOf, rowsInSight } from '../flame-graph/graph/visible-levels.js';
+import { filled, harmless } from '../text.js';
+import { fileOf, lineOf, nameOf } from '../flame-graph/tree/tree.js';
+import { Zoom } from '../flame-graph/graph/zoom.js';
 import { textOf } from '../shell/texts.js';
 import { formatCount, formatValue } from '../units.js';
 import { comparison, intervalOf, isReal, kindOf, strengthOf } from './differences.js';
 import { paint, readPalette, ROW } from './paint.js';
 
 /** @typedef {import("./differences.js").Differences} Differences */
-/** @typedef {import("../flame-graph/tree.js").Tree} Tree */
+/** @typedef {import("../flame-graph/tree/tree.js").Tree} Tree */
 
 const SIGNS = { same: '', more: '+', less: '-' };
 const GAP = 8;
@@ -33,7 +33,7 @@ export class FlameDiff extends HTMLElement {
     super();
     /** @type {Differences | null} */
     this.all = null;
-    /** @type {import("../flame-graph/rows.js").Rows | null} */
+    /** @type {import("../flame-graph/tree/rows.js").Rows | null} */
     this.rows = null;
     /** @type {Uint8Array | null} nodes that match the search */
     this.found = null;
@@ -170,7 +170,7 @@ export class FlameDiff extends HTMLElement {
     return sign && `${sign} `;
   }
 
-  /** @param {number} node @param {string} sign @returns {import("../flame-graph/text.js").Label} */
+  /** @param {number} node @param {string} sign @returns {import("../text.js").Label} */
   shownLabel(node, sign) {
     const { mean } = /** @type {Differences} */ (this.all);
     if (!node || mean.hidden[node]) return plainLabel(this.labelOf(node, sign));

@@ -1,12 +1,12 @@
 /** Two sets of profiles on aligned trees: the mean gives the widths, selected - baseline the change. */
 
-import { readTree } from '../flame-graph/tree.js';
+import { readTree } from '../flame-graph/tree/tree.js';
 import { formatDeltaPoints, formatPercent, formatValue } from '../units.js';
 
-/** @typedef {import("../flame-graph/tree.js").Tree} Tree */
+/** @typedef {import("../flame-graph/tree/tree.js").Tree} Tree */
 
 /**
- * @typedef {import("../flame-graph/tree.js").WireTree & {
+ * @typedef {import("../flame-graph/tree/tree.js").WireTree & {
  *   b: {profiles: number, total: number, self: number[]},
  *   ci_lo: (number | null)[], ci_hi: (number | null)[], q: (number | null)[],
  * }} WireDifferences `self` is the selected side's, `b` the baseline; values are sums over the profiles

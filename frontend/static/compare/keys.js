@@ -1,10 +1,10 @@
 /** Keyboard shortcuts of the compare page: search, matches, and actions on the marked frame. */
 
-import { act, KEYS, subjectOf } from '../flame-graph/actions.js';
-import { isForOthers, showKeys, watchHelp } from '../flame-graph/help.js';
-import { copyLink } from '../flame-graph/links.js';
-import { openMenu } from '../flame-graph/menu.js';
-import { field, stepTo } from '../flame-graph/search.js';
+import { act, KEYS, subjectOf } from '../flame-graph/menu/actions.js';
+import { isForOthers, showKeys, watchHelp } from '../page-controls/help.js';
+import { copyLink } from '../page-controls/links.js';
+import { openMenu } from '../flame-graph/menu/menu.js';
+import { field, stepTo } from '../flame-graph/search/search.js';
 
 /** @typedef {import("./diff_graph.js").FlameDiff} FlameDiff */
 
@@ -21,7 +21,7 @@ const DEEDS = {
  * Return the subject of the context menu at a node.
  * @param {FlameDiff} graph
  * @param {number} node
- * @returns {import("../flame-graph/menu.js").MenuTarget | null}
+ * @returns {import("../flame-graph/menu/menu.js").MenuTarget | null}
  */
 export function menuTargetOf(graph, node) {
   const subject = graph.tree && subjectOf(graph.tree, node);

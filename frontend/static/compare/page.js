@@ -1,12 +1,12 @@
 /** Compare page: fetches the aligned trees once, draws them, and zooms all graphs together. */
 
-import { act, subjectOf } from '../flame-graph/actions.js';
-import { watchChips } from '../flame-graph/chips.js';
-import { watchLinks } from '../flame-graph/links.js';
-import { watchMenu } from '../flame-graph/menu.js';
-import { watchPanes } from '../flame-graph/panes.js';
-import { search, watchSearch } from '../flame-graph/search.js';
-import { paintSwatches } from '../flame-graph/swatches.js';
+import { act, subjectOf } from '../flame-graph/menu/actions.js';
+import { watchChips } from '../page-controls/chips.js';
+import { watchLinks } from '../page-controls/links.js';
+import { watchMenu } from '../flame-graph/menu/menu.js';
+import { watchPanes } from '../page-controls/panes.js';
+import { search, watchSearch } from '../flame-graph/search/search.js';
+import { paintSwatches } from '../flame-graph/page/swatches.js';
 import { addressWith, visit } from '../shell/visit.js';
 import { FlameDiff } from './diff_graph.js';
 import { readDifferences } from './differences.js';

@@ -4,10 +4,10 @@
  * Frames are grey mixed with the colour for more or less; those that only one side has are hatched.
  */
 
-import { boxesOfRow, clipped } from '../flame-graph/boxes.js';
-import { fitted, formFor } from '../flame-graph/text.js';
+import { boxesOfRow, clipped } from '../flame-graph/graph/boxes.js';
+import { fitted, formFor } from '../text.js';
 
-/** @typedef {import("../flame-graph/tree.js").Tree} Tree */
+/** @typedef {import("../flame-graph/tree/tree.js").Tree} Tree */
 /** @typedef {[number, number, number]} Colour */
 
 export const ROW = 20;
@@ -27,15 +27,15 @@ const PADDING = 4;
  * @typedef {object} Look appearance of a node
  * @property {import("./differences.js").Kind} kind
  * @property {number} strength 0 … 1
- * @property {import("../flame-graph/text.js").Label} label
+ * @property {import("../text.js").Label} label
  * @property {boolean} dim
  */
 
 /**
  * @typedef {object} Scene
  * @property {Tree} tree
- * @property {import("../flame-graph/rows.js").Rows} rows
- * @property {import("../flame-graph/boxes.js").Span} span
+ * @property {import("../flame-graph/tree/rows.js").Rows} rows
+ * @property {import("../flame-graph/graph/boxes.js").Span} span
  * @property {number} first first visible level
  * @property {number} last end of the visible levels, exclusive
  * @property {Palette} palette

@@ -8,7 +8,7 @@
  * Services are searched by the server, unless its first response had all of them.
  */
 
-import { filled, harmless } from '../flame-graph/text.js';
+import { filled, harmless } from '../text.js';
 import { noteRecent, recentViews } from '../shell/recent.js';
 import { visit } from '../shell/visit.js';
 import { formatCount } from '../units.js';

@@ -40,7 +40,7 @@
 }
 
 // Sizes that the user chose for the panes of a page: they are set before the page is drawn, so that nothing
-// moves. flame-graph/panes.js changes and stores them.
+// moves. page-controls/panes.js changes and stores them.
 {
   const root = document.documentElement;
   try {

@@ -68,7 +68,7 @@ SHARED = json.loads((Path(__file__).parent / "source_links.json").read_text())["
 def test_links_are_those_of_the_browser(
     pattern: str, prefix: str, file: str, line: int, expected: str
 ) -> None:
-    """The browser's module passes the same cases (tests/frontend/js/source.test.js)."""
+    """The browser's module passes the same cases (static/flame-graph/graph/source.js)."""
     if "{file}" in pattern:
         assert source_link(pattern, prefix, file, line, "v/2.31.0") == expected
     else:

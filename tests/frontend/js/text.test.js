@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { filled, fitted, formFor, harmless } from '../../../frontend/static/flame-graph/text.js';
+import { filled, fitted, formFor, harmless } from '../../../frontend/static/text.js';
 
 const CELL = 7;
 const measure = (text) => Array.from(text).length * CELL * 2; // the width of Chinese characters

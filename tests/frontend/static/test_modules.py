@@ -8,7 +8,7 @@ import pytest
 from tests.node import run_file
 from tests.paths import ROOT
 
-TESTS = sorted((ROOT / "tests" / "frontend" / "js").glob("*.test.js"))
+TESTS = sorted((ROOT / "tests" / "frontend" / "js").rglob("*.test.js"))
 
 
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)

@@ -9,8 +9,8 @@ from tests.profiles.engine.calltree import reference_ids
 
 SCRIPT = """
 import { readFileSync } from 'node:fs';
-import { idOf, nodeWithId } from './frontend/static/flame-graph/ids.js';
-import { readTree } from './frontend/static/flame-graph/tree.js';
+import { idOf, nodeWithId } from './frontend/static/flame-graph/tree/ids.js';
+import { readTree } from './frontend/static/flame-graph/tree/tree.js';
 const trees = JSON.parse(readFileSync(0, 'utf8')).map(readTree);
 const results = trees.map((tree) => {
   const ids = Array.from({ length: tree.n }, (_, node) => idOf(tree, node));

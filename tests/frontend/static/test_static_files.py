@@ -24,10 +24,10 @@ def collected(settings: Settings, tmp_path: Path) -> Path:
 
 
 def test_modules_import_each_other_by_their_hashed_names(collected: Path) -> None:
-    (page,) = collected.glob("flame-graph/page.????????????.js")
+    (page,) = collected.glob("flame-graph/page/page.????????????.js")
     (common,) = collected.glob("bundles/common.????????????.js")
     imports = IMPORTED.findall(page.read_text())
-    assert f"../bundles/{common.name}" in imports
+    assert f"../../bundles/{common.name}" in imports
     assert len(imports) >= 3
     for name in imports:
         assert re.search(r"\.[0-9a-f]{12}\.js$", name), name
@@ -37,8 +37,8 @@ def test_modules_import_each_other_by_their_hashed_names(collected: Path) -> Non
 def test_modules_within_bundles_are_not_collected(collected: Path) -> None:
     assert not list(collected.rglob("tree*.js"))
     manifest = (collected / "staticfiles.json").read_text()
-    assert '"flame-graph/page.js"' in manifest
-    assert '"flame-graph/tree.js"' not in manifest
+    assert '"flame-graph/page/page.js"' in manifest
+    assert '"flame-graph/tree/tree.js"' not in manifest
 
 
 def test_collecting_again_changes_nothing(collected: Path) -> None:

@@ -1,7 +1,7 @@
 """Packages and their colours: those of embedded images are those of the console's modules.
 
-packages.json has cases that the modules pass too (tests/frontend/js/packages.test.js and
-package-colours.test.js).
+packages.json has cases that the modules pass too (packages.test.js and package-colours.test.js of
+tests/frontend/js/flame-graph/packages).
 """
 
 import json
@@ -29,8 +29,11 @@ Selection = Sequence[FunctionRow]
 # For each function of a selection: name, path and kind of its package, and its token.
 SCRIPT = """
 import { readFileSync } from 'node:fs';
-import { PackageColours, PACKAGE_TOKENS } from './frontend/static/flame-graph/package-colours.js';
-import { packageOf } from './frontend/static/flame-graph/packages.js';
+import {
+  PackageColours,
+  PACKAGE_TOKENS,
+} from './frontend/static/flame-graph/packages/package-colours.js';
+import { packageOf } from './frontend/static/flame-graph/packages/packages.js';
 const found = JSON.parse(readFileSync(0, 'utf8')).map((functions) => {
   const column = (at) => functions.map((row) => row[at]);
   const index = functions.map((_, i) => i);
@@ -133,7 +136,7 @@ def test_the_colours_are_those_of_the_stylesheet() -> None:
 
 def test_labels_on_highlighted_nodes_have_the_ink_of_the_console() -> None:
     script = """
-import { inkOn } from './frontend/static/flame-graph/palette.js';
+import { inkOn } from './frontend/static/flame-graph/graph/palette.js';
 const rgb = (hex) => `rgb(${[1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16))})`;
 console.log(JSON.stringify(process.argv.slice(1).map((hex) => inkOn(rgb(hex)))));
 """

@@ -1,0 +1,71 @@
+/**
+ * Source line of a frame: file and line, its page in the repository, and in the editor.
+ *
+ * Links are built from templates as frontend/components/source_links.py does.
+ */
+
+import { filled, harmless } from '../../text.js';
+import { fileOf, lineOf } from '../tree/tree.js';
+
+/** @typedef {import("../tree/tree.js").Tree} Tree */
+/** @typedef {{file: string, line: number}} SourceLine line 0 if unknown */
+
+/** @param {Tree} tree @param {number} node @returns {SourceLine} */
+export function sourceLineOf(tree, node) {
+  return { file: fileOf(tree, node), line: lineOf(tree, node) };
+}
+
+/** Return `file:line`, or the file alone. @param {SourceLine} at */
+export function sourceText({ file, line }) {
+  return harmless(file && line ? `${file}:${line}` : file);
+}
+
+/** Percent-encode all but letters, digits and `_.-~`, as the server does. @param {string} text */
+function encoded(text) {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/**
+ * Return the URL of a source line; "" without a pattern, a file, or if the file is not below the prefix.
+ * @param {string} pattern link template that the server has checked
+ * @param {string} prefix directory of the code on the machines that run it
+ * @param {SourceLine} at
+ * @param {Record<string, string>} others further values
+ */
+export function sourceLink(pattern, prefix, { file, line }, others) {
+  // Addresses without symbols have no file, but the build id of their binary.
+  if (!pattern || !file.startsWith(prefix) || file.startsWith('[build-id ')) return '';
+  const path = file.slice(prefix.length).replace(/^\/+/, '');
+  if (!path || path.split('/').includes('..') || /\p{Surrogate}/u.test(path)) return '';
+  const values = Object.entries(others).map(([name, value]) => [name, encoded(value)]);
+  const encodedPath = path.split('/').map(encoded).join('/');
+  return filled(pattern, {
+    file: encodedPath,
+    path: encodedPath,
+    line: String(Math.max(1, line)),
+    ...Object.fromEntries(values),
+  });
+}
+
+/**
+ * Show a source line and its links in elements marked data-source and data-editor.
+ * @param {Element} root
+ * @param {SourceLine} at
+ */
+export function showSource(root, at) {
+  const flame = document.querySelector('#flame');
+  const data = flame instanceof HTMLElement ? flame.dataset : {};
+  const others = { version: data.version ?? '', project: data.project ?? '' };
+  const [shown, editor] = [root.querySelector('[data-source]'), root.querySelector('a[data-editor]')];
+  if (shown) shown.textContent = sourceText(at);
+  setLink(shown, sourceLink(data.sourceUrl ?? '', data.sourceRoot ?? '', at, others));
+  const opens = sourceLink(data.editorUrl ?? '', data.sourceRoot ?? '', at, others);
+  editor?.toggleAttribute('hidden', !opens);
+  setLink(editor, opens);
+}
+
+/** @param {Element | null} link @param {string} url "" for none */
+function setLink(link, url) {
+  if (url) link?.setAttribute('href', url);
+  else link?.removeAttribute('href');
+}

@@ -1,0 +1,31 @@
+/** Parameters of the page's URL that the graph handles itself; the server handles all others. */
+
+import { addressWith } from '../../shell/visit.js';
+
+const OF_GRAPH = ['frame', 'colour', 'recursion', 'flip', 'search', 'lines'];
+const OF_LIST = ['sort', 'all']; // parameters of the list beside the graph
+
+/** @param {string} name @returns {string} "" if the URL has no such parameter */
+export function inAddress(name) {
+  return new URLSearchParams(location.search).get(name) ?? '';
+}
+
+/** Return the parameters that select the profiles, in a canonical order. @param {string} search */
+export function profilesOf(search) {
+  const parameters = new URLSearchParams(search);
+  for (const name of OF_GRAPH) parameters.delete(name);
+  parameters.sort();
+  return parameters.toString();
+}
+
+/** Return the parameters that select what the graph draws, in a canonical order. @param {string} search */
+export function treeOf(search) {
+  const parameters = new URLSearchParams(profilesOf(search));
+  for (const name of OF_LIST) parameters.delete(name);
+  return parameters.toString();
+}
+
+/** Replace a parameter in the current history entry. @param {string} name @param {string} value */
+export function replaceAddress(name, value) {
+  history.replaceState(history.state, '', addressWith([[name, value]]));
+}

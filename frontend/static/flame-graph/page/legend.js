@@ -1,0 +1,125 @@
+/**
+ * Legend of the graph: each package's share of the selection's self values, which views, zoom and
+ * search do not change; or the colour scale of self or total.
+ */
+
+import { textOf } from '../../shell/texts.js';
+import { formatCount, formatPercent, formatValue } from '../../units.js';
+import { mostSelf } from '../packages/colours.js';
+import { packageColoursOf } from '../packages/package-colours.js';
+import { filled, harmless } from '../../text.js';
+
+/** @typedef {import("../tree/tree.js").Tree} Tree */
+/** @typedef {import("../packages/colours.js").ColourBy} ColourBy */
+
+const LEAD = 6; // colours that are looked for first, by self value and by area in turn
+
+/**
+ * @param {HTMLElement} list one line: what does not fit is in the menu
+ * @param {HTMLElement | null} menu with all packages
+ * @param {Tree} tree
+ * @param {ColourBy} by
+ */
+export function showLegend(list, menu, tree, by) {
+  const packages = by === 'package' ? packageItems(list, tree) : [];
+  list.replaceChildren(...(by === 'package' ? packages : heatItems(list, tree, by)));
+  if (menu) showMenu(menu, by === 'package' ? allItems(list, tree) : []);
+}
+
+/** @param {HTMLElement} menu @param {HTMLElement[]} items */
+function showMenu(menu, items) {
+  menu.hidden = !items.length;
+  const summary = menu.querySelector('summary');
+  const words = items.length === 1 ? menu.dataset.one : menu.dataset.all;
+  if (summary) summary.textContent = filled(words ?? '', { n: formatCount(items.length) });
+  menu.querySelector('ul')?.replaceChildren(...items);
+}
+
+/**
+ * Return an entry for each colour of the graph; packages that share a colour are one entry. The first ones
+ * are what is seen, by share: the colours with the largest self values, which top a bottom-up graph, and those
+ * of the largest area in a flame graph. The others follow.
+ * @param {HTMLElement} list
+ * @param {Tree} tree
+ */
+function packageItems(list, tree) {
+  const colours = packageColoursOf(tree);
+  const named = namesOf(list, colours.shares);
+  /** @type {Map<string, {name: string, self: number, area: number}>} */
+  const byColour = new Map();
+  for (const { packaged, self, area } of colours.shares) {
+    const colour = colours.classOf(packaged);
+    const name = colours.isDistinct(packaged)
+      ? named(packaged)
+      : (list.dataset[packaged.kind === 'own' ? 'own' : 'library'] ?? '');
+    const entry = byColour.get(colour) ?? { name, self: 0, area: 0 };
+    byColour.set(colour, { name, self: entry.self + self, area: entry.area + area });
+  }
+  const bySelf = [...byColour].sort(([, a], [, b]) => b.self - a.self || b.area - a.area);
+  const byArea = [...bySelf].sort(([, a], [, b]) => b.area - a.area);
+  const lead = new Set([...new Set(bySelf.flatMap((entry, i) => [entry, byArea[i]]))].slice(0, LEAD));
+  return [...bySelf.filter((entry) => lead.has(entry)), ...bySelf.filter((entry) => !lead.has(entry))].map(
+    ([colour, { name, self }]) => packageItem(colour, name, formatPercent(self, colours.total)),
+  );
+}
+
+/** Return an entry for each package. @param {HTMLElement} list @param {Tree} tree */
+function allItems(list, tree) {
+  const colours = packageColoursOf(tree);
+  const named = namesOf(list, colours.shares);
+  return colours.shares.map(({ packaged, self }) =>
+    packageItem(colours.classOf(packaged), named(packaged), formatPercent(self, colours.total)),
+  );
+}
+
+/**
+ * Return a function that names packages, by their whole path if another one has the same name.
+ * @param {HTMLElement} list
+ * @param {import("../packages/tree-packages.js").Share[]} shares
+ */
+function namesOf(list, shares) {
+  /** @type {Map<string, Set<string>>} */
+  const paths = new Map();
+  for (const { packaged } of shares)
+    paths.set(packaged.name, (paths.get(packaged.name) ?? new Set()).add(packaged.path));
+  return (/** @type {import("../packages/packages.js").Package} */ { name, path, kind }) => {
+    if (name === 'native' && kind === 'native') return textOf('native', 'Native code');
+    if (kind === 'unknown') return list.dataset.unknown ?? '';
+    if (name === 'stdlib' && kind === 'stdlib') return textOf('stdlib', 'Standard library');
+    return harmless((paths.get(name)?.size ?? 0) > 1 ? path : name);
+  };
+}
+
+/** @param {string} colour CSS class @param {string} text @param {string} share */
+function packageItem(colour, text, share) {
+  const entry = item('', '');
+  const swatch = document.createElement('i');
+  swatch.className = `sw ${colour}`;
+  const name = document.createElement('b');
+  name.textContent = text;
+  entry.append(swatch, name, share);
+  return entry;
+}
+
+/** @param {HTMLElement} list @param {Tree} tree @param {"self" | "total"} by */
+function heatItems(list, tree, by) {
+  const most = (by === 'self' ? mostSelf(tree) : tree.total[0]) / tree.profiles;
+  const ramp = document.createElement('span');
+  ramp.className = 'keys-h';
+  for (let step = 0; step <= 5; step++) {
+    const box = document.createElement('i');
+    box.className = `i${step}`;
+    ramp.append(box);
+  }
+  const entry = item('', '');
+  entry.append(ramp);
+  return [item('0', ''), entry, item(filled(list.dataset[by] ?? '', { most: formatValue(most, tree.unit) }), '')];
+}
+
+/** @param {string} text @param {string} name CSS class */
+function item(text, name) {
+  const entry = document.createElement('li');
+  if (name) entry.className = name;
+  entry.textContent = text;
+  return entry;
+}
