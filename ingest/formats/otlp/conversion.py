@@ -247,7 +247,8 @@ def _unknown(profile: OtlpProfile, samples: Sequence[ValueType]) -> str:
     if any(sample.name == UNNAMED for sample in samples):
         return (
             f"Unknown sample type: {types}. async-profiler 4.2 and 4.3 do not name what a capture "
-            "without an event of the processor counts, and its stacks do not tell; update to 4.4."
+            "without an event of the processor counts, and its stacks do not tell. Start it with "
+            "the option total, whose values tell, or update to 4.4."
         )
     return (
         f"Unknown sample type: {types} with the period type {str(profile.period_type)[:100]}. The "

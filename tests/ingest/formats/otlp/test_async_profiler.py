@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ingest.formats.otlp import async_profiler
-from tests.ingest.formats.otlp.conversions import convert
+from tests.ingest.formats.otlp.conversions import convert, sample
 
 # Engine, unit, profile type, metric of counts, metric of totals.
 ENGINES = [
@@ -102,6 +102,63 @@ def test_stacks_tell_what_captures_without_an_engine_count(
         (profile,) = convert(body).profiles
         assert profile.imported.type == kind
         assert profile.totals == {metric: 790}
+
+
+# Captures of real programs that allocate small objects, or enter monitors, on two threads; tests/
+# samples/README.md says how they were made.
+CAPTURES = [
+    ("4.2-allocate", "HEAP_ALLOC", {"alloc_objects/count": 339, "alloc_space/bytes": 177733293}),
+    (
+        "4.2-allocate-total",
+        "HEAP_ALLOC",
+        {"alloc_objects/count": 1200, "alloc_space/bytes": 629144400},
+    ),
+    ("4.2-lock", "CONTENTION", {"contentions/count": 100, "delay/nanoseconds": 66181579}),
+    ("4.2-lock-total", "CONTENTION", {"contentions/count": 95, "delay/nanoseconds": 188246942}),
+    ("4.3-allocate-total", "HEAP_ALLOC", {"alloc_space/bytes": 1781002939}),
+    ("4.3-lock-total", "CONTENTION", {"delay/nanoseconds": 94144002}),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "totals"), CAPTURES)
+def test_values_of_real_captures_tell_allocations_from_monitors(
+    name: str, kind: str, totals: dict[str, int]
+) -> None:
+    converted = convert(sample(f"async-profiler/{name}.pb"))
+    assert not converted.rejections
+    (profile,) = converted.profiles
+    assert profile.imported.type == kind
+    assert profile.totals == totals
+
+
+INSTANCES = (("Cart_[i]", "Cart.total"), ("Point_[i]", "Shape.area"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind"),
+    [
+        ([(1000, 524_287_000), (1, 524_287)], "HEAP_ALLOC"),  # the interval
+        ([(317, 317 * 24), (211, 211 * 48)], "HEAP_ALLOC"),  # every allocation, by its size
+        ([(3, 3 * 65_536 - 8), (2, 2 * 40_000 - 8)], None),  # buffers of threads, up to Java 10
+        ([(2, 80_000), (3, 120_120)], None),  # few times, of a clock with a period of 40 ns
+        ([(2, 80_001), (3, 120_000)], "CONTENTION"),
+        ([(0, 5), (2**64 - 1, 2**64 - 7)], None),
+    ],
+)
+def test_counts_and_totals_tell_only_what_chance_does_not(
+    rows: list[tuple[int, int]], kind: str | None
+) -> None:
+    body = async_profiler.message_4_1("noop", "total", rows, stacks=INSTANCES)
+    found = [str(profile.imported.type) for profile in convert(body).profiles]
+    assert found == ([kind] if kind else [])
+
+
+@pytest.mark.parametrize("name", ["4.3-allocate", "4.3-lock"])
+def test_real_captures_of_counts_alone_are_rejected_with_what_to_do(name: str) -> None:
+    converted = convert(sample(f"async-profiler/{name}.pb"))
+    assert not converted.profiles
+    assert converted.rejections[0].reason.endswith("update to 4.4.")
+    assert "option total" in converted.rejections[0].reason
 
 
 def test_a_capture_that_nothing_tells_apart_is_rejected_with_the_version_that_does() -> None:
