@@ -35,10 +35,21 @@ def test_the_lines_get_their_key_without_leaving_the_page(setup: Page) -> None:
     expect(setup.locator("#run-lines")).to_contain_text("FLAMEWATCH_KEY=fw_…")
     setup.get_by_role("button", name="Create key").click()
     expect(setup.locator("#run-lines")).to_contain_text(re.compile(r"FLAMEWATCH_KEY=fw_\w{49}"))
+    expect(setup.locator("#run-lines")).to_be_visible()
     assert setup.url.endswith(SETUP)
     setup.reload()
     expect(setup.locator("#run-lines")).to_contain_text("FLAMEWATCH_KEY=fw_…")
     assert ApiKey.objects.count() == 1
+
+
+def test_the_open_agent_stays_open_with_a_new_key(setup: Page) -> None:
+    key = re.compile(r"fw_\w{49}")
+    go = setup.locator("#client-go")
+    go.locator("summary").click()
+    expect(setup.locator("#run-lines")).to_be_hidden()
+    setup.get_by_role("button", name="Create key").click()
+    expect(go.get_by_text(key).first).to_be_visible()
+    expect(setup.locator("#run-lines")).to_be_hidden()
 
 
 def test_a_button_copies_the_lines_word_for_word(setup: Page) -> None:
