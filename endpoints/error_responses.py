@@ -24,7 +24,7 @@ from common.repeated_log import repeated_log
 from common.request_body import TooSlow
 from common.worker_processes.pool import WorkerLost
 from endpoints import errors
-from endpoints.durations import seconds
+from endpoints.json_message import format_duration
 from endpoints.params.reader import BadParameter
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.query import InvalidQuery, TooManyQueriesWaiting
@@ -118,7 +118,7 @@ class ErrorResponse:
     @property
     def body(self) -> bytes:
         """Return a google.rpc.Status as JSON."""
-        details = [{"@type": RETRY_INFO, "retryDelay": seconds(self.retry_after)}]
+        details = [{"@type": RETRY_INFO, "retryDelay": format_duration(self.retry_after)}]
         error = {
             "code": self.status,
             "status": self.code,

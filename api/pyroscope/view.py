@@ -15,7 +15,7 @@ from api.pyroscope import analysis, labels, render, stack_traces, time_series
 from api.pyroscope.proto import querier_pb2 as pb
 from api.response import COMPRESSION, WORTH_COMPRESSING, may_compress
 from common.asgi import scope_of
-from endpoints import credentials, json_body
+from endpoints import credentials, json_message
 from endpoints.api_view import WireView
 from endpoints.connect_protocol import connect_rejection
 from endpoints.errors import BadRequest, UnknownProcedure
@@ -145,7 +145,7 @@ def _parsed(kind: type[Message], body: bytes, encoding: str) -> Message:
         if encoding == _PROTOBUF:
             message.ParseFromString(body)
         else:
-            fields = json_body.parse(body or b"{}")
+            fields = json_message.parse(body or b"{}")
             stack_traces.require_known_formats(fields)
             json_format.ParseDict(fields, message, ignore_unknown_fields=True)
     except (DecodeError, json_format.ParseError) as error:

@@ -15,10 +15,10 @@ from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
 from api.view import ApiQueryView
 from common.asgi import scope_of
-from endpoints import credentials, json_body, json_fields
+from endpoints import credentials, json_message
 from endpoints.api_view import WireView, json_response
 from endpoints.errors import BadField, NotFound, TooManyAnnotations
-from endpoints.json_fields import Message
+from endpoints.json_message import Message
 from endpoints.params import values
 from endpoints.params.parameter import Parameter
 from endpoints.params.selection import SERVICE, read_range
@@ -61,7 +61,7 @@ class AnnotationsView(ApiQueryView):
 
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
         access = await _writer(request, project)
-        fields = _read_fields(json_body.parse(request.body))
+        fields = _read_fields(json_message.parse(request.body))
         row = await execute(access, lambda _: _create(access, fields), kind="api_annotations")
         return json_response(_document(row), status=201)
 
@@ -88,13 +88,13 @@ def _read_fields(message: Message) -> AnnotationFields:
     unknown = sorted(message.keys() - _FIELDS)
     if unknown:
         raise BadField(unknown[0][:60], f"is unknown; fields: {', '.join(sorted(_FIELDS))}")
-    text = json_fields.text(message, "text", "text").strip()
+    text = json_message.read_text(message, "text", "text").strip()
     if not text:
         raise BadField("text", "is missing")
     if len(text) > MAX_TEXT:
         raise BadField("text", f"has {len(text):,} characters; {MAX_TEXT} are allowed")
     found = {name: _short(message, name, most) for name, most in _LONGEST.items()}
-    time = json_fields.text(message, "time", "time")
+    time = json_message.read_text(message, "time", "time")
     if found["version"] and not found["service"]:
         raise BadField("version", "needs a service")
     if found["function"]:
@@ -103,15 +103,15 @@ def _read_fields(message: Message) -> AnnotationFields:
         for name, value in (("time", time), ("version", found["version"])):
             if value:
                 raise BadField(name, "cannot be combined with a function")
-    link = json_fields.text(message, "link", "link").strip()
+    link = json_message.read_text(message, "link", "link").strip()
     if problem := annotations.link_problem(link):
         raise BadField("link", problem)
-    at = json_fields.time(time, "time") if time else timezone.now()
+    at = json_message.parse_time(time, "time") if time else timezone.now()
     return AnnotationFields(text, None if found["function"] else at, link=link, **found)
 
 
 def _short(message: Message, name: str, most: int) -> str:
-    value = json_fields.text(message, name, name).strip()
+    value = json_message.read_text(message, name, name).strip()
     if len(value) > most:
         raise BadField(name, f"has {len(value):,} characters; {most:,} are allowed")
     return value

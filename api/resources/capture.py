@@ -10,10 +10,10 @@ from django.http import HttpRequest, HttpResponse
 
 from common import database_pool
 from common.asgi import scope_of
-from endpoints import credentials, json_body, json_fields
+from endpoints import credentials, json_message
 from endpoints.api_view import WireView, json_response
 from endpoints.errors import BadField, NotFound
-from endpoints.json_fields import Message
+from endpoints.json_message import Message
 from endpoints.query_execution import admit_query, execute
 from projects.credentials import operator_token
 from projects.models import Project
@@ -36,13 +36,13 @@ class CaptureView(WireView):
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
         text = credentials.key_text(request.headers, request.GET)
         if text.startswith(operator_token.PREFIX) and operator_token.project_of(text) == project:
-            params = _read_params(json_body.parse(request.body))
+            params = _read_params(json_message.parse(request.body))
             pending = await database_pool.run(_request_capture, project, "operator", params)
         else:
             access = await credentials.access(text, scope_of(request))
             credentials.require_own(access, project)
             await admit_query(access)
-            params = _read_params(json_body.parse(request.body))
+            params = _read_params(json_message.parse(request.body))
             pending = await execute(
                 access,
                 lambda _: _request_capture(access.project_id, access.prefix, params),
@@ -52,17 +52,17 @@ class CaptureView(WireView):
 
 
 def _read_params(message: Message) -> CaptureParams:
-    service = json_fields.text(message, "service", "service")
+    service = json_message.read_text(message, "service", "service")
     if not service:
         raise BadField("service", "is missing")
-    type = json_fields.profile_type(message.get("type"), "type")
+    type = json_message.parse_profile_type(message.get("type"), "type")
     if type in NEVER_REQUESTED:
         raise BadField("type", f"{type} cannot be requested from agents")
     return CaptureParams(
         service,
         type,
-        zone=json_fields.text(message, "zone", "zone") or None,
-        version=json_fields.text(message, "version", "version") or None,
+        zone=json_message.read_text(message, "zone", "zone") or None,
+        version=json_message.read_text(message, "version", "version") or None,
     )
 
 

@@ -56,7 +56,7 @@ async def _store_upload(request: UploadRequest) -> ProfileJson:
         request.require_method("POST")
         access = await profile_upload.authorize_offline(request, project)
         with process_budget.account(access.project) as account:
-            offline = await read_upload(request, account, wire.offline_profile)
+            offline = await read_upload(request, account, wire.parse_offline_profile)
             return await profile_upload.create_offline_profile(request, access, offline)
     request.require_method("PATCH")
     requested = await profile_upload.authorize_update(request, project, name_id)
@@ -64,5 +64,5 @@ async def _store_upload(request: UploadRequest) -> ProfileJson:
         report_rejections(requested.target, requested.agent),
         process_budget.account(requested.project) as account,
     ):
-        sent = await read_upload(request, account, wire.sent_profile)
+        sent = await read_upload(request, account, wire.parse_sent_profile)
         return await profile_upload.update_profile(requested, sent)

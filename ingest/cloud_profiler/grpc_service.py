@@ -46,7 +46,7 @@ async def create_offline_profile(call: Call) -> bytes:
     access = await profile_upload.authorize_offline(call.caller, project)
     with process_budget.account(access.project) as account:
         account.charge(len(call.body))
-        offline = messages.offline_profile(parts)
+        offline = messages.parse_offline_profile(parts)
         response = await profile_upload.create_offline_profile(call.caller, access, offline)
     return messages.profile_response(response)
 
@@ -59,7 +59,8 @@ async def update_profile(call: Call) -> bytes:
         process_budget.account(requested.project) as account,
     ):
         account.charge(len(call.body))
-        response = await profile_upload.update_profile(requested, messages.sent_profile(parts))
+        sent = messages.parse_sent_profile(parts)
+        response = await profile_upload.update_profile(requested, sent)
     return messages.profile_response(response)
 
 

@@ -10,9 +10,8 @@ from django.db import DatabaseError
 from common import database_pool
 from common.loop_turns import turns_of_process
 from endpoints import credentials
-from endpoints.durations import seconds
 from endpoints.errors import Throttled
-from endpoints.json_fields import Message
+from endpoints.json_message import Message, format_duration
 from ingest.caller import Caller
 from ingest.cloud_profiler import names, quota_back_off, wire
 from ingest.cloud_profiler.responses import ProfileJson, deployment_json, profile_name
@@ -21,7 +20,7 @@ from profiles.storage import disk
 from projects.credentials.authentication import Access
 from projects.models import Delivery
 from projects.registration import registry
-from projects.registration.registry import AgentSeen, DeploymentKey, RegisteredAgent
+from projects.registration.registry import AgentSeen, RegisteredAgent
 from projects.usage import limits, quotas, rejections
 from projects.usage.limits import LimitName
 from projects.usage.quota_reached import QuotaReached
@@ -41,13 +40,13 @@ async def create_profile(
     `message` is a CreateProfileRequest. The wait takes at most `poll_timeout` seconds, by default
     FLAMEWATCH_POLL_TIMEOUT_SECONDS. Raise Throttled if there is nothing to capture before.
     """
-    access = await caller.authenticate(wire.key_label(message))
+    access = await caller.authenticate(wire.get_key_label(message))
     credentials.require_write(access)
     credentials.require_own(access, project)
-    handshake = wire.handshake(message)
+    handshake = wire.parse_handshake(message)
     agent = caller.describe_agent(access, handshake.types, delivery=Delivery.HANDSHAKE)
     try:
-        registered = await registry.seen(access, _key(handshake), agent)
+        registered = await registry.seen(access, handshake.deployment.key, agent)
     except QuotaReached as reached:
         raise quota_back_off.back_off(reached, access.project) from None
     # New agents are inserted in batches, after which hundreds of handshakes continue at once.
@@ -66,16 +65,6 @@ async def create_profile(
     if capture.origin is RequestOrigin.PERSON:
         await _note_claim(capture, issued, name_id)
     return _response(access, handshake, capture, name_id)
-
-
-def _key(handshake: Handshake) -> DeploymentKey:
-    deployment = handshake.deployment
-    return DeploymentKey(
-        service=deployment.target,
-        zone=deployment.zone,
-        version=deployment.version,
-        language=deployment.language,
-    )
 
 
 async def _wait(
@@ -155,6 +144,6 @@ def _response(
         "deployment": deployment_json(
             access.project_id, handshake.deployment.target, handshake.deployment.labels
         ),
-        "duration": seconds(settings.CAPTURE_SECONDS),
+        "duration": format_duration(settings.CAPTURE_SECONDS),
         "labels": {},
     }

@@ -7,9 +7,9 @@ import base64
 from collections.abc import Mapping
 from datetime import datetime
 
-from endpoints import credentials, json_fields
-from endpoints.durations import seconds, timestamp
+from endpoints import credentials, json_message
 from endpoints.errors import BadField
+from endpoints.json_message import format_duration, format_timestamp
 from endpoints.query_execution import admit_query, execute
 from ingest.caller import Caller
 from ingest.cloud_profiler.responses import ProfileJson, deployment_json, profile_name
@@ -82,10 +82,10 @@ def _wants_bytes(caller: Caller, query: Mapping[str, str]) -> bool:
 def _filters(access: Access, query: Mapping[str, str]) -> ProfileListing:
     return ProfileListing(
         project=access.project,
-        service=json_fields.text(query, "service", "service"),
-        type=json_fields.profile_type(query["type"], "type") if query.get("type") else None,
-        zone=json_fields.text(query, "zone", "zone"),
-        version=json_fields.text(query, "version", "version"),
+        service=json_message.read_text(query, "service", "service"),
+        type=json_message.parse_profile_type(query["type"], "type") if query.get("type") else None,
+        zone=json_message.read_text(query, "zone", "zone"),
+        version=json_message.read_text(query, "version", "version"),
         start=_time(query, "start"),
         end=_time(query, "end"),
     )
@@ -100,7 +100,7 @@ def _page_size(query: Mapping[str, str]) -> int:
 
 def _time(query: Mapping[str, str], name: str) -> datetime | None:
     text = query.get(name, "")
-    return json_fields.time(text, name) if text else None
+    return json_message.parse_time(text, name) if text else None
 
 
 def _token(mark: str) -> str:
@@ -134,7 +134,7 @@ def _json(access: Access, listed: ListedProfile) -> ProfileJson:
         "name": profile_name(access.project_id, row.name_id),
         "profileType": row.type,
         "deployment": deployment_json(access.project_id, row.service, labels),
-        "duration": seconds(row.duration_ns / 1e9),
+        "duration": format_duration(row.duration_ns / 1e9),
         "labels": row.labels,
-        "startTime": timestamp(row.time),
+        "startTime": format_timestamp(row.time),
     }

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import DecodeError, Message
 
-from endpoints import json_fields
+from endpoints import json_message
 from endpoints.errors import BadField, BadRequest
 from ingest.cloud_profiler import upload_message, wire
 from ingest.cloud_profiler.proto import profiler_pb2
@@ -18,11 +18,11 @@ MAX_MESSAGE_BYTES = 64 * 2**10
 _OFFLINE_PROFILE, _UPDATED_PROFILE = 2, 1  # field numbers
 
 
-def create_profile_request(body: bytes) -> tuple[str, json_fields.Message]:
+def create_profile_request(body: bytes) -> tuple[str, json_message.Message]:
     """Return the project and the JSON form of a CreateProfileRequest."""
     request = profiler_pb2.CreateProfileRequest()
     _parse_small(request, body)
-    message: json_fields.Message = {"profileType": list(request.profile_type)}
+    message: json_message.Message = {"profileType": list(request.profile_type)}
     if request.HasField("deployment"):
         message["deployment"] = _deployment(request.deployment)
     return _project(request.parent), message
@@ -54,11 +54,11 @@ def updated_upload(body: bytes) -> tuple[str, str, UploadMessage]:
     raise BadField("profile.name", "must be projects/PROJECT/profiles/ID, from CreateProfile")
 
 
-def sent_profile(parts: UploadMessage) -> SentProfile:
-    return wire.profile_with(parts.profile_bytes, _fields(_profile(parts)))
+def parse_sent_profile(parts: UploadMessage) -> SentProfile:
+    return wire.build_sent_profile(parts.profile_bytes, _fields(_profile(parts)))
 
 
-def offline_profile(parts: UploadMessage) -> OfflineProfile:
+def parse_offline_profile(parts: UploadMessage) -> OfflineProfile:
     profile = _profile(parts)
     message = _fields(profile)
     message["profileType"] = profile.profile_type
@@ -66,7 +66,7 @@ def offline_profile(parts: UploadMessage) -> OfflineProfile:
         message["deployment"] = _deployment(profile.deployment)
     if profile.HasField("start_time"):
         message["startTime"] = _time(profile)
-    return wire.offline_profile_of(wire.profile_with(parts.profile_bytes, message), message)
+    return wire.build_offline_profile(parts.profile_bytes, message)
 
 
 def profile_response(message: ProfileJson) -> bytes:
@@ -110,7 +110,7 @@ def _project(parent: str) -> str:
     return project
 
 
-def _deployment(deployment: profiler_pb2.Deployment) -> json_fields.Message:
+def _deployment(deployment: profiler_pb2.Deployment) -> json_message.Message:
     return {
         "projectId": deployment.project_id,
         "target": deployment.target,
@@ -118,9 +118,9 @@ def _deployment(deployment: profiler_pb2.Deployment) -> json_fields.Message:
     }
 
 
-def _fields(profile: profiler_pb2.Profile) -> json_fields.Message:
+def _fields(profile: profiler_pb2.Profile) -> json_message.Message:
     """Return the fields of a Profile that agents set in any upload."""
-    message: json_fields.Message = {"labels": dict(profile.labels)}
+    message: json_message.Message = {"labels": dict(profile.labels)}
     if profile.HasField("duration"):
         duration = profile.duration
         message["duration"] = f"{duration.seconds}.{duration.nanos:09}s"

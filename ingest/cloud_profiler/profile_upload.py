@@ -23,7 +23,6 @@ from ingest.uploads.requests import require_profile_size
 from ingest.uploads.upload import RequestedUpload
 from projects.credentials import authentication
 from projects.credentials.authentication import Access
-from projects.registration.registry import DeploymentKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +102,5 @@ async def create_offline_profile(
     """
     require_profile_size(sent.body)
     agent = caller.describe_agent(access, frozenset({sent.type}))
-    deployment = DeploymentKey(
-        service=sent.deployment.target,
-        zone=sent.deployment.zone,
-        version=sent.deployment.version,
-        language=sent.deployment.language,
-    )
     profile = ImportedProfile(sent.type, sent.body, sent.start_ns, sent.duration_ns)
-    return stored_json(await store_import(access, agent, deployment, sent.labels, profile))
+    return stored_json(await store_import(access, agent, sent.deployment.key, sent.labels, profile))

@@ -2,7 +2,7 @@
 
 from typing import TypedDict
 
-from endpoints.durations import seconds, timestamp
+from endpoints.json_message import format_duration, format_timestamp
 from ingest.uploads.pipeline import StoredUpload
 
 
@@ -39,9 +39,9 @@ def stored_json(stored: StoredUpload) -> ProfileJson:
         "name": profile_name(target.project_id, new.name_id),
         "profileType": new.type.value,
         "deployment": deployment_json(target.project_id, target.service, target.labels),
-        "duration": seconds(new.duration_ns / 1e9),
+        "duration": format_duration(new.duration_ns / 1e9),
         "labels": new.labels,
-        "startTime": timestamp(new.time),
+        "startTime": format_timestamp(new.time),
     }
     if stored.warnings:
         message["warnings"] = [*stored.warnings]

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from endpoints import json_body
+from endpoints import json_message
 from endpoints.api_view import WireView, json_response
 from ingest.caller import Caller
 from ingest.cloud_profiler.handshake import create_profile
@@ -14,7 +14,7 @@ class ProfilesView(WireView):
     """CreateProfile (POST) and ListProfiles (GET) of a project."""
 
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
-        caller, message = Caller.from_http(request), json_body.parse(request.body)
+        caller, message = Caller.from_http(request), json_message.parse(request.body)
         return json_response(await create_profile(caller, project, message))
 
     async def get(self, request: HttpRequest, project: str) -> HttpResponse:

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 
-from endpoints.durations import seconds, timestamp
+from endpoints.json_message import format_duration, format_timestamp
 from ingest.files.conversion_job import convert_file
 from ingest.files.params import ImportParams
 from ingest.formats.detect import ConvertedFile, FileFormat
@@ -112,8 +112,8 @@ def _described(stored: StoredUpload, params: ImportParams) -> StoredFileJson:
         "name": f"projects/{target.project_id}/profiles/{new.name_id}",
         "type": new.type.value,
         "service": target.service,
-        "startTime": timestamp(new.time),
-        "duration": seconds(new.duration_ns / 1e9),
+        "startTime": format_timestamp(new.time),
+        "duration": format_duration(new.duration_ns / 1e9),
         "samples": new.content.samples,
         "metrics": [
             {"name": name, "unit": unit, "total": total} for name, unit, total in new.content.totals
@@ -131,8 +131,8 @@ def _flame_url(
     query = {
         "service": service,
         "type": type.value,
-        "from": timestamp(start),
-        "to": timestamp(start + _AROUND),
+        "from": format_timestamp(start),
+        "to": format_timestamp(start + _AROUND),
         "profile": name_id,
     }
     return f"{settings.FLAMEWATCH_URL}/p/{project_id}/flame?{urlencode(query)}"

@@ -8,7 +8,7 @@ from endpoints.params import parameter, reader, values
 from endpoints.params.parameter import Family, Parameter
 from endpoints.params.reader import BadParameter, StrictReader
 from endpoints.params.selection import SERVICE, TYPE
-from ingest.cloud_profiler.labels import profile_labels
+from ingest.cloud_profiler.wire import parse_profile_labels
 from ingest.formats.detect import FileFormat
 from ingest.formats.import_options import UNITS, ImportOptions
 from ingest.imports.labels import label_value, service_name
@@ -103,4 +103,4 @@ def _labels(found: StrictReader) -> dict[str, str]:
                 f"label.{name}", f"is given {len(texts)} times; it may be given once"
             )
         labels |= dict.fromkeys([name], texts[0]) if texts else {}
-    return profile_labels({"labels": labels}, "label")
+    return parse_profile_labels({"labels": labels}, "label")

@@ -7,7 +7,7 @@ from functools import partial
 from django.conf import settings
 
 from common import database_pool
-from endpoints.durations import seconds, timestamp
+from endpoints.json_message import format_duration, format_timestamp
 from ingest.files.importing import (
     ImportJson,
     StoredFileJson,
@@ -104,8 +104,8 @@ def _described(project_id: str, row: ResultSnapshot, decoded: DecodedProfile) ->
         "name": f"projects/{project_id}/snapshots/{row.snapshot_id}",
         "type": row.type,
         "service": "",
-        "startTime": timestamp(row.start),
-        "duration": seconds(row.duration_ns / 1e9),
+        "startTime": format_timestamp(row.start),
+        "duration": format_duration(row.duration_ns / 1e9),
         "samples": decoded.samples,
         "metrics": [
             {"name": metric.name, "unit": metric.unit, "total": total}

@@ -2,8 +2,8 @@
 
 import orjson
 
-from endpoints.durations import seconds
 from endpoints.error_responses import RETRY_INFO, ErrorResponse
+from endpoints.json_message import format_duration
 from ingest.otlp.export import ExportResult
 from profiles.engine.pprof.varint import bytes_field, int_field
 
@@ -71,5 +71,6 @@ def status_json(response: ErrorResponse) -> bytes:
         "message": response.message,
     }
     if response.status in _RETRYABLE:
-        status["details"] = [{"@type": RETRY_INFO, "retryDelay": seconds(response.retry_after)}]
+        retry_delay = format_duration(response.retry_after)
+        status["details"] = [{"@type": RETRY_INFO, "retryDelay": retry_delay}]
     return orjson.dumps(status)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pybase64
 
-from endpoints import json_body
+from endpoints import json_message
 from endpoints.errors import BadField, BadRequest
-from endpoints.json_fields import Message
+from endpoints.json_message import Message
 from ingest.pyroscope.protobuf import MessageReader, text
 
 MAX_PROFILES = 1_000  # of a request
@@ -57,7 +57,7 @@ def read_json(body: bytes) -> list[PushedProfile]:
     size of what it parses.
     """
     cut: dict[str, bytes] = {}
-    message = json_body.parse(_without_profiles(body, cut))
+    message = json_message.parse(_without_profiles(body, cut))
     found: list[PushedProfile] = []
     for i, series in enumerate(_items(message, "series", "series")):
         labels: dict[str, str] = {}

@@ -13,8 +13,7 @@ from common.client_address import client_address
 from common.loop_turns import turns_of_process
 from endpoints import bodies, credentials
 from endpoints.errors import BadRequest, BodyTooLarge, WrongMethod
-from endpoints.json_body import MAX_REST_BYTES, parse_upload
-from endpoints.json_fields import Message
+from endpoints.json_message import MAX_REST_BYTES, Message, parse_upload
 from endpoints.nul import require_no_nul
 from ingest.caller import Caller
 from ingest.uploads import decode_pool

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from endpoints.errors import BadField
-from endpoints.json_body import parse, parse_upload
+from endpoints.json_message import parse, parse_upload
 from endpoints.nul import require_no_nul
 from tests.endpoints.test_api_key_urls import ADDRESSES, Address
 from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_error_response

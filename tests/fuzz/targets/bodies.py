@@ -4,6 +4,7 @@ import asyncio
 import base64
 import gzip
 from collections.abc import Callable, Mapping
+from dataclasses import astuple
 from datetime import UTC, timedelta
 from functools import cache
 from typing import Any
@@ -12,9 +13,9 @@ import orjson
 
 from api.resources.capture import _read_params
 from common.request_body import Disconnected
-from endpoints import bodies, json_body, json_fields
+from endpoints import bodies, json_message
 from endpoints.errors import BadField, BadRequest, BodyTooLarge
-from ingest.cloud_profiler import labels, messages, upload_message, wire
+from ingest.cloud_profiler import messages, upload_message, wire
 from ingest.cloud_profiler.proto import profiler_pb2 as pb
 from ingest.cloud_profiler.responses import deployment_json
 from ingest.uploads import requests, upload
@@ -31,14 +32,14 @@ _loop = asyncio.new_event_loop()
 
 def parse_upload(body: bytes) -> None:
     """Parse an upload's JSON; cutting out the profile must not change what is read."""
-    message = json_body.parse_upload(body)
-    sent = _read_upload(wire.sent_profile, message)
-    offline = _read_upload(wire.offline_profile, message)
+    message = json_message.parse_upload(body)
+    sent = _read_upload(wire.parse_sent_profile, message)
+    offline = _read_upload(wire.parse_offline_profile, message)
     if isinstance(sent, str) and isinstance(offline, str):
         raise BadField("message", offline)
-    plain = json_body.parse(body)
-    assert _read_upload(wire.sent_profile, plain) == sent
-    assert _read_upload(wire.offline_profile, plain) == offline
+    plain = json_message.parse(body)
+    assert _read_upload(wire.parse_sent_profile, plain) == sent
+    assert _read_upload(wire.parse_offline_profile, plain) == offline
     if isinstance(offline, wire.OfflineProfile):
         _check_times(offline)
 
@@ -53,8 +54,8 @@ def parse_upload_protobuf(body: bytes) -> None:
     messages._parse(whole, body)
     assert profile == whole.profile, "the parts differ from the whole"
     messages.updated_upload(body)
-    sent = messages.sent_profile(parts)
-    offline = messages.offline_profile(parts)
+    sent = messages.parse_sent_profile(parts)
+    offline = messages.parse_offline_profile(parts)
     assert (offline.body, offline.labels, offline.duration_ns) == (
         sent.body,
         sent.labels,
@@ -65,8 +66,8 @@ def parse_upload_protobuf(body: bytes) -> None:
 
 def parse_handshake_protobuf(body: bytes) -> None:
     project, message = messages.create_profile_request(body)
-    wire.key_label(message)
-    handshake = wire.handshake(message)
+    wire.get_key_label(message)
+    handshake = wire.parse_handshake(message)
     assert project
     assert handshake.types <= set(ProfileType)
     target = handshake.deployment
@@ -94,12 +95,12 @@ def _check_times(profile: wire.OfflineProfile) -> None:
 
 def parse_handshake(body: bytes) -> None:
     """Parse the body of a handshake or of a capture request."""
-    message = json_body.parse(body)
-    assert isinstance(wire.key_label(message), str)
+    message = json_message.parse(body)
+    assert isinstance(wire.get_key_label(message), str)
     try:
         params = _read_params(message)
     except BadField:
-        handshake = wire.handshake(message)
+        handshake = wire.parse_handshake(message)
         assert handshake.types <= frozenset(ProfileType)
         assert handshake.types, "a handshake without a type"
     else:
@@ -108,14 +109,14 @@ def parse_handshake(body: bytes) -> None:
 
 def read_labels(body: bytes) -> None:
     """Read the labels of a deployment and of a profile, which become text in the database."""
-    message = json_body.parse(body)
-    found = labels.deployment(message, "deployment")
-    assert labels.KEY_LABEL not in found.labels
-    for bounded in (found.labels, labels.profile_labels(message, "labels")):
+    message = json_message.parse(body)
+    found = wire.parse_deployment(message, "deployment")
+    assert wire.KEY_LABEL not in found.labels
+    for bounded in (found.labels, wire.parse_profile_labels(message, "labels")):
         assert sum(len(name) + len(value.encode()) for name, value in bounded.items()) <= 1024
         assert all(value.isprintable() or value.strip("\x00\x1f\x7f") for value in bounded.values())
     orjson.dumps(deployment_json("shop-1", found.target, found.labels))
-    assert max(map(len, (found.target, found.zone, found.version, found.language))) <= 512
+    assert max(map(len, astuple(found.key))) <= 512
 
 
 def receive_body(data: bytes) -> None:
@@ -151,7 +152,7 @@ def _receiver(body: bytes) -> Callable[[], Any]:
 
 def read_time(data: bytes) -> None:
     """Read a time as filters of lists do, which compare it with rows of the database."""
-    moment = json_fields.time(data.decode("utf-8", "replace"), "start")
+    moment = json_message.parse_time(data.decode("utf-8", "replace"), "start")
     assert moment.astimezone(UTC) == moment
 
 

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from endpoints import json_body
+from endpoints import json_message
 from endpoints.errors import BadField, BadRequest
 from ingest.cloud_profiler import wire
 from projects.profile_types import ProfileType
+from projects.registration.registry import DeploymentKey
 
 GOOD: dict[str, Any] = {
     "parent": "projects/acme-shop",
@@ -37,31 +38,30 @@ def changed(path: str, value: object, message: dict[str, Any] = GOOD) -> dict[st
 
 
 def test_a_handshake_says_what_runs_where_and_what_it_can_capture() -> None:
-    handshake = wire.handshake(GOOD)
+    handshake = wire.parse_handshake(GOOD)
     assert handshake.types == {ProfileType.CPU, ProfileType.WALL}
     deployment = handshake.deployment
-    assert (deployment.target, deployment.zone) == ("shop.web_1", "eu-1")
-    assert (deployment.version, deployment.language) == ("1.2.3", "python")
+    assert deployment.key == DeploymentKey("shop.web_1", "eu-1", "1.2.3", "python")
 
 
 def test_the_key_in_a_label_is_taken_out_of_the_labels() -> None:
-    assert wire.key_label(GOOD) == "fw_x"
-    assert "api-key" not in wire.handshake(GOOD).deployment.labels
+    assert wire.get_key_label(GOOD) == "fw_x"
+    assert "api-key" not in wire.parse_handshake(GOOD).deployment.labels
 
 
 def test_a_region_stands_for_a_zone() -> None:
     labels = {"region": "eu"}
-    assert wire.handshake(changed("deployment.labels", labels)).deployment.zone == "eu"
+    assert wire.parse_handshake(changed("deployment.labels", labels)).deployment.key.zone == "eu"
 
 
 def test_types_may_be_numbers_and_names_as_in_the_proto() -> None:
     message = changed("profile_type", [3, "THREADS"])
     del message["profileType"]
-    assert wire.handshake(message).types == {ProfileType.HEAP, ProfileType.THREADS}
+    assert wire.parse_handshake(message).types == {ProfileType.HEAP, ProfileType.THREADS}
 
 
 def test_unknown_fields_are_ignored() -> None:
-    assert wire.handshake(changed("somethingNew", {"a": 1})).deployment.target == "shop.web_1"
+    assert wire.parse_handshake(changed("somethingNew", {"a": 1})).deployment.target == "shop.web_1"
 
 
 @pytest.mark.parametrize(
@@ -93,37 +93,39 @@ def test_a_handshake_that_cannot_be_used_names_the_field(
     path: str, value: object, field: str
 ) -> None:
     with pytest.raises(BadField) as caught:
-        wire.handshake(changed(path, value))
+        wire.parse_handshake(changed(path, value))
     assert caught.value.field == field
     assert str(caught.value).startswith(f"{field}: ")
 
 
 def test_limits_are_met_exactly() -> None:
     labels = {"a": "x" * 512, "b": "x" * 510}
-    assert wire.handshake(changed("deployment.labels", labels)).deployment.labels == labels
-    assert wire.handshake(changed("deployment.target", "s" * 255)).deployment.target == "s" * 255
+    assert wire.parse_handshake(changed("deployment.labels", labels)).deployment.labels == labels
+    assert (
+        wire.parse_handshake(changed("deployment.target", "s" * 255)).deployment.target == "s" * 255
+    )
 
 
 def test_the_key_does_not_count_against_the_size_of_the_labels() -> None:
     labels = {"a": "x" * 512, "b": "x" * 510, "api-key": "fw_x"}
     del labels["api-key"]
     message = changed("deployment.labels", labels | {"api-key": "fw_x"})
-    assert wire.handshake(message).deployment.labels == labels
+    assert wire.parse_handshake(message).deployment.labels == labels
 
 
 @pytest.mark.parametrize("deployment", [None, 5, {}, {"labels": 5}, {"labels": {"api-key": 5}}])
 def test_no_key_is_found_where_there_is_none(deployment: object) -> None:
-    assert wire.key_label({"deployment": deployment}) == ""
+    assert wire.get_key_label({"deployment": deployment}) == ""
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b"\xff", b'{"a": "\\ud800"}', b"NaN"])
 def test_a_body_that_is_no_json_object_is_rejected(body: bytes) -> None:
     with pytest.raises(BadRequest):
-        json_body.parse(body)
+        json_message.parse(body)
 
 
 def test_an_upload_brings_bytes_labels_and_a_duration() -> None:
-    sent = wire.sent_profile(SENT)
+    sent = wire.parse_sent_profile(SENT)
     assert (sent.body, sent.labels, sent.duration_ns) == (
         b"hello",
         {"instance": "web-1"},
@@ -147,19 +149,19 @@ def test_an_upload_that_cannot_be_used_names_the_field(
     path: str, value: object, field: str
 ) -> None:
     with pytest.raises(BadField) as caught:
-        wire.sent_profile(changed(path, value, SENT))
+        wire.parse_sent_profile(changed(path, value, SENT))
     assert caught.value.field == field
 
 
 def test_an_offline_profile_says_what_it_is_of() -> None:
     message = SENT | {"profileType": "HEAP", "deployment": GOOD["deployment"]}
-    profile = wire.offline_profile(message | {"startTime": "1970-01-01T00:00:02Z"})
+    profile = wire.parse_offline_profile(message | {"startTime": "1970-01-01T00:00:02Z"})
     assert profile.type is ProfileType.HEAP
     assert profile.deployment.target == "shop.web_1"
     assert profile.start_ns == 2_000_000_000
     for missing in ("profileType", "deployment"):
         with pytest.raises(BadField, match=f"^{missing}: is missing"):
-            wire.offline_profile(changed(missing, None, message))
+            wire.parse_offline_profile(changed(missing, None, message))
 
 
 JSON = st.recursive(
@@ -176,6 +178,6 @@ FIELDS = st.sampled_from(
 def test_no_value_of_any_field_fails_in_another_way(path: str, value: object) -> None:
     message = changed(path, value, GOOD | SENT)
     body = orjson.dumps(message, option=orjson.OPT_NON_STR_KEYS)
-    for read in (wire.handshake, wire.sent_profile, wire.offline_profile):
+    for read in (wire.parse_handshake, wire.parse_sent_profile, wire.parse_offline_profile):
         with contextlib.suppress(BadField):
-            read(json_body.parse(body))
+            read(json_message.parse(body))
