@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from projects.models import AuditEntry, Deployment, Project, User
+from projects import audit
+from projects.models import Deployment, Project, User
 from projects.profile_types import NEVER_REQUESTED, ProfileType
 from projects.usage import quotas
 from scheduler import user_captures
@@ -62,9 +63,15 @@ def request_capture(
             % {"most": MAX_PENDING, "type": type}
         )
     request = _new_request(target, type)
-    detail = {"service": service, "type": type, "deployment": target.deployment, "slot": request.id}
-    AuditEntry.objects.create(
-        project=project, actor=actor, actor_key=actor_key, action="capture.now", detail=detail
+    audit.record(
+        project,
+        "capture.now",
+        actor=actor,
+        actor_key=actor_key,
+        service=service,
+        type=type,
+        deployment=target.deployment,
+        slot=request.id,
     )
     user_captures.note_request(project, service, request)
     queue_of_process().add_requests([request])
