@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from frontend.components.range_menu import RangeMenu, range_menu, range_notices
-from frontend.components.services import by_last_seen
+from endpoints.params.selection import TimeRange
 from frontend.params.page_params import PageParams, ParsedParams
 from frontend.params.restrictions import OF_SNAPSHOT, restrict
+from frontend.text.time_ranges import days_name
 from profiles.query import (
     Coverage,
     GroupKind,
@@ -27,8 +27,11 @@ from profiles.query import (
 )
 from projects.models import Project
 from projects.profile_types import ProfileType
+from projects.usage.limits import limits_of
 
 DEADLINE_SECONDS = 20.0
+# Clocks of browsers and servers differ; retention deletes whole hours.
+_CLOCK_ERROR, _RETENTION_STEP = timedelta(minutes=2), timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +45,13 @@ class PageQuery:
     now: datetime
     snapshot: SnapshotInfo | None = None  # shown instead of profiles
 
-    @property
-    def range_menu(self) -> RangeMenu:
-        of = self.selection
-        return range_menu(self.project, self.params.range, self.now, of.service, of.type)
+
+def sort_by_last_seen(services: Sequence[ServiceName]) -> list[ServiceName]:
+    """Sort services by the time they were last seen, latest first.
+
+    Services without a profile come last.
+    """
+    return sorted(services, key=lambda row: (bool(row.types), row.last_seen), reverse=True)
 
 
 def query_context(request: HttpRequest, project: Project) -> QueryContext:
@@ -77,6 +83,32 @@ def page_query(
     selection = params.selection(project.pk, service, of, now)
     notices = (*reading.notices, *range_notices(project, params.range, now))
     return PageQuery(context, project, params, selection, services, notices, now)
+
+
+def range_notices(project: Project, range: TimeRange, now: datetime) -> tuple[str, ...]:
+    """Say that a range lies in the future, or begins before the project's retention."""
+    start, end = range.bounds(now)
+    days = limits_of(project.pk).retention_days
+    if start >= now:
+        return (_("This range is in the future. Choose one that starts before now."),)
+    if end > now + _CLOCK_ERROR:
+        return (_("This range ends in the future; it has no profiles after now yet."),)
+    oldest = get_oldest_time(now, days) - _RETENTION_STEP
+    if end < oldest:
+        sentence = _("Profiles are kept for %(days)s; this whole range is older.")
+    elif start < oldest:
+        sentence = _("Profiles are kept for %(days)s; this range starts earlier.")
+    else:
+        return ()
+    return (sentence % {"days": days_name(days)},)
+
+
+def get_oldest_time(now: datetime, retention_days: int) -> datetime:
+    """Return the time before which profiles have been deleted."""
+    try:
+        return now - timedelta(days=retention_days)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=now.tzinfo)
 
 
 def _snapshot_query(
@@ -139,7 +171,7 @@ def _service_and_type(
     if not services and not params.service:
         return None
     rows = {row.service: row for row in services}
-    service = params.service or by_last_seen(services)[0].service
+    service = params.service or sort_by_last_seen(services)[0].service
     types = rows[service].types if service in rows else ()
     first = next((of for of in ProfileType if of in types), ProfileType.CPU)
     return service, params.type or first

@@ -9,10 +9,9 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from endpoints.params import parameter
-from frontend.components.display_names import type_name
-from frontend.pages.agents.agent_list import name_of
 from frontend.params.page_links import flame_url
 from frontend.params.page_params import PageParams
+from frontend.text.display_names import agent_name, type_name
 from profiles.query import DeadlinePassed, QueryContext, Selection, run_profiles
 from projects.models import Project
 from projects.profile_types import INSTANTANEOUS, ProfileType
@@ -205,4 +204,4 @@ def _titles(capture: UserCapture) -> tuple[str, str, str, str, str]:
 
 def _agent_name(capture: UserCapture) -> str:
     agent = capture.agent
-    return name_of(agent) if agent else _("The agent")
+    return agent_name(agent) if agent else _("The agent")

@@ -56,7 +56,8 @@ from frontend.params.url_parameter import (
 from profiles.query import Grouping, GroupKind, Metric, Order, Selection, Shape, View, ViewFilter
 from projects.profile_types import ProfileType
 
-VIEWS = (*(shape.value for shape in Shape), "list")
+LIST_VIEW = "list"  # without a graph
+VIEWS = (*(shape.value for shape in Shape), LIST_VIEW)
 VIEW = parameter.choice("view", "Direction of the graph, or the list", VIEWS)
 ORDER = parameter.member("order", "Order of siblings", Order.WEIGHT)
 COLOUR = parameter.choice("colour", "Colours of the graph", ("package", "self", "total"))

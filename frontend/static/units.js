@@ -1,7 +1,7 @@
 /**
  * Value formatting: three significant digits and a unit chosen by magnitude.
  *
- * JavaScript counterpart of frontend/components/units.py; tests/frontend/components/units.json has the cases
+ * JavaScript counterpart of frontend/text/units.py; tests/frontend/text/units.json has the cases
  * that both must pass. Thousands and decimals are separated as the language of the page does.
  */
 

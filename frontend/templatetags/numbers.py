@@ -4,14 +4,14 @@ from datetime import datetime
 
 from django import template
 
-from frontend.components.units import (
+from frontend.params.formats import time_text
+from frontend.text.units import (
     Separators,
     format_count,
     format_percent,
     separators,
     unit_words,
 )
-from frontend.params.formats import time_text
 
 register = template.Library()
 

@@ -1,4 +1,4 @@
-"""Display names of profile types, metrics, labels and functions."""
+"""Display names of profile types, metrics, labels, functions and agents."""
 
 import re
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from profiles.query import Grouping, GroupKind, Metric
+from projects.models import Agent
 from projects.profile_types import ProfileType
 
 _TYPES: dict[ProfileType, Promise] = {
@@ -86,3 +87,8 @@ def split_name(name: str) -> SplitName:
     """
     found = _GO.match(name) or (_DOTTED.match(name) if "(" not in name else None)
     return SplitName(found["front"], found["leaf"]) if found else SplitName("", name)
+
+
+def agent_name(agent: Agent) -> str:
+    """Return the agent's host name, or the first eight characters of its identity."""
+    return agent.hostname or agent.identity[:8]

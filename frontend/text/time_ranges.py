@@ -4,6 +4,8 @@ from datetime import timedelta
 
 from django.utils.translation import gettext, ngettext
 
+from frontend.text.units import format_count
+
 OFFERED = (
     timedelta(minutes=15),
     timedelta(hours=1),
@@ -35,3 +37,7 @@ def elapsed_name(span: timedelta) -> str:
     """Format a time range for sentences with `in the last …`: `hour`, `24 hours`, `7 days`."""
     names = {timedelta(hours=1): gettext("hour"), timedelta(days=1): gettext("24 hours")}
     return names.get(span) or span_name(span)
+
+
+def days_name(days: int) -> str:
+    return ngettext("%(n)s day", "%(n)s days", days) % {"n": format_count(days)}

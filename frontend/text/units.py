@@ -1,6 +1,6 @@
 """Value formatting: three significant digits and a unit chosen by magnitude.
 
-Python counterpart of static/units.js; tests/frontend/components/units.json has the cases that both
+Python counterpart of static/units.js; tests/frontend/text/units.json has the cases that both
 must pass. Thousands and decimals are separated as the language of the interface does.
 """
 

@@ -6,11 +6,11 @@ from django.utils.translation import gettext as _
 
 from endpoints.params.lists import STEP
 from endpoints.params.reader import LenientReader
-from frontend.components.picker import Item
-from frontend.components.time_ranges import span_name
+from frontend.components.selection.picker import Item
 from frontend.params.formats import span_text
 from frontend.params.notices import Notice
 from frontend.params.url_parameter import declare_dependents
+from frontend.text.time_ranges import span_name
 
 STEPS = tuple(
     timedelta(seconds=seconds) for seconds in (60, 300, 900, 3600, 6 * 3600, 86400, 7 * 86400)

@@ -11,9 +11,8 @@ from urllib.parse import urlencode
 from django.utils.translation import gettext as _
 
 from endpoints.params.selection import LABEL
-from frontend.components.services import by_last_seen
-from frontend.components.versions import VersionMark, releases_of
-from frontend.page_query import PageQuery
+from frontend.components.charts.version_marks import VersionMark, releases_of
+from frontend.page_query import PageQuery, sort_by_last_seen
 from frontend.params.formats import span_text, time_text
 from frontend.params.page_params import DEFAULT_VIEW, PageParams
 from frontend.params.restrictions import restrict
@@ -83,7 +82,7 @@ def with_services(
         metric=params.metric,
         filters=params.filters,
     )
-    found = [each.service for each in by_last_seen(services) if snapshot.type in each.types]
+    found = [each.service for each in sort_by_last_seen(services) if snapshot.type in each.types]
     ordered = sorted(found, key=lambda name: name != snapshot.service)
     name = _("%(service)s, last day")
     return [

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from frontend.components.units import format_count
+from frontend.text.units import format_count
 from profiles.query import Coverage, Missing
 
 

@@ -7,12 +7,11 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from frontend.components.display_names import type_name
-from frontend.components.filter_chips import NAMES
-from frontend.components.services import by_last_seen
-from frontend.components.units import format_count
-from frontend.page_query import PageQuery
+from frontend.components.selection.filter_chips import NAMES
+from frontend.page_query import PageQuery, sort_by_last_seen
 from frontend.params.page_params import PageParams
+from frontend.text.display_names import type_name
+from frontend.text.units import format_count
 from profiles.query import (
     Coverage,
     GroupKind,
@@ -83,7 +82,7 @@ def _unknown_service(params: PageParams, services: Sequence[ServiceName]) -> Emp
     # Only the range: labels, filters and functions of one service are not those of another.
     first = tuple(
         Action(row.service, PageParams(service=row.service, span=params.span, end=params.end))
-        for row in by_last_seen(services)[:3]
+        for row in sort_by_last_seen(services)[:3]
     )
     return EmptyState(title, text, actions=first)
 

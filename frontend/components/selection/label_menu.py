@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from django.utils.translation import gettext as _
 
-from frontend.components.display_names import label_name
-from frontend.components.picker import Item
+from frontend.components.selection.picker import Item
 from frontend.page_query import PageQuery
+from frontend.text.display_names import label_name
 from profiles.query import Grouping, GroupKind, OptionsResult
 
 LabelMenu = list[tuple[str, list[Item]]]  # (name of a group, its labels)

@@ -9,13 +9,13 @@ from django.utils.translation import ngettext
 
 from endpoints.params.parameter import Family
 from endpoints.params.selection import LABEL, SAMPLE
-from frontend.components.display_names import type_name
-from frontend.components.services import by_last_seen
-from frontend.components.time_ranges import OFFERED, span_name
-from frontend.components.units import format_count, format_value
+from frontend.page_query import sort_by_last_seen
 from frontend.params.form_address import TOGETHER
 from frontend.params.formats import span_text, time_text
 from frontend.params.page_params import PageParams
+from frontend.text.display_names import type_name
+from frontend.text.time_ranges import OFFERED, span_name
+from frontend.text.units import format_count, format_value
 from profiles.query import DEFAULT_METRICS, Metric, OptionsResult, ServiceName
 from projects.profile_types import ProfileType
 
@@ -98,7 +98,7 @@ def picker(
 
 def _services(services: Sequence[ServiceName], chosen: str) -> list[Item]:
     """Return menu items by name: the chosen service and the most recently active ones."""
-    most = by_last_seen(services)[:_MOST_SERVICES]
+    most = sort_by_last_seen(services)[:_MOST_SERVICES]
     names = sorted({chosen, *(row.service for row in most)}, key=str.lower)
     return [Item(name, name, name == chosen) for name in names]
 

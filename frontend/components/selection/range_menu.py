@@ -1,22 +1,17 @@
 """Range menu: ranges that end now, and a custom range with a calendar."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from urllib.parse import urlencode
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from endpoints.params.selection import TimeRange
-from frontend.components.time_ranges import OFFERED, span_name
-from frontend.components.units import format_count
+from frontend.page_query import PageQuery, get_oldest_time
 from frontend.params.formats import span_text
+from frontend.text.time_ranges import OFFERED, days_name, span_name
 from projects.models import Project
 from projects.usage.limits import limits_of
-
-# Clocks of browsers and servers differ; retention deletes whole hours.
-_CLOCK_ERROR, _RETENTION_STEP = timedelta(minutes=2), timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,55 +34,34 @@ class RangeMenu:
 
 
 def range_menu(
-    project: Project, within: TimeRange, now: datetime, service: str = "", type: str = ""
+    project: Project, range: TimeRange, now: datetime, service: str = "", type: str = ""
 ) -> RangeMenu:
     """Build the range menu of a page; without a service, the calendar marks all profiles."""
-    start, end = within.bounds(now)
+    start, end = range.bounds(now)
     days = limits_of(project.pk).retention_days
     own = urlencode([pair for pair in (("service", service), ("type", type)) if pair[1]])
     return RangeMenu(
-        choices=_choices(within),
-        name="" if within.end else span_name(within.span),
+        choices=_choices(range),
+        name="" if range.end else span_name(range.span),
         start=start,
         end=end,
         now=now,
-        oldest=_oldest(now, days),
-        retention=_days(days),
+        oldest=get_oldest_time(now, days),
+        retention=days_name(days),
         calendar_url=f"{reverse('calendar', args=[project.project_id])}?{own}",
     )
 
 
-def range_notices(project: Project, within: TimeRange, now: datetime) -> tuple[str, ...]:
-    """Say that a range lies in the future, or begins before the project's retention."""
-    start, end = within.bounds(now)
-    days = limits_of(project.pk).retention_days
-    if start >= now:
-        return (_("This range is in the future. Choose one that starts before now."),)
-    if end > now + _CLOCK_ERROR:
-        return (_("This range ends in the future; it has no profiles after now yet."),)
-    oldest = _oldest(now, days) - _RETENTION_STEP
-    if end < oldest:
-        sentence = _("Profiles are kept for %(days)s; this whole range is older.")
-    elif start < oldest:
-        sentence = _("Profiles are kept for %(days)s; this range starts earlier.")
-    else:
-        return ()
-    return (sentence % {"days": _days(days)},)
+def page_range_menu(query: PageQuery) -> RangeMenu:
+    """Return the menu of a page; its calendar marks the profiles of the service and type."""
+    selection = query.selection
+    return range_menu(
+        query.project, query.params.range, query.now, selection.service, selection.type
+    )
 
 
-def _choices(within: TimeRange) -> list[RangeChoice]:
+def _choices(range: TimeRange) -> list[RangeChoice]:
     """Return the offered lengths, and the chosen one where a link gave another."""
-    chosen = None if within.end else within.span
+    chosen = None if range.end else range.span
     spans = sorted({*OFFERED, *([chosen] if chosen else [])})
     return [RangeChoice(span_text(span), span_name(span), span == chosen) for span in spans]
-
-
-def _oldest(now: datetime, days: int) -> datetime:
-    try:
-        return now - timedelta(days=days)
-    except OverflowError:
-        return datetime.min.replace(tzinfo=now.tzinfo)
-
-
-def _days(days: int) -> str:
-    return ngettext("%(n)s day", "%(n)s days", days) % {"n": format_count(days)}

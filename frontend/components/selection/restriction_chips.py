@@ -18,12 +18,12 @@ from endpoints.params.selection import (
     parse_grouping,
 )
 from endpoints.params.view import FILTER, FOCUS, METRIC
-from frontend.components.display_names import NOT_SET, label_name, metric_name
-from frontend.components.filter_chips import NAMES as FILTER_NAMES
-from frontend.components.units import format_value
+from frontend.components.selection.filter_chips import NAMES as FILTER_NAMES
 from frontend.params.page_params import SNAPSHOT, PageParams
 from frontend.params.restrictions import reason_of, restrictions_in
 from frontend.params.url_parameter import Pair
+from frontend.text.display_names import NOT_SET, label_name, metric_name
+from frontend.text.units import format_value
 from profiles.query import DEFAULT_METRICS, FilterOption, Metric
 
 _ALWAYS = frozenset({ZONE.name, VERSION.name, FILTER.name, SNAPSHOT.name})

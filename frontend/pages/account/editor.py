@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from frontend.components.source_links import (
+from frontend.components.functions.source_links import (
     EDITOR_SCHEMES,
     MAX_PATTERN,
     InvalidLinkTemplate,

@@ -7,13 +7,14 @@ from enum import StrEnum
 
 from django.db.models import Count, F, Q, QuerySet
 
-from frontend.components.pagination import Pages, pages_of
-from frontend.components.services import LATELY
-from frontend.components.units import format_percent, format_value
+from frontend.components.results.pagination import Pages, pages_of
 from frontend.pages.agents.agent_kind import agent_kind
 from frontend.pages.agents.attention import look_reason
 from frontend.pages.agents.params import AgentQuery
+from frontend.text.display_names import agent_name
+from frontend.text.units import format_percent, format_value
 from projects.models import Agent, AgentReport, Project, running_agents
+from projects.models.agent import MAX_REPORT_GAP
 from projects.usage.limits import LimitName
 from projects.usage.quota_reached import QuotaReached
 from projects.usage.usage import list_reached
@@ -117,7 +118,7 @@ def seen_lately(project: Project, now: datetime) -> QuerySet[Agent]:
 
 
 def _connected(now: datetime) -> Q:
-    return Q(last_seen__gte=now - LATELY)
+    return Q(last_seen__gte=now - MAX_REPORT_GAP)
 
 
 def _needs_look(now: datetime) -> Q:
@@ -182,12 +183,7 @@ def _services(all_agents: QuerySet[Agent], chosen: str) -> list[str]:
 
 def _reasons(all_agents: QuerySet[Agent], now: datetime) -> list[tuple[str, str]]:
     rows = _with_rows(all_agents.filter(_needs_look(now)))[:_EXPLAINED]
-    return [(name_of(agent), look_reason(agent.report, now - SEEN_WITHIN)) for agent in rows]
-
-
-def name_of(agent: Agent) -> str:
-    """Return the agent's host name, or the first eight characters of its identity."""
-    return agent.hostname or agent.identity[:8]
+    return [(agent_name(agent), look_reason(agent.report, now - SEEN_WITHIN)) for agent in rows]
 
 
 def _shown(agent: Agent, doing: AgentActivity, now: datetime, *, over_quota: bool) -> AgentRow:
@@ -197,11 +193,11 @@ def _shown(agent: Agent, doing: AgentActivity, now: datetime, *, over_quota: boo
     rejected_lately = bool(report and _is_lately(report.rejected_at, now))
     cpu_high = cpu is not None and cpu > MOST_CPU
     dropped_high = bool(report and dropped and dropped > MOST_DROPPED * (report.samples + dropped))
-    connected = agent.last_seen >= now - LATELY
+    connected = agent.last_seen >= now - MAX_REPORT_GAP
     fine = AgentState.FINE if connected else AgentState.SILENT
     return AgentRow(
         agent=agent,
-        name=name_of(agent),
+        name=agent_name(agent),
         state=AgentState.LOOK if cpu_high or dropped_high or rejected_lately else fine,
         waiting=doing.waiting,
         over_quota=over_quota and connected,

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from frontend.components.units import format_count, format_percent
+from frontend.text.units import format_count, format_percent
 from projects.models import AgentReport
 
 _LONGEST = 160  # characters of an upload's error message

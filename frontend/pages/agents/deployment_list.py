@@ -7,13 +7,13 @@ from urllib.parse import quote, urlencode
 
 from django.db.models import Count, Q, QuerySet
 
-from frontend.components.pagination import Pages, pages_of
-from frontend.components.services import LATELY
+from frontend.components.results.pagination import Pages, pages_of
 from frontend.pages.agents.agent_list import SEEN_WITHIN
 from frontend.pages.agents.params import AgentQuery
 from frontend.params.formats import span_text
 from profiles.query import QueryContext, run_deployment_counts
 from projects.models import Deployment, Project, running_agents
+from projects.models.agent import MAX_REPORT_GAP
 from projects.profile_types import NEVER_REQUESTED, ProfileType
 from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.interface import CaptureTarget, QueueUnavailable
@@ -58,7 +58,7 @@ def list_deployments(
     everything = all_deployments.count()
     found = rows.count() if query.filtered else everything
     pages = pages_of(found, PAGE_SIZE, query.page)
-    lately = Q(agents__last_seen__gte=now - LATELY)
+    lately = Q(agents__last_seen__gte=now - MAX_REPORT_GAP)
     connected = Count("agents", filter=lately & running_agents("agents__"))
     ordered = rows.annotate(connected=connected).order_by("service", "-last_seen", "pk")
     on_page = list(ordered[pages.first : pages.behind])

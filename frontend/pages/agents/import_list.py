@@ -5,10 +5,11 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from frontend.components.pagination import Pages, pages_of
+from frontend.components.results.pagination import Pages, pages_of
 from frontend.pages.agents.agent_kind import sender_name
-from frontend.pages.agents.agent_list import PAGE_SIZE, find_agents, name_of, seen_lately
+from frontend.pages.agents.agent_list import PAGE_SIZE, find_agents, seen_lately
 from frontend.pages.agents.params import AgentQuery
+from frontend.text.display_names import agent_name
 from projects.models import Agent, AgentReport, Project, running_agents
 
 
@@ -59,7 +60,7 @@ def _shown(agent: Agent) -> ImportRow:
     is_rejected = rejected_at is not None and (last is None or rejected_at > last)
     return ImportRow(
         agent=agent,
-        name=name_of(agent),
+        name=agent_name(agent),
         kind=sender_name(agent.user_agent),
         last_profile=last,
         last_type=report.last_type if report else "",

@@ -10,13 +10,13 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
+from frontend.components.capture_progress import CAPTURE, capture_progress
 from frontend.http.fragments import wants_fragment
 from frontend.page_query import query_context
 from frontend.pages.agents.agent_list import AgentList, list_agents
 from frontend.pages.agents.deployment_list import DeploymentList, list_deployments
 from frontend.pages.agents.import_list import ImportList, list_imports
 from frontend.pages.agents.params import FIND_TEXTS, SHOWN, STATES, AgentQuery, read
-from frontend.pages.capture.progress import CAPTURE, capture_progress
 from profiles.query import QueryContext
 from projects.access import may_capture, membership
 from projects.models import Project

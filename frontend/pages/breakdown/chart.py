@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from datetime import timedelta
 
-from frontend.components.chart_notes import ChartNotes
-from frontend.components.rates import Rate
-from frontend.components.versions import VersionMark, marks_of
+from frontend.components.charts.chart_notes import ChartNotes
+from frontend.components.charts.version_marks import VersionMark, marks_of
+from frontend.pages.breakdown.rates import Rate
 from profiles.query import GroupSeries, SeriesResult
 
 CHARTED = 10  # values with a series of their own: each has a colour and a pattern

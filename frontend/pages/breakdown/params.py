@@ -9,7 +9,7 @@ from endpoints.params import parameter, values
 from endpoints.params.lists import GROUP_BY, STEP
 from endpoints.params.parameter import Repeated
 from endpoints.params.reader import LenientReader
-from frontend.components.time_steps import default_step, read_step
+from frontend.components.charts.time_steps import default_step, read_step
 from frontend.params.formats import span_text
 from frontend.params.list_params import PAGE
 from frontend.params.notices import notices_of

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from frontend.components.display_names import NOT_SET
-from frontend.components.rates import Rate
-from frontend.components.units import format_delta_percent, format_value
 from frontend.pages.breakdown.chart import CHARTED
 from frontend.pages.breakdown.params import SORTS, BreakdownQuery
+from frontend.pages.breakdown.rates import Rate
 from frontend.params.formats import is_reversed, next_sort, sort_column
+from frontend.text.display_names import NOT_SET
+from frontend.text.units import format_delta_percent, format_value
 from profiles.query import GroupSeries, SeriesResult
 
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
-from frontend.components.downloads import csv_file
+from frontend.components.results.downloads import csv_file
 from frontend.http.fragments import text_error, wants_fragment
 from frontend.page_query import DEADLINE_SECONDS, options_of, page_query, query_context
 from frontend.pages.breakdown import view_model as breakdown_page

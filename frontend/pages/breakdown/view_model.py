@@ -9,21 +9,17 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from frontend.components import display_names, empty_state
-from frontend.components.chart_notes import ChartNotes, chart_notes
-from frontend.components.display_names import label_name
-from frontend.components.empty_state import no_profiles, with_links
-from frontend.components.filter_chips import chips
-from frontend.components.label_menu import label_menu
-from frontend.components.left_out import left_out
-from frontend.components.pagination import Pages, pages_of
-from frontend.components.picker import Item
-from frontend.components.rates import Rate, rate_of
-from frontend.components.selecting import selecting_context
-from frontend.components.time_ranges import span_name
-from frontend.components.time_steps import steps_menu
-from frontend.components.units import format_value
-from frontend.components.versions import releases_in
+from frontend.components.charts.chart_notes import ChartNotes, chart_notes
+from frontend.components.charts.time_steps import steps_menu
+from frontend.components.charts.version_marks import releases_in
+from frontend.components.results import empty_state
+from frontend.components.results.coverage_notices import left_out
+from frontend.components.results.empty_state import no_profiles, with_links
+from frontend.components.results.pagination import Pages, pages_of
+from frontend.components.selection.filter_chips import chips
+from frontend.components.selection.label_menu import label_menu
+from frontend.components.selection.picker import Item
+from frontend.components.selection.selecting import selecting_context
 from frontend.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -34,6 +30,7 @@ from frontend.page_query import (
 )
 from frontend.pages.breakdown.chart import CHARTED, chart
 from frontend.pages.breakdown.params import SORTS, BreakdownQuery
+from frontend.pages.breakdown.rates import Rate, rate_of
 from frontend.pages.breakdown.value_table import (
     SortHeading,
     ValueRow,
@@ -43,6 +40,10 @@ from frontend.pages.breakdown.value_table import (
 )
 from frontend.params.page_params import ParsedParams
 from frontend.params.view_address import SIDE
+from frontend.text import display_names
+from frontend.text.display_names import label_name
+from frontend.text.time_ranges import span_name
+from frontend.text.units import format_value
 from profiles.query import (
     MAX_SERIES,
     DeadlinePassed,

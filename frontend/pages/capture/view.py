@@ -14,8 +14,8 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.middleware import HtmxDetails
 
 from endpoints.params.reader import LenientReader
+from frontend.components.capture_progress import CAPTURE, CaptureProgress, capture_progress
 from frontend.page_query import query_context
-from frontend.pages.capture.progress import CAPTURE, CaptureProgress, capture_progress
 from frontend.params.page_links import flame_url
 from frontend.params.page_params import PageParams, page_params
 from projects.access import may_capture, membership, project_for

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from frontend.components.display_names import SplitName, split_name
-from frontend.components.units import (
+from frontend.components.functions.name_search import build_name_matcher
+from frontend.text.display_names import SplitName, split_name
+from frontend.text.units import (
     format_delta,
     format_delta_points,
     format_percent,
     format_value,
 )
-from frontend.pages.flame.list_search import searched
 from profiles.query import CompareResult, FunctionChange
 
 FIRST_ROWS = 200
@@ -79,7 +79,7 @@ def changes(
     significant changes, which only averages have, and `search` to matching names; `whole` shows
     every row instead of the first 200.
     """
-    matches, unreadable = searched(search)
+    matches, unreadable = build_name_matcher(search)
     is_restricted = real and not relative
     rows = [
         row for row in result.functions if (row.real or not is_restricted) and matches(row.name)

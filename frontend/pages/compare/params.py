@@ -29,6 +29,7 @@ from frontend.params.notices import notices_of
 from frontend.params.page_params import (
     DEFAULT_VIEW,
     FLAME_PAGE_NAMES,
+    LIST_VIEW,
     SEARCH,
     SNAPSHOT,
     PageParams,
@@ -50,7 +51,7 @@ _OVERRIDDEN = _RANGE | {
     *(ZONE.name, VERSION.name, UNSET.name, WEIGHT.name, WEIGHTS.name, SNAPSHOT.name)
 }
 SORTS = ("total", "self", "name")
-VIEWS = ("difference", "sides", "list")
+VIEWS = ("difference", "sides", LIST_VIEW)
 
 SIDE = Parameter(
     "side",

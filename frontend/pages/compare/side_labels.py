@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from endpoints.params.selection import UNSET, WEIGHT, WEIGHTS, parse_grouping
-from frontend.components.comparisons import MENU_OF_SELECTED
-from frontend.components.picker import LabelField, Picker
-from frontend.components.restriction_chips import RestrictionChip, restriction_chips
+from frontend.components.results.comparisons import MENU_OF_SELECTED
+from frontend.components.selection.picker import LabelField, Picker
+from frontend.components.selection.restriction_chips import RestrictionChip, restriction_chips
 from frontend.pages.compare.params import CompareQuery
 from frontend.params.page_params import PageParams
 

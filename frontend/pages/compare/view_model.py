@@ -6,15 +6,14 @@ from datetime import datetime
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from frontend.components import display_names, empty_state
-from frontend.components.comparisons import comparisons_of, start, with_services
-from frontend.components.empty_state import EmptyStateLinks, with_links
-from frontend.components.filter_chips import chips
-from frontend.components.left_out import left_out
-from frontend.components.picker import Picker, SampleLabelValues, picker
-from frontend.components.selecting import name_context
-from frontend.components.units import format_count, format_delta, format_value
-from frontend.components.versions import releases_of
+from frontend.components.charts.version_marks import releases_of
+from frontend.components.results import empty_state
+from frontend.components.results.comparisons import comparisons_of, start, with_services
+from frontend.components.results.coverage_notices import left_out
+from frontend.components.results.empty_state import EmptyStateLinks, with_links
+from frontend.components.selection.filter_chips import chips
+from frontend.components.selection.picker import Picker, SampleLabelValues, picker
+from frontend.components.selection.selecting import name_context
 from frontend.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -28,11 +27,12 @@ from frontend.pages.compare.changes import Changes, changes
 from frontend.pages.compare.comparison import Pair, compared, seen_of
 from frontend.pages.compare.params import SORTS, CompareQuery
 from frontend.pages.compare.side_labels import chips_of_both, side_labels
-from frontend.pages.flame.list_search import ALONE
 from frontend.params.formats import is_reversed, next_sort, sort_column
 from frontend.params.page_links import carried_of
-from frontend.params.page_params import PageParams, ParsedParams
+from frontend.params.page_params import LIST_VIEW, PageParams, ParsedParams
 from frontend.params.restrictions import restrict
+from frontend.text import display_names
+from frontend.text.units import format_count, format_delta, format_value
 from profiles.query import (
     CompareResult,
     DeadlinePassed,
@@ -286,7 +286,7 @@ def _changes(result: CompareResult, query: CompareQuery) -> Changes:
         sort=sort_column(query.sort),
         reverse=is_reversed(query.sort),
         whole=query.all_rows,
-        search=query.search if query.view == ALONE else "",
+        search=query.search if query.view == LIST_VIEW else "",
     )
 
 

@@ -20,8 +20,6 @@ from endpoints.api_view import WireView
 from endpoints.error_responses import error_response
 from endpoints.params.reader import LenientReader
 from endpoints.query_execution import admit_query, execute
-from frontend.components.display_names import type_name
-from frontend.components.units import format_value
 from frontend.page_query import find_metric
 from frontend.pages.embed.package_colours import PackageColours
 from frontend.pages.embed.params import ImageParams, read_image
@@ -30,6 +28,8 @@ from frontend.pages.embed.png import png
 from frontend.pages.embed.svg import svg
 from frontend.pages.embed.theme import THEMES
 from frontend.params.page_params import page_params
+from frontend.text.display_names import type_name
+from frontend.text.units import format_value
 from profiles.query import QueryContext, Selection, TreeResult, run_tree_and_functions
 from projects.credentials import embed_tokens
 from projects.credentials.authentication import Access

@@ -6,12 +6,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from endpoints.params.lists import FUNCTION_SORT
-from frontend.components.display_names import metric_name
-from frontend.components.downloads import ENDINGS
-from frontend.components.label_menu import LabelMenu
-from frontend.components.picker import Item
+from frontend.components.results.downloads import ENDINGS
+from frontend.components.selection.label_menu import LabelMenu
+from frontend.components.selection.picker import Item
 from frontend.params.formats import is_reversed, next_sort
 from frontend.params.page_params import PageParams
+from frontend.text.display_names import metric_name
 from profiles.query import Metric, TopResult
 from projects.models import Project
 

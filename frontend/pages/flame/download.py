@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
-from frontend.components.downloads import ENDINGS, download_name
+from frontend.components.results.downloads import ENDINGS, download_name
 from frontend.http.fragments import text_error
 from frontend.page_query import DEADLINE_SECONDS, find_metric, query_context
 from frontend.params.page_params import page_params

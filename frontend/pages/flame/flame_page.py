@@ -8,16 +8,15 @@ from django.urls import reverse
 
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import LABEL, SAMPLE
-from frontend.components import display_names, empty_state
-from frontend.components.comparisons import Comparison, comparisons_of
-from frontend.components.empty_state import EmptyStateLinks, no_profiles, with_links
-from frontend.components.filter_chips import Chips, chips
-from frontend.components.label_menu import LabelMenu, label_menu
-from frontend.components.left_out import left_out
-from frontend.components.picker import Picker, picker
-from frontend.components.range_menu import RangeMenu
-from frontend.components.restriction_chips import RestrictionChip, restriction_chips
-from frontend.components.units import format_count, format_percent, format_value
+from frontend.components.results import empty_state
+from frontend.components.results.comparisons import Comparison, comparisons_of
+from frontend.components.results.coverage_notices import left_out
+from frontend.components.results.empty_state import EmptyStateLinks, no_profiles, with_links
+from frontend.components.selection.filter_chips import Chips, chips
+from frontend.components.selection.label_menu import LabelMenu, label_menu
+from frontend.components.selection.picker import Picker, picker
+from frontend.components.selection.range_menu import RangeMenu, page_range_menu
+from frontend.components.selection.restriction_chips import RestrictionChip, restriction_chips
 from frontend.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -33,6 +32,8 @@ from frontend.pages.flame.merged_tree import MergedPage, address_of, cache_merge
 from frontend.params.page_links import flame_url
 from frontend.params.page_params import DEFAULT_VIEW, PageParams, page_params
 from frontend.params.restrictions import restrict
+from frontend.text import display_names
+from frontend.text.units import format_count, format_percent, format_value
 from profiles.query import (
     Coverage,
     FocusResult,
@@ -178,7 +179,7 @@ def _assembled(
         selection=of.selection,
         type=display_names.type_name(of.selection.type),
         notices=(*of.notices, *(of.snapshot.warnings if of.snapshot else ()), *left_out(coverage)),
-        range_menu=of.range_menu,
+        range_menu=page_range_menu(of),
         picker=picker(params, of.services, options, of.now, samples),
         restrictions=restriction_chips(params, "flame"),
         coverage=coverage,

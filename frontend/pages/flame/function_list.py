@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from frontend.components.display_names import SplitName, split_name
-from frontend.components.units import format_count, format_percent, format_value
+from frontend.text.display_names import SplitName, split_name
+from frontend.text.units import format_count, format_percent, format_value
 from profiles.query import FunctionRow, TopResult
 
 PAGE_ROWS = 30  # about 15 kB, so that a fragment stays below 30 kB

@@ -7,11 +7,11 @@ from django.urls import reverse
 
 from frontend.pages.flame.controls import SortColumn, columns
 from frontend.pages.flame.function_list import FunctionList, function_list
-from frontend.pages.flame.list_search import ALONE, listed
+from frontend.pages.flame.list_search import search_functions
 from frontend.pages.flame.merged_tree import MergedPage, address_of
 from frontend.params.formats import is_reversed
 from frontend.params.page_links import flame_url
-from frontend.params.page_params import PageParams
+from frontend.params.page_params import LIST_VIEW, PageParams
 from profiles.query import QueryContext
 from projects.models import Project
 
@@ -38,7 +38,7 @@ def functions_page(
     page: int = 1,
 ) -> FunctionsPage:
     """Return one page of rows. Raise `DeadlinePassed` or `InvalidQuery`."""
-    found = listed(context, params, results)
+    found = search_functions(context, params, results)
     # After filters, samples and focus, but of all frames: the search and the zoom leave it.
     drawn_total = sum(row.self for row in results.top.rows)
     rows_page = None if params.all_rows else page
@@ -63,6 +63,6 @@ def functions_page(
 
 def _address(params: PageParams, seen: str) -> str:
     # The list alone has no graph whose zoom it could follow.
-    frame = params.frame if params.view != ALONE else ""
+    frame = params.frame if params.view != LIST_VIEW else ""
     shown = [("sort", params.sort), ("search", params.search), ("frame", frame)]
     return f"{address_of(params, seen)}&{urlencode([pair for pair in shown if pair[1]])}"

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.view import MAX_NAME
-from frontend.components.source_links import source_links, source_version
+from frontend.components.functions.source_links import source_links, source_version
 from frontend.http.fragments import text_error
 from frontend.page_query import DEADLINE_SECONDS, find_metric, query_context
 from frontend.pages.flame.lines_table import lines_table

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from frontend.components.left_out import left_out
-from frontend.components.source_links import SourceLinks
-from frontend.components.units import format_percent, format_value
+from frontend.components.functions.source_links import SourceLinks
+from frontend.components.results.coverage_notices import left_out
+from frontend.text.units import format_percent, format_value
 from profiles.query import LinesResult
 
 MOST_LINES = 100  # about 20 kB; the most expensive lines, ordered by line number

@@ -1,20 +1,16 @@
 """Rows of the function list that follow the zoom and the search of the graph."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from frontend.components.functions.name_search import build_name_matcher
 from frontend.pages.flame.merged_tree import MergedPage
-from frontend.params.page_params import PageParams
+from frontend.params.page_params import LIST_VIEW, PageParams
 from profiles.query import (
-    BadFilterPattern,
     QueryContext,
     TopResult,
     TreeResult,
-    matcher,
     run_top_below,
 )
-
-ALONE = "list"  # view without a graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +21,9 @@ class SearchedList:
     within: str  # function of the zoomed frame, below which the rows are; "" for all
 
 
-def listed(context: QueryContext, params: PageParams, results: MergedPage) -> SearchedList:
+def search_functions(
+    context: QueryContext, params: PageParams, results: MergedPage
+) -> SearchedList:
     """Restrict the function list to the zoomed frame and to the search, as the graph shows them.
 
     The search is a part of a function's name, or `/a regular expression/`. The list follows the
@@ -33,7 +31,7 @@ def listed(context: QueryContext, params: PageParams, results: MergedPage) -> Se
     totals than the list. Raise `DeadlinePassed` or `InvalidQuery`.
     """
     within, top = _zoomed(context, params, results)
-    matches, unreadable = searched(params.search)
+    matches, unreadable = build_name_matcher(params.search)
     rows = tuple(row for row in top.rows if matches(row.name))
     return SearchedList(replace(top, rows=rows), len(top.rows), unreadable, within)
 
@@ -42,22 +40,7 @@ def _zoomed(
     context: QueryContext, params: PageParams, results: MergedPage
 ) -> tuple[str, TopResult]:
     drawn = results.drawn
-    if not params.frame or params.view == ALONE or not isinstance(drawn, TreeResult):
+    if not params.frame or params.view == LIST_VIEW or not isinstance(drawn, TreeResult):
         return "", results.top
     found = run_top_below(context, drawn, results.top, int(params.frame, 16))
     return found or ("", results.top)
-
-
-def searched(text: str) -> tuple[Callable[[str], bool], str]:
-    """Return a predicate for names, and the error of an invalid expression ("" if valid).
-
-    An empty or invalid search matches every name.
-    """
-    try:
-        return (matcher(text) if text else _any), ""
-    except BadFilterPattern as error:
-        return _any, error.reason
-
-
-def _any(_name: str) -> bool:
-    return True

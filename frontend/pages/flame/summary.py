@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from frontend.components.display_names import metric_name
-from frontend.components.units import format_value
+from frontend.text.display_names import metric_name
+from frontend.text.units import format_value
 from profiles.query import Coverage, Metric
 from projects.profile_types import INSTANTANEOUS, ProfileType
 

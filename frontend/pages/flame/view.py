@@ -15,16 +15,16 @@ from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
 from endpoints.params.reader import LenientReader
-from frontend.components.display_names import type_name
-from frontend.components.empty_state import EmptyStateLinks, unreadable_state, with_links
-from frontend.components.source_links import SourceLinks, source_links, source_version
+from frontend.components.capture_progress import CAPTURE, capture_progress
+from frontend.components.functions.source_links import SourceLinks, source_links, source_version
+from frontend.components.results.empty_state import EmptyStateLinks, unreadable_state, with_links
 from frontend.http.late_content import with_late_content
 from frontend.page_query import PageQuery, page_query, query_context, seen_now
-from frontend.pages.capture.progress import CAPTURE, capture_progress
 from frontend.pages.flame.flame_page import FlamePage, flame_page, not_in_time, tree_url
 from frontend.params.form_address import redirect_form
 from frontend.params.page_links import carried_of
 from frontend.params.page_params import SEEN, ParsedParams, read
+from frontend.text.display_names import type_name
 from profiles.query import DeadlinePassed, InvalidQuery, QueryContext, SnapshotNotFound
 from projects.access import may_annotate, may_capture, may_embed, membership
 from projects.models import Member

@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from datetime import timedelta
 
-from frontend.components.chart_notes import ChartNotes
-from frontend.components.versions import VersionMark, marks_of
+from frontend.components.charts.chart_notes import ChartNotes
+from frontend.components.charts.version_marks import VersionMark, marks_of
 from profiles.query import HistoryResult
 
 LINES = 5  # series per chart, each with its own colour and dash pattern

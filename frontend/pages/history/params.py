@@ -10,7 +10,7 @@ from endpoints.params.lists import FUNCTION, STEP
 from endpoints.params.parameter import Parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import DEFAULT_RANGE, FROM, SPAN, TO, TimeRange
-from frontend.components.time_steps import default_step, read_step
+from frontend.components.charts.time_steps import default_step, read_step
 from frontend.params.formats import span_text
 from frontend.params.notices import notices_of
 from frontend.params.page_params import PageParams

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from frontend.components.units import format_delta, format_delta_points
+from frontend.text.units import format_delta, format_delta_points
 from profiles.query import HistoryResult, series_changes
 
 Course = Sequence[float | None]  # values by step; None without profiles

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
-from frontend.components.downloads import csv_file
+from frontend.components.results.downloads import csv_file
 from frontend.http.fragments import text_error
 from frontend.page_query import DEADLINE_SECONDS, options_of, page_query, query_context
 from frontend.pages.history import view_model as history_page

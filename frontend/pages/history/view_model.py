@@ -9,16 +9,13 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from frontend.components import display_names, empty_state
-from frontend.components.chart_notes import ChartNotes, chart_notes
-from frontend.components.display_names import SplitName, split_name
-from frontend.components.empty_state import no_profiles, with_links
-from frontend.components.filter_chips import chips
-from frontend.components.left_out import left_out
-from frontend.components.selecting import selecting_context
-from frontend.components.time_ranges import span_name
-from frontend.components.time_steps import steps_menu
-from frontend.components.units import format_percent, format_value
+from frontend.components.charts.chart_notes import ChartNotes, chart_notes
+from frontend.components.charts.time_steps import steps_menu
+from frontend.components.results import empty_state
+from frontend.components.results.coverage_notices import left_out
+from frontend.components.results.empty_state import no_profiles, with_links
+from frontend.components.selection.filter_chips import chips
+from frontend.components.selection.selecting import selecting_context
 from frontend.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -33,6 +30,10 @@ from frontend.pages.history.params import HistoryQuery
 from frontend.pages.history.version_changes import Since, changes_since
 from frontend.params.formats import time_text
 from frontend.params.page_params import ParsedParams
+from frontend.text import display_names
+from frontend.text.display_names import SplitName, split_name
+from frontend.text.time_ranges import span_name
+from frontend.text.units import format_percent, format_value
 from profiles.query import (
     DeadlinePassed,
     HistoryLine,

@@ -21,7 +21,7 @@ from endpoints.params.parameter import Parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import SERVICE
 from endpoints.params.view import MAX_NAME
-from frontend.components.pagination import pages_of
+from frontend.components.results.pagination import pages_of
 from frontend.pages.notes.form import NoteForm, field_text, values_of
 from projects import annotations
 from projects.access import may_annotate, membership

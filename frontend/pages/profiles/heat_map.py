@@ -7,16 +7,31 @@ from math import ceil, floor
 
 from django.utils.translation import gettext as _
 
-from frontend.components.time_ranges import span_name
-from frontend.components.time_strip import Mark, marks
-from frontend.components.units import format_count, format_value
 from frontend.pages.profiles.params import ProfileQuery
 from frontend.params.formats import precise_time_text, total_range_text
+from frontend.text.time_ranges import span_name
+from frontend.text.units import format_count, format_value
 from profiles.query import HeatMapResult
 
 LEVELS = 5  # of colour
 _WEIGHT_MARKS = 4
+_MAX_TIME_MARKS = 7
+_MARK_STEPS = tuple(
+    timedelta(seconds=seconds)
+    for seconds in (
+        *(30, 60, 120, 300, 600, 900, 1800),
+        *(3600, 7200, 10800, 21600, 43200),
+        *(86400, 2 * 86400, 5 * 86400, 10 * 86400, 30 * 86400, 90 * 86400),
+    )
+)
 _HEIGHT = 130  # pixels of the heat map
+
+
+@dataclass(frozen=True, slots=True)
+class TimeMark:
+    x: str
+    time: datetime
+    days: bool  # label with the date instead of the time of day
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +63,7 @@ class Picture:
     levels: list[ColorLevel]
     lines: str  # SVG path of the grid lines
     weights: list[WeightMark]
-    times: list[Mark]
+    times: list[TimeMark]
     picked: Box | None
     most: str  # profiles of the fullest cell
     step: str  # "10 minutes"
@@ -90,7 +105,7 @@ def picture(result: HeatMapResult, query: ProfileQuery) -> Picture:
         levels=_levels(counts, most),
         lines=_lines(rows, columns),
         weights=_weight_marks(result),
-        times=time_marks(result),
+        times=axis_marks(result),
         picked=_picked(result, query, bounds),
         most=format_count(most),
         step=span_name(timedelta(seconds=result.step_seconds)),
@@ -101,10 +116,9 @@ def picture(result: HeatMapResult, query: ProfileQuery) -> Picture:
     )
 
 
-def time_marks(result: HeatMapResult) -> list[Mark]:
-    """Return the marks of the time axis."""
+def axis_marks(result: HeatMapResult) -> list[TimeMark]:
     end = result.starts[-1] + timedelta(seconds=result.step_seconds)
-    return marks(result.starts[0], end)
+    return time_marks(result.starts[0], end)
 
 
 def table(result: HeatMapResult) -> Table:
@@ -183,3 +197,18 @@ def _picked(
         low = sum(bound[1] < least for bound in bounds)
         high = sum(bound[0] <= most for bound in bounds)
     return Box(left, rows - high, right - left, max(0, high - low))
+
+
+def time_marks(start: datetime, end: datetime) -> list[TimeMark]:
+    """Return at most seven round times within the range, with their x positions in percent."""
+    step = next((s for s in _MARK_STEPS if (end - start) / s <= _MAX_TIME_MARKS), _MARK_STEPS[-1])
+    first = datetime.fromtimestamp(
+        -(-start.timestamp() // step.total_seconds()) * step.total_seconds(), start.tzinfo
+    )
+    count = int((end - first) / step) + 1 if first <= end else 0
+    found = []
+    for i in range(count):
+        x = (first + i * step - start) / (end - start) * 100
+        if x <= 90:  # a label further right would overflow the chart
+            found.append(TimeMark(f"{x:.2f}%", first + i * step, step >= timedelta(days=1)))
+    return found

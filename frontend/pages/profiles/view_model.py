@@ -5,10 +5,10 @@ from datetime import datetime
 
 from django.urls import reverse
 
-from frontend.components import empty_state
-from frontend.components.empty_state import EmptyStateLinks, no_profiles, with_links
-from frontend.components.left_out import left_out
-from frontend.components.selecting import selecting_context
+from frontend.components.results import empty_state
+from frontend.components.results.coverage_notices import left_out
+from frontend.components.results.empty_state import EmptyStateLinks, no_profiles, with_links
+from frontend.components.selection.selecting import selecting_context
 from frontend.page_query import DEADLINE_SECONDS, PageQuery, options_of, page_query
 from frontend.pages.profiles import heat_map
 from frontend.pages.profiles.params import ProfileQuery
@@ -81,7 +81,7 @@ def _shown(of: PageQuery, query: ProfileQuery, url: str) -> dict[str, object]:
 def _map(result: HeatMapResult, query: ProfileQuery) -> dict[str, object]:
     """Return the heat map of the whole range, ignoring the selection; its axis without profiles."""
     if not result.coverage.profiles:
-        return {"empty_map": heat_map.time_marks(result)}
+        return {"empty_map": heat_map.axis_marks(result)}
     if query.table:
         return {"map_table": heat_map.table(result)}
     return {"map": heat_map.picture(result, query)}

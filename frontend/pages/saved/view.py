@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from common.amounts import bytes_text
-from frontend.components.display_names import type_name
+from frontend.text.display_names import type_name
 from profiles.query import SnapshotInfo, snapshots_of
 from projects import saved_views
 from projects.access import may_change_saved, membership

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from frontend.components.services import imported_services, live_agents
-from frontend.components.units import format_percent, format_value
+from django.db.models import Count, QuerySet
+
 from frontend.pages.services.params import ServiceQuery
 from frontend.pages.services.sparkline import LineSegment, stretches
+from frontend.text.units import format_percent, format_value
 from profiles.query import (
     DEFAULT_METRICS,
     QueryContext,
@@ -17,7 +18,8 @@ from profiles.query import (
     run_services,
     run_sparklines,
 )
-from projects.models import Project
+from projects.models import Agent, Project, running_agents
+from projects.models.agent import MAX_REPORT_GAP
 from projects.profile_types import ProfileType
 
 PAGE_SIZE = 20  # rows of about 1.4 kB: a fragment stays below 30 kB
@@ -76,9 +78,9 @@ def list_services(
 ) -> ServiceList:
     start, end = query.range.bounds(now)
     rows = run_services(context, start, end).rows
-    agents = live_agents(project.pk, now)
+    agents = _count_live_agents(project.pk, now)
     fresh = now - _fresh(project.profiles_per_minute)
-    imported = imported_services(project.pk, fresh)
+    imported = _list_imported_services(project.pk, fresh)
     states = {row.service: _status(row, agents, imported, fresh) for row in rows}
     found = _sorted([row for row in rows if query.find.lower() in row.service.lower()], query.sort)
     pages = max(1, -(-len(found) // PAGE_SIZE))
@@ -160,3 +162,19 @@ def _shown(
         cores=cores,
         older=max(0, len(row.versions) - 1),
     )
+
+
+def _count_live_agents(project: int, now: datetime) -> dict[str, int]:
+    """Count the live agents of each service; services without live agents are left out."""
+    rows = _agents_seen_since(project, now - MAX_REPORT_GAP).filter(running_agents())
+    return dict(rows.order_by().values_list("deployment__service").annotate(Count("pk")))
+
+
+def _list_imported_services(project: int, since: datetime) -> set[str]:
+    """Return the services to which files were imported since a time."""
+    rows = _agents_seen_since(project, since).exclude(running_agents())
+    return set(rows.order_by().values_list("deployment__service", flat=True).distinct())
+
+
+def _agents_seen_since(project: int, since: datetime) -> QuerySet[Agent]:
+    return Agent.objects.filter(deployment__project=project, last_seen__gte=since)

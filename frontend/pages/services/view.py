@@ -8,13 +8,13 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
-from frontend.components.range_menu import range_menu, range_notices
-from frontend.components.time_ranges import elapsed_name
+from frontend.components.selection.range_menu import range_menu
 from frontend.http.fragments import wants_fragment
-from frontend.page_query import query_context
+from frontend.page_query import query_context, range_notices
 from frontend.pages.services.params import SORTS, read
 from frontend.pages.services.service_list import list_services
 from frontend.params.page_links import Carried
+from frontend.text.time_ranges import elapsed_name
 from projects.access import project_for
 
 

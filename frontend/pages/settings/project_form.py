@@ -7,7 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from frontend.components.source_links import InvalidLinkTemplate, check_pattern
+from frontend.components.functions.source_links import InvalidLinkTemplate, check_pattern
 from projects.models import Project
 
 _RATES: dict[float, Promise] = {

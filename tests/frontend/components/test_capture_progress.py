@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.test import Client
 
-from frontend.pages.capture.progress import CaptureProgress, CaptureState, capture_progress
+from frontend.components.capture_progress import CaptureProgress, CaptureState, capture_progress
 from profiles.query import QueryContext
 from projects.models import Agent, AgentReport, Deployment, Project, User
 from projects.profile_types import ProfileType

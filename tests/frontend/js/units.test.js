@@ -4,7 +4,7 @@ import test from 'node:test';
 
 import { formatCount, formatPercent, formatValue, roundSteps } from '../../../frontend/static/units.js';
 
-const cases = JSON.parse(readFileSync(new URL('../components/units.json', import.meta.url), 'utf8'));
+const cases = JSON.parse(readFileSync(new URL('../text/units.json', import.meta.url), 'utf8'));
 
 for (const [value, unit, text] of cases.value) {
   test(`${value} ${unit} reads ${text}`, () => assert.equal(formatValue(value, unit), text));

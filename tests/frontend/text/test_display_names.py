@@ -2,7 +2,7 @@
 
 import pytest
 
-from frontend.components.display_names import metric_name, split_name, type_name
+from frontend.text.display_names import metric_name, split_name, type_name
 from profiles.query import Metric
 from projects.profile_types import ProfileType
 

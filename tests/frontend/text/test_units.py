@@ -1,4 +1,4 @@
-"""Cases for frontend/components/units.py, shared with static/units.js."""
+"""Cases for frontend/text/units.py, shared with static/units.js."""
 
 import json
 import random
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.utils import translation
 
-from frontend.components.units import format_count, format_percent, format_value
+from frontend.text.units import format_count, format_percent, format_value
 from tests.node import run_module
 
 CASES = json.loads((Path(__file__).parent / "units.json").read_text())

@@ -11,7 +11,7 @@ from endpoints.params.reader import BadParameter, LenientReader
 from endpoints.params.selection import read_other_side, read_selection
 from endpoints.params.values import LONGEST_SPAN
 from endpoints.params.view import filter_text, parse_filter, read_order, read_view
-from frontend.components.time_steps import steps_for
+from frontend.components.charts.time_steps import steps_for
 from frontend.pages.breakdown import params as breakdown
 from frontend.pages.history import params as history
 from frontend.pages.profiles import params as profiles

@@ -12,7 +12,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from common import database_pool
-from frontend.pages.capture.progress import CaptureProgress, CaptureState, capture_progress
+from frontend.components.capture_progress import CaptureProgress, CaptureState, capture_progress
 from profiles.query import QueryContext
 from projects.models import Agent, Project, User
 from projects.profile_types import ProfileType

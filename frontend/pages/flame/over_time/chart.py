@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from frontend.components.chart_notes import ChartNotes, notes_in
-from frontend.components.display_names import metric_name
-from frontend.components.units import format_delta, format_value
-from frontend.components.versions import VersionMark, marks_of
+from frontend.components.charts.chart_notes import ChartNotes, notes_in
+from frontend.components.charts.version_marks import VersionMark, marks_of
+from frontend.text.display_names import metric_name
+from frontend.text.units import format_delta, format_value
 from profiles.query import Selection, StripResult, StripStep, series_changes
 from projects.models import Annotation
 

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_safe
 from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.view import MAX_NAME
-from frontend.components.chart_notes import chart_notes
-from frontend.components.versions import releases_in
+from frontend.components.charts.chart_notes import chart_notes
+from frontend.components.charts.version_marks import releases_in
 from frontend.http.fragments import text_error
 from frontend.page_query import DEADLINE_SECONDS, find_metric, query_context
 from frontend.pages.flame.over_time.chart import OverTime, around, over_time

@@ -1,7 +1,7 @@
 /**
  * Source line of a frame: file and line, its page in the repository, and in the editor.
  *
- * Links are built from templates as frontend/components/source_links.py does.
+ * Links are built from templates as frontend/components/functions/source_links.py does.
  */
 
 import { filled, harmless } from '../../text.js';

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from frontend.components.source_links import (
+from frontend.components.functions.source_links import (
     InvalidLinkTemplate,
     check_editor_pattern,
     check_pattern,

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from frontend.components.comparisons import comparisons, start
-from frontend.components.versions import VersionMark
+from frontend.components.charts.version_marks import VersionMark
+from frontend.components.results.comparisons import comparisons, start
 from frontend.params.page_params import PageParams
 from profiles.query import MenuChoice, OptionsResult
 from projects.profile_types import ProfileType

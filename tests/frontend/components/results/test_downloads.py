@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from frontend.components.downloads import csv_file
+from frontend.components.results.downloads import csv_file
 
 
 @pytest.mark.parametrize("sign", "=+-@\uff1d\uff0b\uff0d\uff20\t\r\n")

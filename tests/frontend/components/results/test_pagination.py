@@ -1,6 +1,6 @@
 """Pagination of long lists."""
 
-from frontend.components.pagination import Pages, pages_of
+from frontend.components.results.pagination import Pages, pages_of
 
 
 def test_a_page_beyond_the_last_is_the_last() -> None:

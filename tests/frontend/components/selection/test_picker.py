@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from frontend.components.picker import Item, picker
+from frontend.components.selection.picker import Item, picker
 from frontend.params.page_params import PageParams
 from profiles.query import OptionsResult, ServiceName
 from projects.profile_types import ProfileType

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from frontend.components.downloads import download_name
+from frontend.components.results.downloads import download_name
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
 from profiles.query import Selection, View, run_tree
 from projects.models import Project, User

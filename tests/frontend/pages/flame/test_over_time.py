@@ -12,8 +12,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from frontend.components.chart_notes import ChartNotes
-from frontend.components.versions import VersionMark
+from frontend.components.charts.chart_notes import ChartNotes
+from frontend.components.charts.version_marks import VersionMark
 from frontend.pages.flame.over_time import view
 from frontend.pages.flame.over_time.chart import around, over_time
 from profiles.query import Coverage, DeadlinePassed, Metric, Selection, StripResult, StripStep

@@ -7,9 +7,9 @@ from django.conf import settings
 from django.test import Client
 from django.utils import translation
 
-from frontend.components.display_names import type_name
 from frontend.pages.help.concepts import FILES
 from frontend.pages.help.markdown import html_of
+from frontend.text.display_names import type_name
 from projects.profile_types import NEVER_REQUESTED, ProfileType
 from tests.paths import ROOT
 

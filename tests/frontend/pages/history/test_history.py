@@ -13,8 +13,8 @@ from django.test import Client
 from django.utils import timezone
 
 from endpoints.params.reader import LenientReader
-from frontend.components.chart_notes import ChartNotes
-from frontend.components.time_steps import default_step, steps_for
+from frontend.components.charts.chart_notes import ChartNotes
+from frontend.components.charts.time_steps import default_step, steps_for
 from frontend.pages.history.chart import chart
 from frontend.pages.history.params import HistoryQuery, read
 from profiles.query import (

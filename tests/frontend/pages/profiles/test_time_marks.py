@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from frontend.components.time_strip import marks
+from frontend.pages.profiles.heat_map import time_marks
 
 NOON = datetime(2026, 11, 20, 12, 7, 30, tzinfo=UTC)
 
@@ -14,12 +14,12 @@ NOON = datetime(2026, 11, 20, 12, 7, 30, tzinfo=UTC)
     [timedelta(minutes=5), timedelta(hours=1), timedelta(days=1), timedelta(days=400)],
 )
 def test_at_most_seven_round_moments_are_written(span: timedelta) -> None:
-    found = marks(NOON - span, NOON)
+    found = time_marks(NOON - span, NOON)
     assert 1 <= len(found) <= 7
     assert all(NOON - span <= mark.time <= NOON for mark in found)
     assert all(mark.time.second in {0, 30} and mark.time.microsecond == 0 for mark in found)
 
 
 def test_over_days_the_days_are_written() -> None:
-    assert all(mark.days for mark in marks(NOON - timedelta(days=7), NOON))
-    assert not any(mark.days for mark in marks(NOON - timedelta(hours=6), NOON))
+    assert all(mark.days for mark in time_marks(NOON - timedelta(days=7), NOON))
+    assert not any(mark.days for mark in time_marks(NOON - timedelta(hours=6), NOON))
