@@ -148,6 +148,11 @@ async function load(box, words, signal) {
     choose(Math.max(0, listed.indexOf(before))); // somebody may have chosen one meanwhile
   } catch {
     /* the server does not respond, or more was typed: the commands that are known stay */
+  } finally {
+    if (!signal.aborted && words.length && !found.has(words.join(' '))) {
+      found.set(words.join(' '), 0); // failed: nothing more is coming
+      show();
+    }
   }
 }
 
@@ -196,24 +201,29 @@ function show() {
   const words = wordsOfField();
   listed = [];
   const shown = serviceMenu ? ['services'] : GROUPS;
+  let more = '';
   const groups = shown.flatMap((group) => {
     if (group === 'functions' && !words.length) return [];
     const ofGroup = group === 'services' ? [...services.values()] : commands.filter((each) => each.group === group);
     const matching = ofGroup.filter((each) => matches(each.text, words));
     const most = matching.slice(0, serviceMenu ? MOST_SERVICES_ALONE : MOST);
-    if (!most.length) return [];
-    const element = groupOf(group, box.dataset[group] ?? group, most);
-    if (group === 'services') element.append(...remainder(box, matching.length, most.length, words));
-    return [element];
+    if (group === 'services') more = remainder(box, matching.length, most.length, words);
+    return most.length ? [groupOf(group, box.dataset[group] ?? group, most)] : [];
   });
   list.replaceChildren(...groups);
-  const none = box.querySelector('[data-none]');
-  if (none instanceof HTMLElement) none.textContent = listed.length ? '' : (none.dataset.none ?? '');
+  const status = box.querySelector('[role=status]');
+  if (status instanceof HTMLElement)
+    status.textContent = listed.length || isSearching(words) ? more : (status.dataset.none ?? '');
   choose(0);
 }
 
+/** Return whether the server has still to say which services match. @param {string[]} words */
+function isSearching(words) {
+  return !hasAllServices() && !found.has(words.join(' '));
+}
+
 /**
- * Return a line that says how many more services match, once that is known.
+ * Return a sentence that says how many more services match; empty if none, and until that is known.
  * @param {HTMLDialogElement} box
  * @param {number} known matching services that the server has named
  * @param {number} shown
@@ -221,13 +231,9 @@ function show() {
  */
 function remainder(box, known, shown, words) {
   const number = hasAllServices() ? known : found.get(words.join(' '));
-  if (number === undefined || number <= shown) return [];
+  if (number === undefined || number <= shown) return '';
   const more = number - shown;
-  const line = document.createElement('div');
-  line.className = 'cap';
-  line.id = 'palette-more';
-  line.textContent = filled((more === 1 ? box.dataset.moreOne : box.dataset.more) ?? '', { n: formatCount(more) });
-  return [line];
+  return filled((more === 1 ? box.dataset.moreOne : box.dataset.more) ?? '', { n: formatCount(more) });
 }
 
 /** @param {string} group @param {string} title @param {Command[]} found */

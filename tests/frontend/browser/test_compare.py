@@ -182,6 +182,12 @@ def test_only_real_changes_are_listed_on_demand(versions: Page) -> None:
     )
 
 
+def test_the_legend_says_what_the_width_is(versions: Page) -> None:
+    words = versions.locator(".width-words")
+    expect(words).to_have_text("Width: mean of both sides")
+    assert words.evaluate("words => words.scrollWidth <= words.clientWidth"), "not cut off"
+
+
 def test_it_fits_a_narrow_window(versions: Page) -> None:
     versions.set_viewport_size({"width": 360, "height": 740})
     wide = versions.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")

@@ -66,12 +66,22 @@ def test_the_graph_has_most_of_the_window(
     assert sum(heights) / size[1] >= ROOM[size]
 
 
-def test_no_page_scrolls_sideways(
+# Names of form fields that are wider than the card around them, which cuts them off.
+CUT_FIELDS = """
+() => [...document.querySelectorAll('.card label.input > *')]
+  .map((field) => [field, field.closest('.card').getBoundingClientRect().right])
+  .filter(([field, edge]) => field.getBoundingClientRect().right > edge)
+  .map(([field]) => field.textContent || field.name)
+"""
+
+
+def test_no_page_scrolls_sideways_or_cuts_off_fields(
     page: Page, project: Project, alice: User, sign_in: Callable[[User], None]
 ) -> None:
     every_page.furnish(project, alice, timezone.now())
     page.set_viewport_size({"width": 390, "height": 844})
-    sideways = {}
+    sideways: dict[str, int] = {}
+    cut: dict[str, list[str]] = {}
     for strangers in (True, False):
         for each in every_page.PAGES:
             if each.stranger != strangers:
@@ -81,8 +91,11 @@ def test_no_page_scrolls_sideways(
             width: int = page.evaluate("document.documentElement.scrollWidth")
             if width > 390:
                 sideways[each.name] = width
+            if fields := page.evaluate(CUT_FIELDS):
+                cut[each.name] = fields
         sign_in(alice)
     assert sideways == {}
+    assert cut == {}
 
 
 def test_a_skip_link_leads_to_the_graph_and_one_to_the_content(page: Page, shop_url: str) -> None:
