@@ -225,12 +225,12 @@ function isSearching(words) {
 /**
  * Return a sentence that says how many more services match; empty if none, and until that is known.
  * @param {HTMLDialogElement} box
- * @param {number} known matching services that the server has named
+ * @param {number} matching services that the server has named
  * @param {number} shown
  * @param {string[]} words
  */
-function remainder(box, known, shown, words) {
-  const number = hasAllServices() ? known : found.get(words.join(' '));
+function remainder(box, matching, shown, words) {
+  const number = hasAllServices() ? matching : found.get(words.join(' '));
   if (number === undefined || number <= shown) return '';
   const more = number - shown;
   return filled((more === 1 ? box.dataset.moreOne : box.dataset.more) ?? '', { n: formatCount(more) });

@@ -108,9 +108,9 @@ def add_services(project: Project, number: int) -> None:
     )
 
 
-@pytest.mark.parametrize(("number", "wanted"), [(500, "svc-0450"), (1500, "svc-1400")])
+@pytest.mark.parametrize(("number", "service"), [(500, "svc-0450"), (1500, "svc-1400")])
 def test_it_finds_each_service_of_a_large_project(
-    page: Page, shop_url: str, project: Project, number: int, wanted: str
+    page: Page, shop_url: str, project: Project, number: int, service: str
 ) -> None:
     add_services(project, number)
     page.goto("/p/acme-shop/agents")
@@ -120,11 +120,11 @@ def test_it_finds_each_service_of_a_large_project(
     status = page.locator("#palette [role=status]")
     expect(status).to_have_text(f"{number - 8:,} more services match. Type more of the name.")
     assert violations(page) == []
-    page.get_by_role("combobox", name="Search pages").fill(wanted[4:])
-    expect(services.get_by_role("option")).to_have_text([wanted])
+    page.get_by_role("combobox", name="Search pages").fill(service[4:])
+    expect(services.get_by_role("option")).to_have_text([service])
     expect(status).to_have_text("")
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile(rf"flame\?service={wanted}"))
+    expect(page).to_have_url(re.compile(rf"flame\?service={service}"))
 
 
 @pytest.mark.parametrize("path", ["flame", "breakdown", "compare"])
