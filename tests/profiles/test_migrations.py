@@ -24,6 +24,6 @@ def test_stored_names_stay() -> None:
     assert DeduplicationKey._meta.db_table == "profiles_keptname"
     for model in (Profile, Block):
         assert model._meta.get_field("quarantined").column == "set_aside"
+    columns = {field.name: field.column for field in Block._meta.concrete_fields}
     names = ("resolution", "is_level0", "day_block")
-    columns = [Block._meta.get_field(name).column for name in names]
-    assert columns == ["level", "is_part", "covered_by_id"]
+    assert [columns[name] for name in names] == ["level", "is_part", "covered_by_id"]

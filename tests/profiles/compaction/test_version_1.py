@@ -13,7 +13,7 @@ from profiles.compaction import day_rollup, hour_blocks
 from profiles.compaction.new_blocks import new_hour
 from profiles.compaction.replace import Sources, replace_sources
 from profiles.engine.blocks import open_hour
-from profiles.models import Block, BlockLevel, Profile
+from profiles.models import Block, Profile, Resolution
 from profiles.query import Selection, View, run_tree
 from profiles.storage.blob_store import location_of, read
 from profiles.storage.insert import insert
@@ -47,8 +47,9 @@ def store_new(shop: Deployment, time: datetime) -> None:
 
 
 def store_old_row(shop: Deployment, time: datetime) -> None:
-    old = replace(rows.new_of(shop, native_profile()), tree=(FILES / "tree.bin").read_bytes())
-    assert insert([replace(old, time=time)]) == [True]
+    new = rows.new_of(shop, native_profile())
+    content = replace(new.content, tree=(FILES / "tree.bin").read_bytes())
+    assert insert([replace(new, content=content, time=time)]) == [True]
 
 
 def store_old_block(shop: Deployment) -> Block:
@@ -109,5 +110,5 @@ def test_a_block_of_version_1_is_read_and_rolled_up_with_todays_profiles(
     assert hour_blocks.compact_hours(selection.project, HOUR + DAY * 3) == 1
     assert_both_versions_are_summed(selection)
     assert day_rollup.roll_up_days(selection.project, HOUR + DAY * 3)
-    assert Block.objects.get(level=BlockLevel.DAY).profiles == 2
+    assert Block.objects.get(resolution=Resolution.DAY).profiles == 2
     assert_both_versions_are_summed(selection)
