@@ -6,8 +6,8 @@ import orjson
 from django.http import HttpResponse
 
 from common.asgi import Send
-from endpoints.asgi_response import send_response
 from endpoints.error_responses import ErrorResponse, error_response
+from endpoints.plain_asgi import send_response
 
 # https://connectrpc.com/docs/protocol/#error-codes
 _STATUSES: Mapping[str, int] = {

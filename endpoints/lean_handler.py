@@ -21,7 +21,7 @@ from endpoints import bodies, credentials
 from endpoints.error_responses import reject
 from endpoints.errors import BadRequest
 from endpoints.nul import require_no_nul
-from endpoints.unread_body import Incoming
+from endpoints.plain_asgi import IncomingRequest
 
 # A handshake has a few hundred bytes, and its labels at most a thousand.
 MAX_BODY_BYTES = 64 * 2**10
@@ -49,13 +49,13 @@ class LeanHandler(ASGIHandler):
         self._exception_middleware: list[object] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        incoming = Incoming(receive)
+        incoming = IncomingRequest(receive)
         try:
             response = await self._respond(scope, incoming)
         except Disconnected:
             return
         response["Content-Length"] = str(len(response.content))
-        await self.send_response(response, incoming.responding(send))
+        await self.send_response(response, incoming.delay_end(send))
 
     async def _respond(self, scope: Scope, receive: Receive) -> HttpResponse:
         try:

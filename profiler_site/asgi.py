@@ -21,7 +21,7 @@ django.setup(set_prefix=False)
 
 from api.pyroscope import urls as pyroscope_queries  # noqa: E402  needs Django to be set up
 from common.client_address import through_proxies  # noqa: E402
-from endpoints import plain_http, unknown_path  # noqa: E402
+from endpoints import plain_asgi  # noqa: E402
 from endpoints.connect_protocol import connect_rejection  # noqa: E402
 from endpoints.lean_handler import LeanHandler  # noqa: E402
 from frontend.http.page_handler import PageHandler  # noqa: E402  needs Django to be set up
@@ -82,8 +82,8 @@ ROUTES = (
     _route(_below(static_files.PREFIX), static_files.StaticHandler()),
 )
 PAGES = cast("ASGI3Application", PageHandler())
-REJECT_PLAIN_HTTP = cast("ASGI3Application", plain_http.reject)
-REJECT_UNKNOWN_PATH = cast("ASGI3Application", unknown_path.reject)
+REJECT_PLAIN_HTTP = cast("ASGI3Application", plain_asgi.reject_plain_http)
+REJECT_UNKNOWN_PATH = cast("ASGI3Application", plain_asgi.reject_unknown_path)
 
 
 async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
@@ -112,9 +112,9 @@ async def _dispatch(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCa
 def _application_for(path: str, seen: dict[str, Any]) -> ASGI3Application:
     for route in ROUTES:
         if route.takes(path):
-            is_rejected = route.of_programs and plain_http.is_rejected(seen)
+            is_rejected = route.of_programs and plain_asgi.is_plain_http(seen)
             return REJECT_PLAIN_HTTP if is_rejected else route.application
-    return REJECT_UNKNOWN_PATH if unknown_path.is_of_program(seen) else PAGES
+    return REJECT_UNKNOWN_PATH if plain_asgi.is_unknown_to_programs(seen) else PAGES
 
 
 async def _live(receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:

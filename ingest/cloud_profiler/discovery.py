@@ -9,9 +9,8 @@ import orjson
 from django.conf import settings
 
 from common.asgi import Receive, Scope, Send
-from endpoints.asgi_response import send_error, send_response
 from endpoints.errors import WrongMethod
-from endpoints.unread_body import Incoming
+from endpoints.plain_asgi import IncomingRequest, send_error, send_response
 from projects.profile_types import WIRE_NUMBERS
 
 PATH = "/$discovery/rest"
@@ -27,7 +26,7 @@ async def respond(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["method"] in {"GET", "HEAD"}:
         await send_response(send, 200, _JSON, orjson.dumps(document(settings.FLAMEWATCH_URL)))
     else:
-        await send_error(Incoming(receive).responding(send), WrongMethod("GET"))
+        await send_error(IncomingRequest(receive).delay_end(send), WrongMethod("GET"))
 
 
 def document(url: str) -> dict[str, Any]:

@@ -9,9 +9,8 @@ import orjson
 
 from common.asgi import Receive, Scope, Send
 from common.request_body import Disconnected
-from endpoints.asgi_response import send_error, send_response
 from endpoints.lean_handler import LeanHandler
-from endpoints.unread_body import Incoming
+from endpoints.plain_asgi import IncomingRequest, send_error, send_response
 from ingest.cloud_profiler import profile_upload, wire
 from ingest.cloud_profiler.responses import ProfileJson
 from ingest.uploads.pipeline import report_rejections
@@ -39,14 +38,14 @@ class Endpoint:
 
 
 async def _respond_to_upload(scope: Scope, receive: Receive, send: Send) -> None:
-    incoming = Incoming(receive)
+    incoming = IncomingRequest(receive)
     try:
         message = await _store_upload(UploadRequest.from_scope(scope, incoming))
         await send_response(send, 200, _JSON, orjson.dumps(message))
     except Disconnected:
         return
     except Exception as error:
-        await send_error(incoming.responding(send), error)
+        await send_error(incoming.delay_end(send), error)
 
 
 async def _store_upload(request: UploadRequest) -> ProfileJson:

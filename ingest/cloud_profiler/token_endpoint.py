@@ -11,10 +11,9 @@ import orjson
 from common.asgi import Receive, Scope, Send, note_authenticated
 from common.request_body import Disconnected
 from endpoints import bodies
-from endpoints.asgi_response import send_response
 from endpoints.error_responses import ErrorResponse, error_response
 from endpoints.errors import BadField, BadRequest, WrongMethod
-from endpoints.unread_body import Incoming
+from endpoints.plain_asgi import IncomingRequest, send_response
 from projects.credentials import authentication, signed_tokens
 from projects.credentials.authentication import KeyRejected
 from projects.credentials.key_files import TOKEN_PATH
@@ -36,7 +35,7 @@ _OAUTH_ERRORS = {
 
 async def respond(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a request for an access token (an ASGI application)."""
-    incoming = Incoming(receive)
+    incoming = IncomingRequest(receive)
     try:
         message = await _token(scope, incoming)
         await send_response(send, 200, _HEADERS, orjson.dumps(message))
@@ -46,7 +45,7 @@ async def respond(scope: Scope, receive: Receive, send: Send) -> None:
         response = error_response(error)
         status = 400 if response.status == 401 else response.status
         await send_response(
-            incoming.responding(send), status, response.headers | _HEADERS, _error(response)
+            incoming.delay_end(send), status, response.headers | _HEADERS, _error(response)
         )
 
 

@@ -8,8 +8,7 @@ from django.conf import settings
 from common.asgi import Receive, Scope, Send
 from common.request_body import Disconnected
 from endpoints import credentials
-from endpoints.asgi_response import send_error, send_response
-from endpoints.unread_body import Incoming
+from endpoints.plain_asgi import IncomingRequest, send_error, send_response
 from ingest.files import params, session_access
 from ingest.files.importing import ImportJson, import_body
 from ingest.files.snapshots import store_snapshots
@@ -28,7 +27,7 @@ def is_import(path: str) -> bool:
 
 async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
     """Store the profiles of the body and describe them, or send an error response."""
-    incoming = Incoming(receive)
+    incoming = IncomingRequest(receive)
     try:
         request = UploadRequest.from_scope(scope, incoming)
         request.require_method("POST")
@@ -37,7 +36,7 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
     except Disconnected:
         return
     except Exception as error:
-        await send_error(incoming.responding(send), error)
+        await send_error(incoming.delay_end(send), error)
 
 
 async def _store(request: UploadRequest) -> ImportJson:

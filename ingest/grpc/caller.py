@@ -7,8 +7,9 @@ from django.conf import settings
 
 from common.asgi import Scope
 from common.client_address import client_address, through_proxies
-from endpoints import credentials, plain_http
+from endpoints import credentials
 from endpoints.errors import PlainHttp
+from endpoints.plain_asgi import is_plain_http
 from ingest.caller import Caller
 
 
@@ -28,7 +29,7 @@ def caller_of(
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
     }
     seen = through_proxies(scope)
-    if requires_tls and plain_http.is_rejected(seen):
+    if requires_tls and is_plain_http(seen):
         raise PlainHttp(settings.FLAMEWATCH_URL)
     return Caller(credentials.key_text(headers, {}), headers, client_address(seen))
 

@@ -5,10 +5,9 @@ from django.conf import settings
 from common.asgi import Receive, Scope, Send
 from common.request_body import Disconnected
 from endpoints import credentials
-from endpoints.asgi_response import send_response
 from endpoints.error_responses import error_response
 from endpoints.errors import BadRequest
-from endpoints.unread_body import Incoming
+from endpoints.plain_asgi import IncomingRequest, send_response
 from ingest.otlp import messages
 from ingest.otlp.development_version import VERSION_HEADER, require_version
 from ingest.otlp.export import ExportResult, export, is_json
@@ -27,7 +26,7 @@ class OtlpEndpoint:
     """ASGI application for the paths in PATHS."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        incoming = Incoming(receive)
+        incoming = IncomingRequest(receive)
         as_json = False
         try:
             request = UploadRequest.from_scope(scope, incoming)
@@ -45,7 +44,7 @@ class OtlpEndpoint:
             status = messages.status_json if as_json else messages.status_bytes
             headers = {**response.headers, **_content_type(as_json)}
             await send_response(
-                incoming.responding(send), response.status, headers, status(response)
+                incoming.delay_end(send), response.status, headers, status(response)
             )
 
 

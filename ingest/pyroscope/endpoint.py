@@ -4,9 +4,8 @@ import orjson
 
 from common.asgi import Receive, Scope, Send
 from common.request_body import Disconnected
-from endpoints.asgi_response import send_error, send_response
 from endpoints.connect_protocol import send_connect_error
-from endpoints.unread_body import Incoming
+from endpoints.plain_asgi import IncomingRequest, send_error, send_response
 from ingest.pyroscope.ingest import ingest
 from ingest.pyroscope.multipart import media_type
 from ingest.pyroscope.push import JSON, READERS, push
@@ -20,13 +19,13 @@ _EMPTY = {JSON: b"{}"}  # PushResponse has no fields; in protocol buffers it has
 
 async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a request for one of PATHS (an ASGI application)."""
-    incoming = Incoming(receive)
+    incoming = IncomingRequest(receive)
     is_push = scope["path"] == PUSH
     try:
         request = UploadRequest.from_scope(scope, incoming)
         request.require_method("POST")
         if is_push:
-            await _push(request, incoming.responding(send))
+            await _push(request, incoming.delay_end(send))
         else:
             stored = orjson.dumps(await ingest(request))
             await send_response(send, 200, {"Content-Type": JSON}, stored)
@@ -34,7 +33,7 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         return
     except Exception as error:
         respond = send_connect_error if is_push else send_error
-        await respond(incoming.responding(send), error)
+        await respond(incoming.delay_end(send), error)
 
 
 async def _push(request: UploadRequest, send: Send) -> None:

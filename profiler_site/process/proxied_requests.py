@@ -13,8 +13,8 @@ from django.conf import settings
 
 from common.asgi import AUTHENTICATED, Scope, note_authenticated
 from common.client_address import LOOPBACK, client_address
-from endpoints.asgi_response import send_response
 from endpoints.error_responses import unavailable
+from endpoints.plain_asgi import send_response
 from profiler_site.process.connection_limits import AddressCounts, counted_address
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from endpoints import unread_body
-from endpoints.unread_body import Incoming
+from endpoints import plain_asgi
+from endpoints.plain_asgi import IncomingRequest
 from tests.ingest.real_server import live_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -60,13 +60,13 @@ class Exchange:
         self.sent.append(message)
 
     async def respond(self) -> None:
-        send = Incoming(self.receive).responding(self.send)
+        send = IncomingRequest(self.receive).delay_end(self.send)
         await send({"type": "http.response.start", "status": 413, "headers": []})
         await send({"type": "http.response.body", "body": b"too large"})
 
 
 def test_the_response_is_sent_before_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unread_body, "MAX_SECONDS", 0.01)
+    monkeypatch.setattr(plain_asgi, "MAX_DISCARD_SECONDS", 0.01)
     exchange = Exchange(b"x")
     asyncio.run(exchange.respond())
     assert [message.get("body") for message in exchange.sent] == [None, b"too large", None]
@@ -74,7 +74,7 @@ def test_the_response_is_sent_before_the_rest_is_read(monkeypatch: pytest.Monkey
 
 
 def test_no_more_than_so_many_bytes_are_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unread_body, "MAX_BYTES", 100)
+    monkeypatch.setattr(plain_asgi, "MAX_DISCARD_BYTES", 100)
     exchange = Exchange(b"x" * 60, b"x" * 60, b"x" * 60)
     asyncio.run(exchange.respond())
     assert len(exchange.chunks) == 1
