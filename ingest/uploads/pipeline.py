@@ -133,7 +133,7 @@ class _UploadJob:
         """
         pprof = self._upload.pprof
         self._start(is_large=decode_pool.is_large(len(pprof), claimed_size(pprof)))
-        return await head.stored(self._future)
+        return await head.wait_until_stored(self._future)
 
     def _start(self, *, is_large: bool) -> None:
         job = partial(self._decode, is_large)

@@ -21,7 +21,7 @@ from common.outages import Dependency, note_failure
 from common.thread_pool import QUEUED_JOBS, WAIT_SECONDS
 from profiles.storage import deduplication, disk
 from profiles.storage.deduplication import BlocksUnread, Conflict
-from profiles.storage.insert import Outcome, Rejected, Unstorable, insert_once
+from profiles.storage.insert import InsertOutcome, Rejected, Unstorable, insert_once
 from profiles.storage.new_profile import Copy, NewProfile
 from profiles.storage.upload_future import StoreUnavailable, UploadFuture, complete
 
@@ -34,7 +34,7 @@ __all__ = [
     "enter",
     "stop",
     "store",
-    "stored",
+    "wait_until_stored",
 ]
 
 log = logging.getLogger(__name__)
@@ -52,38 +52,38 @@ class Writer:
     """Thread that inserts queued profiles in batches until it is stopped."""
 
     def __init__(
-        self, insert: Callable[[Sequence[NewProfile]], list[Outcome]] = insert_once
+        self, insert: Callable[[Sequence[NewProfile]], list[InsertOutcome]] = insert_once
     ) -> None:
         self._insert = insert
         self._arrivals: deque[_Arrival] = deque()
         self._wake = threading.Condition()
-        self._stopping = False
-        self._crowded = False  # the previous batch had more than one profile
+        self._is_stopping = False
+        self._is_crowded = False  # the previous batch had more than one profile
         self._waits = WAIT_SECONDS.labels(_THREAD)
         QUEUED_JOBS.labels(_THREAD).set_function(lambda: len(self._arrivals))
         self._thread = threading.Thread(target=self._run, name=_THREAD, daemon=True)
         self._thread.start()
 
-    def enter(self, new: NewProfile, awaited: UploadFuture) -> None:
+    def enter(self, new: NewProfile, future: UploadFuture) -> None:
         """Queue a profile, from any thread.
 
         Raise StoreUnavailable if MAX_WAITING profiles are queued or the writer is stopping.
         """
         with self._wake:
-            if self._stopping:
+            if self._is_stopping:
                 raise StoreUnavailable("The server is stopping.")
             if len(self._arrivals) >= MAX_WAITING:
                 raise StoreUnavailable(
                     f"{MAX_WAITING:,} profiles are waiting to be stored, which is the limit."
                 )
-            awaited.entered = time.monotonic()
-            self._arrivals.append((new, awaited))
+            future.queued_at = time.monotonic()
+            self._arrivals.append((new, future))
             self._wake.notify()
 
     def stop(self) -> None:
         """Write all queued profiles, then end the thread."""
         with self._wake:
-            self._stopping = True
+            self._is_stopping = True
             self._wake.notify()
         self._thread.join()
 
@@ -97,23 +97,23 @@ class Writer:
     def _next_batch(self) -> list[_Arrival]:
         """Wait for profiles and return at most MAX_BATCH; an empty list ends the thread."""
         with self._wake:
-            self._wake.wait_for(lambda: self._arrivals or self._stopping)
-        if self._crowded:
+            self._wake.wait_for(lambda: self._arrivals or self._is_stopping)
+        if self._is_crowded:
             time.sleep(GATHER_SECONDS)
         with self._wake:
             count = min(len(self._arrivals), MAX_BATCH)
-            self._crowded = count > 1
+            self._is_crowded = count > 1
             batch = [self._arrivals.popleft() for _ in range(count)]
         now = time.monotonic()
-        for _new, awaited in batch:
-            if awaited.entered is not None:
-                self._waits.observe(now - awaited.entered)
+        for _new, future in batch:
+            if future.queued_at is not None:
+                self._waits.observe(now - future.queued_at)
         return batch
 
     def _write(self, batch: list[_Arrival]) -> None:
         outcomes: Sequence[bool | Copy | Exception]
         try:
-            outcomes = self._insert_or_reconnect([new for new, _awaited in batch])
+            outcomes = self._insert_or_reconnect([new for new, _future in batch])
             disk.note_stored()
         except (DatabaseError, InterfaceError) as error:
             note_failure(
@@ -125,11 +125,9 @@ class Writer:
             log.exception("Storing profiles failed.")
             connection.close()
             outcomes = [StoreUnavailable(f"Storing failed: {error}") for _ in batch]
-        complete(
-            (awaited, outcome) for (_new, awaited), outcome in zip(batch, outcomes, strict=True)
-        )
+        complete((future, outcome) for (_new, future), outcome in zip(batch, outcomes, strict=True))
 
-    def _insert_or_reconnect(self, batch: Sequence[NewProfile]) -> list[Outcome]:
+    def _insert_or_reconnect(self, batch: Sequence[NewProfile]) -> list[InsertOutcome]:
         """Insert the batch, again with a new connection if the database has closed this one.
 
         A check before each commit would cost a round trip. Repeating the insert is harmless: if the
@@ -156,19 +154,19 @@ _writer: Writer | None = None
 _start = threading.Lock()
 
 
-def enter(new: NewProfile, awaited: UploadFuture) -> None:
-    """Queue a profile for the head, from any thread, and complete `awaited` after the commit.
+def enter(new: NewProfile, future: UploadFuture) -> None:
+    """Queue a profile for the head, from any thread, and complete `future` after the commit.
 
     The result is True for a new profile, False if the same bytes are stored under its name already,
     and a Copy if they are stored under its former name. An error is Conflict (other bytes under
-    this name), Rejected, Unstorable, DiskFull, StoreUnavailable, or BlocksUnread, which `stored`
-    handles. Raise StoreUnavailable if the profile cannot be queued.
+    this name), Rejected, Unstorable, DiskFull, StoreUnavailable, or BlocksUnread, which
+    `wait_until_stored` handles. Raise StoreUnavailable if the profile cannot be queued.
     """
     global _writer
     with _start:
         if _writer is None:
             _writer = Writer()
-    _writer.enter(new, awaited)
+    _writer.enter(new, future)
 
 
 async def store(new: NewProfile) -> bool | Copy:
@@ -177,27 +175,27 @@ async def store(new: NewProfile) -> bool | Copy:
     Return True for a new profile, and False or a Copy for a repeated one. Raise the errors of
     `enter`.
     """
-    awaited = UploadFuture()
-    enter(new, awaited)
-    return await stored(awaited)
+    future = UploadFuture()
+    enter(new, future)
+    return await wait_until_stored(future)
 
 
-async def stored(awaited: UploadFuture) -> bool | Copy:
+async def wait_until_stored(future: UploadFuture) -> bool | Copy:
     """Wait for the commit of a profile that was passed to `enter`, and return as `store` does.
 
     If the profile may be in blocks whose names are not cached, search them and queue it again.
     """
     while True:
         try:
-            return await awaited.result()
+            return await future.wait()
         except BlocksUnread as unread:
             new, blocks = unread.new, unread.blocks
         copy = await database_pool.run(deduplication.copy_in_blocks, new, blocks)
         if copy is not None:
             return False if copy.name_id == new.name_id else copy
         new = replace(new, absent_from=new.absent_from | blocks.keys())
-        awaited = UploadFuture()
-        enter(new, awaited)
+        future = UploadFuture()
+        enter(new, future)
 
 
 async def stop() -> None:

@@ -32,7 +32,7 @@ class Unstorable(Exception):
 
 
 # True: stored. False: stored already. Copy: stored already under its former name.
-Outcome = bool | Copy | BlocksUnread | Conflict | Rejected | Unstorable
+InsertOutcome = bool | Copy | BlocksUnread | Conflict | Rejected | Unstorable
 Copies = dict[Name, Copy | BlocksUnread]
 
 # Errors that the database or its driver raises for the values of one row: a text with a NUL or a
@@ -40,7 +40,7 @@ Copies = dict[Name, Copy | BlocksUnread]
 _VALUE_ERRORS = (DataError, ValueError, OverflowError, TypeError)
 
 
-def insert(batch: Sequence[NewProfile], *, search_blocks: bool = False) -> list[Outcome]:
+def insert(batch: Sequence[NewProfile], *, search_blocks: bool = False) -> list[InsertOutcome]:
     """Store the new profiles of a batch in one commit and return an outcome for each profile.
 
     True means stored, False that the same bytes were stored already. With `search_blocks`, copies
@@ -52,7 +52,9 @@ def insert(batch: Sequence[NewProfile], *, search_blocks: bool = False) -> list[
     try:
         with transaction.atomic():
             outcomes = _insert_new(batch, search_blocks)
-        _cache_deployments(new for new, done in zip(batch, outcomes, strict=True) if done is True)
+        _cache_deployments(
+            new for new, outcome in zip(batch, outcomes, strict=True) if outcome is True
+        )
         return outcomes
     except IntegrityError:
         if len(batch) == 1:
@@ -66,12 +68,12 @@ def insert(batch: Sequence[NewProfile], *, search_blocks: bool = False) -> list[
     return [outcome for half in halves for outcome in insert(half, search_blocks=search_blocks)]
 
 
-def insert_once(batch: Sequence[NewProfile]) -> list[Outcome]:
+def insert_once(batch: Sequence[NewProfile]) -> list[InsertOutcome]:
     """Store the profiles of a batch that are neither in the head nor in a block; see `insert`."""
     return insert(batch, search_blocks=True)
 
 
-def _constraint_outcome(new: NewProfile) -> Outcome:
+def _constraint_outcome(new: NewProfile) -> InsertOutcome:
     """Return the outcome of a profile that violates a constraint.
 
     Rejected, unless a concurrent insert has stored the same name: then it is compared with that.
@@ -79,26 +81,26 @@ def _constraint_outcome(new: NewProfile) -> Outcome:
     copies = _copies_in_head([new])
     if _name(new) not in copies:
         return Rejected(f"The database rejected profile {new.name_id}.")
-    return _compared(copies, new)
+    return _compare(copies, new)
 
 
-def _insert_new(batch: Sequence[NewProfile], search_blocks: bool) -> list[Outcome]:
+def _insert_new(batch: Sequence[NewProfile], search_blocks: bool) -> list[InsertOutcome]:
     first: dict[Name, int] = {}  # index of the first profile of each name in the batch
-    for at, new in enumerate(batch):
-        first.setdefault(_name(new), at)
-    distinct = [batch[at] for at in first.values()]
+    for index, new in enumerate(batch):
+        first.setdefault(_name(new), index)
+    distinct = [batch[index] for index in first.values()]
     added = insert_profiles(distinct)
     copies = _find_copies(distinct, added, search_blocks)
     if compacted := [name for name in added if name in copies]:
         delete_profiles(compacted)
     stored = [new for new in distinct if _name(new) in added and _name(new) not in copies]
     if stored:
-        _count(stored)
+        _count_usage(stored)
         _note_deployments(stored)
     # For repetitions in the batch.
     copies |= {_name(new): Copy(new.name_id, new.content.body_hash) for new in stored}
     new_ones = {first[_name(new)] for new in stored}
-    return [at in new_ones or _compared(copies, new) for at, new in enumerate(batch)]
+    return [index in new_ones or _compare(copies, new) for index, new in enumerate(batch)]
 
 
 def _find_copies(
@@ -132,7 +134,7 @@ def _copies_in_head(batch: Sequence[NewProfile]) -> Copies:
     }
 
 
-def _compared(copies: Copies, new: NewProfile) -> Outcome:
+def _compare(copies: Copies, new: NewProfile) -> InsertOutcome:
     copy = copies.get(_name(new))
     if copy is None:
         raise OperationalError(
@@ -147,7 +149,7 @@ def _compared(copies: Copies, new: NewProfile) -> Outcome:
     return False if copy.name_id == new.name_id else copy
 
 
-def _count(stored: Sequence[NewProfile]) -> None:
+def _count_usage(stored: Sequence[NewProfile]) -> None:
     """Add profiles and bytes to today's usage of each project."""
     usage: dict[int, tuple[int, int]] = {}
     for new in stored:

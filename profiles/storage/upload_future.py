@@ -10,7 +10,7 @@ from profiles.storage.new_profile import Copy
 log = logging.getLogger(__name__)
 
 # True: stored. False: stored already. Copy: stored already under its former name.
-Outcome = bool | Copy | Exception
+UploadOutcome = bool | Copy | Exception
 WAIT_SECONDS = 15.0
 
 
@@ -27,9 +27,9 @@ class UploadFuture:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._future: asyncio.Future[bool | Copy] = self._loop.create_future()
-        self.entered: float | None = None  # time.monotonic() when the head's writer queued it
+        self.queued_at: float | None = None  # time.monotonic() when the head's writer queued it
 
-    async def result(self) -> bool | Copy:
+    async def wait(self) -> bool | Copy:
         """Wait for the outcome and return it, or raise it if it is an exception.
 
         Raise StoreUnavailable WAIT_SECONDS after the profile was queued for the head.
@@ -47,14 +47,14 @@ class UploadFuture:
 
     def _check_timeout(self) -> None:
         """Fail the future WAIT_SECONDS after it was queued; before that, check again later."""
-        waited = 0.0 if self.entered is None else time.monotonic() - self.entered
+        waited = 0.0 if self.queued_at is None else time.monotonic() - self.queued_at
         if waited < WAIT_SECONDS:
             self._timer = self._loop.call_later(WAIT_SECONDS - waited, self._check_timeout)
         else:
             reason = f"The database did not store the profile within {WAIT_SECONDS:g} s."
             self._settle(StoreUnavailable(reason))
 
-    def _settle(self, outcome: Outcome) -> None:
+    def _settle(self, outcome: UploadOutcome) -> None:
         if self._future.done():
             return
         if isinstance(outcome, Exception):
@@ -63,24 +63,24 @@ class UploadFuture:
             self._future.set_result(outcome)
 
 
-Completions = tuple[UploadFuture, Outcome]
+Completion = tuple[UploadFuture, UploadOutcome]
 
 
-def complete(outcomes: Iterable[Completions]) -> None:
+def complete(outcomes: Iterable[Completion]) -> None:
     """Set the outcomes of futures, from any thread.
 
     Each event loop is woken once for all its futures: waking a loop costs more than an outcome.
     """
-    by_loop: dict[asyncio.AbstractEventLoop, list[Completions]] = {}
+    by_loop: dict[asyncio.AbstractEventLoop, list[Completion]] = {}
     for completion in outcomes:
         by_loop.setdefault(completion[0]._loop, []).append(completion)
-    for loop, own in by_loop.items():
+    for loop, completions in by_loop.items():
         try:
-            loop.call_soon_threadsafe(_settle, own)
+            loop.call_soon_threadsafe(_settle, completions)
         except RuntimeError:  # the event loop is closed
-            log.debug("The clients of %d stored profiles had disconnected.", len(own))
+            log.debug("The clients of %d stored profiles had disconnected.", len(completions))
 
 
-def _settle(outcomes: Iterable[Completions]) -> None:
-    for awaited, outcome in outcomes:
-        awaited._settle(outcome)
+def _settle(outcomes: Iterable[Completion]) -> None:
+    for future, outcome in outcomes:
+        future._settle(outcome)

@@ -123,11 +123,11 @@ def test_a_profile_compacted_during_the_lookup_is_not_stored_twice(
     first = agent.upload(name)
     enter, in_the_head = head.enter, [name]
 
-    def late(new: NewProfile, awaited: UploadFuture) -> None:
+    def late(new: NewProfile, future: UploadFuture) -> None:
         if in_the_head:
             in_the_head.clear()
             pack(project, monkeypatch)
-        enter(new, awaited)
+        enter(new, future)
 
     monkeypatch.setattr(head, "enter", late)
     assert agent.upload(name).content == first.content

@@ -17,7 +17,7 @@ from ingest.cloud_profiler import endpoint, names
 from ingest.uploads.upload_budget import UploadBudget
 from profiles.models import Profile, TimeSource
 from profiles.storage import head
-from profiles.storage.insert import Outcome
+from profiles.storage.insert import InsertOutcome
 from projects.credentials import keys
 from projects.models import Agent, AgentReport, ApiKey, DayUsage, Deployment, Project, Quota
 from tests.ingest import pprof
@@ -322,7 +322,7 @@ def test_a_quota_that_is_reached_is_429_and_says_when_it_resets(
 def test_a_database_that_is_away_is_503_and_comes_back(
     name: str, agent: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def away(batch: object) -> list[Outcome]:
+    def away(batch: object) -> list[InsertOutcome]:
         raise OperationalError("no route to the secret host")
 
     writer = head.Writer(insert=away)

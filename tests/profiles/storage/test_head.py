@@ -128,7 +128,9 @@ async def test_a_bad_value_costs_few_commits(
     sizes = list[int]()
     insert_new = inserting._insert_new
 
-    def counted(batch: Sequence[head.NewProfile], search_blocks: bool) -> list[inserting.Outcome]:
+    def counted(
+        batch: Sequence[head.NewProfile], search_blocks: bool
+    ) -> list[inserting.InsertOutcome]:
         sizes.append(len(batch))
         return insert_new(batch, search_blocks)
 
@@ -183,7 +185,7 @@ async def test_the_writer_keeps_its_connection_until_the_database_closes_it(
 ) -> None:
     losses = [False, False, True]
 
-    def insert_or_lose(batch: Sequence[head.NewProfile]) -> list[inserting.Outcome]:
+    def insert_or_lose(batch: Sequence[head.NewProfile]) -> list[inserting.InsertOutcome]:
         if losses and losses.pop(0):
             close_by_database()
         return insert(batch)

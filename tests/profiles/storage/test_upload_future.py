@@ -4,29 +4,29 @@ import asyncio
 
 import pytest
 
-from profiles.storage.upload_future import Outcome, UploadFuture, complete
+from profiles.storage.upload_future import UploadFuture, UploadOutcome, complete
 from tests.wake_ups import count_wakes
 
 
 async def test_many_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     wakes = count_wakes(monkeypatch)
     many = [UploadFuture() for _ in range(50)]
-    results = asyncio.gather(*(awaited.result() for awaited in many), return_exceptions=True)
-    outcomes: list[Outcome] = [True, False, True, ValueError("bad"), KeyError("worse")] * 10
+    results = asyncio.gather(*(future.wait() for future in many), return_exceptions=True)
+    outcomes: list[UploadOutcome] = [True, False, True, ValueError("bad"), KeyError("worse")] * 10
     complete(zip(many, outcomes, strict=True))
     assert await results == outcomes
     assert len(wakes) == 1
 
 
 async def test_who_gave_up_is_told_nothing() -> None:
-    awaited, other = UploadFuture(), UploadFuture()
-    waiting = asyncio.create_task(awaited.result())
+    future, other = UploadFuture(), UploadFuture()
+    waiting = asyncio.create_task(future.wait())
     await asyncio.sleep(0)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
-    assert awaited.is_done
-    complete([(awaited, True), (other, True)])
-    assert await other.result() is True
+    assert future.is_done
+    complete([(future, True), (other, True)])
+    assert await other.wait() is True
 
 
 def test_a_loop_that_is_closed_keeps_no_other_from_being_told() -> None:
@@ -36,7 +36,7 @@ def test_a_loop_that_is_closed_keeps_no_other_from_being_told() -> None:
     async def later() -> object:
         mine = UploadFuture()
         complete([(gone, True), (mine, True)])
-        return await mine.result()
+        return await mine.wait()
 
     gone = asyncio.run(make())
     assert asyncio.run(later()) is True

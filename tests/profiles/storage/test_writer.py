@@ -11,7 +11,7 @@ from django.db import OperationalError
 from profiles.models import TimeSource
 from profiles.storage import head, upload_future
 from profiles.storage.head import StoreUnavailable, Writer
-from profiles.storage.insert import Outcome
+from profiles.storage.insert import InsertOutcome
 from profiles.storage.new_profile import NewProfile, ProfileContent
 from profiles.storage.upload_future import UploadFuture
 from projects.profile_types import ProfileType
@@ -44,7 +44,7 @@ class Database:
         self.busy = threading.Event()
         self.error: Exception | None = None
 
-    def insert(self, batch: Sequence[NewProfile]) -> list[Outcome]:
+    def insert(self, batch: Sequence[NewProfile]) -> list[InsertOutcome]:
         self.busy.set()
         self.may_go_on.wait(30)
         if self.error:
@@ -69,7 +69,7 @@ async def writer(database: Database) -> AsyncIterator[Writer]:
 async def store(writer: Writer) -> object:
     outcome = UploadFuture()
     writer.enter(NEW, outcome)
-    return await outcome.result()
+    return await outcome.wait()
 
 
 async def test_arrivals_during_a_commit_share_the_next(writer: Writer, database: Database) -> None:
@@ -111,7 +111,7 @@ async def test_a_connection_that_the_database_closed_is_replaced(
     monkeypatch.setattr(head, "connection", LostConnection())
     attempts: list[int] = []
 
-    def insert(batch: Sequence[NewProfile]) -> list[Outcome]:
+    def insert(batch: Sequence[NewProfile]) -> list[InsertOutcome]:
         attempts.append(len(batch))
         if len(attempts) == 1:
             raise OperationalError("the connection is closed")
