@@ -51,7 +51,7 @@ def measure(cycles: int, port: int) -> None:
     before = resident()
     import flamewatch  # noqa: PLC0415
     from flamewatch import pprof, process  # noqa: PLC0415
-    from flamewatch.profile_of import profile_of  # noqa: PLC0415
+    from flamewatch.profile.build import build_profile  # noqa: PLC0415
 
     flamewatch.start(service="host", key="k" * 40, url=f"http://127.0.0.1:{port}")
     time.sleep(1)
@@ -62,7 +62,7 @@ def measure(cycles: int, port: int) -> None:
     for _ in range(cycles):
         for kind in agent.sampler.types:
             capture = agent.sampler.capture(kind, SECONDS, lambda s: bool(time.sleep(s)))
-            pprof.encode(profile_of(kind, capture, agent.sampler.name, 0))
+            pprof.encode(build_profile(kind, capture, agent.sampler.name, 0))
         after.append(resident())
     mib = 1 / (1 << 20)
     print(f"started: {(started - before) * mib:+.1f} MiB over the host without it")

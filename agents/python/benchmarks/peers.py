@@ -107,7 +107,7 @@ class Flamewatch(Peer):
         self._raw = self._native.stop()
 
     def seen(self, names: Iterable[str]) -> Seen:
-        from flamewatch.stacks import read_stacks  # noqa: PLC0415
+        from flamewatch.capture.stacks import read_stacks  # noqa: PLC0415
 
         stacks = read_stacks(self._raw)
         return add_up((([f.function for f in s.frames], s.value) for s in stacks), names)

@@ -6,10 +6,10 @@
 The key and the server's address come from FLAMEWATCH_KEY and FLAMEWATCH_URL.
 """
 
-from flamewatch import process
 from flamewatch.config import Arguments
-from flamewatch.labelling import labels
-from flamewatch.status import Status
+from flamewatch.labelling.context import labels
+from flamewatch.process import lifecycle
+from flamewatch.process.status import Status
 from flamewatch.version import __version__
 
 __all__ = ["Status", "__version__", "labels", "start", "status", "stop"]
@@ -45,7 +45,7 @@ def start(
     Return at once and never raise: a missing or invalid setting is reported in one line of the log,
     and the process runs without profiling. A second call has no effect.
     """
-    process.start(
+    lifecycle.start(
         Arguments(
             service,
             version,
@@ -67,9 +67,9 @@ def stop() -> None:
 
     Wait at most one second and never raise. `start()` may be called again afterwards.
     """
-    process.stop()
+    lifecycle.stop()
 
 
 def status() -> Status:
     """Return the agent's state and counters, for health pages and tests."""
-    return process.status()
+    return lifecycle.status()

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from flamewatch import pprof, unpatched
-from flamewatch.bell import Bell
-from flamewatch.choose_sampler import choose_sampler
+from flamewatch import unpatched
+from flamewatch.capture.choose_sampler import choose_sampler
+from flamewatch.capture.profile_types import ProfileType
+from flamewatch.capture.sampler import Capture, Sampler
 from flamewatch.config import idle_waits
-from flamewatch.pprof import Profile
-from flamewatch.profile_of import profile_of
-from flamewatch.profile_types import ProfileType
-from flamewatch.sampler import Capture, Sampler
-from flamewatch.top import table
+from flamewatch.process.bell import Bell
+from flamewatch.profile import pprof
+from flamewatch.profile.build import build_profile
+from flamewatch.profile.pprof import Profile
+from flamewatch.profile.top import table
 
 # Variables by which `flamewatch-run` passes the options to the interpreter that replaces it.
 TYPE, OUTPUT, SECONDS = "FLAMEWATCH_ONCE", "FLAMEWATCH_ONCE_OUTPUT", "FLAMEWATCH_ONCE_SECONDS"
@@ -103,7 +104,7 @@ class _Once:
         return self._bell.wait(seconds)
 
     def _profile(self, capture: Capture) -> Profile:
-        return profile_of(self._wish.kind, capture, self._sampler.name, 0)
+        return build_profile(self._wish.kind, capture, self._sampler.name, 0)
 
     def _tell(self, profile: Profile) -> None:
         took = f", {profile.duration_ns / 1e9:.1f} s" if profile.duration_ns else ""

@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from flamewatch import config
+from flamewatch.capture.profile_types import ProfileType
 from flamewatch.config import Arguments, Problems
 from flamewatch.log import warn
 from flamewatch.once import WHOLE_PROGRAM, Wish
-from flamewatch.profile_types import ProfileType
-from flamewatch.uwsgi import ENVIRON, is_uwsgi
+from flamewatch.process.uwsgi import ENVIRON, is_uwsgi
 from flamewatch.version import __version__
 
 BOOTSTRAP = str(Path(__file__).with_name("bootstrap"))

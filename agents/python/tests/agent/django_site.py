@@ -3,8 +3,8 @@
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import include, path
 
-from flamewatch.label_text import decode
-from flamewatch.labelling import RUNNING
+from flamewatch.labelling.context import RUNNING
+from flamewatch.labelling.encoding import decode
 
 
 def sync_view(request: HttpRequest, **_: object) -> HttpResponse:

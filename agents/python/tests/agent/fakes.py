@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from flamewatch.capture.profile_types import ProfileType
+from flamewatch.capture.sampler import Capture, Wait
+from flamewatch.capture.stacks import Frame, Stack
 from flamewatch.config import Config
-from flamewatch.profile_types import ProfileType
-from flamewatch.sampler import Capture, Wait
-from flamewatch.stacks import Frame, Stack
 
 KEY = "fw_abcdefghij_0123456789abcdefghijklmnopqrstuvABCDEF"
 WORK = Frame("work", "/srv/shop/orders.py", 12, 10)

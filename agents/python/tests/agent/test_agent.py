@@ -5,9 +5,9 @@ import pytest
 from fake_server import FakeServer, assigned
 from fakes import FakeSampler, config
 
-from flamewatch.agent import Agent
-from flamewatch.profile_types import ProfileType
-from flamewatch.sampler import Capture, Wait
+from flamewatch.capture.profile_types import ProfileType
+from flamewatch.capture.sampler import Capture, Wait
+from flamewatch.process.agent import Agent
 
 
 class StuckSampler(FakeSampler):

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from flamewatch.backoff import LONGEST, LONGEST_SERVER_DELAY, Backoff
+from flamewatch.transport.backoff import LONGEST, LONGEST_SERVER_DELAY, Backoff
 
 
 def lower(low: float, high: float) -> float:

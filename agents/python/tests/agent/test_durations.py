@@ -1,6 +1,6 @@
 import pytest
 
-from flamewatch import durations
+from flamewatch.transport import durations
 
 
 @pytest.mark.parametrize(

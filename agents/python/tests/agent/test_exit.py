@@ -58,7 +58,7 @@ def test_the_profile_in_hand_is_sent_as_far_as_it_got(
             end = time.thread_time() + 0.3
             while time.thread_time() < end:
                 pass
-        flamewatch.process.STOP_SECONDS = 20  # as many as a busy machine may need
+        flamewatch.process.lifecycle.STOP_SECONDS = 20  # as many as a busy machine may need
         flamewatch.start()
         while flamewatch.status()["state"] != "capturing":
             time.sleep(0.001)

@@ -7,11 +7,12 @@ import pytest
 from drawn_blocks import MIB, large_objects, total_in
 from pprof_reader import ReadProfile, read
 
-from flamewatch import _native, pprof
-from flamewatch.native_heap import NativeHeap
-from flamewatch.native_sampler import NativeSampler
-from flamewatch.profile_of import profile_of
-from flamewatch.profile_types import ProfileType
+from flamewatch import _native
+from flamewatch.capture.native_heap import NativeHeap
+from flamewatch.capture.native_sampler import NativeSampler
+from flamewatch.capture.profile_types import ProfileType
+from flamewatch.profile import pprof
+from flamewatch.profile.build import build_profile
 
 ALLOCATE = "test_heap_profiles.allocate"
 
@@ -38,7 +39,7 @@ def captured(sampler: NativeSampler, kind: ProfileType, work: object = None) -> 
     def capture() -> None:
         sampler.stay_apart()
         taken = sampler.capture(kind, 10, wait)
-        found.append(read(pprof.encode(profile_of(kind, taken, sampler.name, 0))))
+        found.append(read(pprof.encode(build_profile(kind, taken, sampler.name, 0))))
 
     thread = threading.Thread(target=capture)
     thread.start()

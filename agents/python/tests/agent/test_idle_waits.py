@@ -5,7 +5,7 @@ import threading
 from multiprocessing import queues
 from types import ModuleType
 
-from flamewatch.idle_waits import IDLE_WAITS, idle_codes
+from flamewatch.capture.idle_waits import IDLE_WAITS, idle_codes
 
 CONDITION = threading.Condition.wait.__code__
 

@@ -2,7 +2,7 @@
 
 import zlib
 
-from flamewatch.label_text import LARGEST, bounded, decode, encode, extended
+from flamewatch.labelling.encoding import LARGEST, bounded, decode, encode, extended
 
 
 def test_labels_survive_a_round_trip() -> None:

@@ -7,8 +7,8 @@ import inspect
 import pytest
 
 import flamewatch
-from flamewatch.label_text import decode
-from flamewatch.labelling import RUNNING, add, reset
+from flamewatch.labelling.context import RUNNING, add, reset
+from flamewatch.labelling.encoding import decode
 
 
 def now() -> dict[str, str]:

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from fakes import config
 
-from flamewatch import messages
-from flamewatch.messages import Assignment, InvalidResponse
-from flamewatch.profile_types import ProfileType
+from flamewatch.capture.profile_types import ProfileType
+from flamewatch.transport import messages
+from flamewatch.transport.messages import Assignment, InvalidResponse
 
 ASSIGNED = {"name": "projects/acme/profiles/aB-_=", "profileType": "WALL", "duration": "10s"}
 TYPES = (ProfileType.CPU, ProfileType.WALL)

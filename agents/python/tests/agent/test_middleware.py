@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route, Router
 
-from flamewatch.label_text import decode
-from flamewatch.labelling import RUNNING
+from flamewatch.labelling.context import RUNNING
+from flamewatch.labelling.encoding import decode
 from flamewatch.middleware import endpoint
 from flamewatch.middleware.asgi import App, Middleware, Scope
 from flamewatch.middleware.flask import label

@@ -1,8 +1,8 @@
 import sys
 from types import ModuleType
 
-from flamewatch.naming import modules_by_file, namer
-from flamewatch.stacks import Frame
+from flamewatch.capture.stacks import Frame
+from flamewatch.profile.naming import modules_by_file, namer
 
 
 def module(name: str, file: object) -> ModuleType:

@@ -1,4 +1,4 @@
-from flamewatch.outage import Outage
+from flamewatch.transport.outage import Outage
 
 
 class Clock:

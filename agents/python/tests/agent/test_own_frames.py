@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import flamewatch
-from flamewatch.own_frames import host_stacks
-from flamewatch.stacks import Frame, Stack
+from flamewatch.capture.stacks import Frame, Stack
+from flamewatch.profile.own_frames import host_stacks
 
 PACKAGE = Path(flamewatch.__file__).parent
 VIEW = Frame("view", "/srv/shop/views.py", 7, 5)
@@ -26,15 +26,17 @@ def test_stacks_of_the_host_are_as_they_were() -> None:
 
 
 def test_a_middleware_and_a_decorator_are_taken_out_of_the_stack() -> None:
-    for file in ("middleware/django.py", "labelling.py"):
+    for file in ("middleware/django.py", "labelling/context.py"):
         assert shown(VIEW, own(file), MAIN) == [(VIEW, MAIN)]
-    assert shown(VIEW, own("labelling.py"), own("middleware/asgi.py"), MAIN) == [(VIEW, MAIN)]
+    assert shown(VIEW, own("labelling/context.py"), own("middleware/asgi.py"), MAIN) == [
+        (VIEW, MAIN)
+    ]
 
 
 def test_the_agents_own_work_in_a_thread_of_the_host_is_left_out() -> None:
-    assert shown(own("bell.py"), own("process.py"), MAIN) == []
-    assert shown(ACQUIRE, own("process.py"), MAIN) == []
-    assert shown(own("labelling.py"), MAIN) == []
+    assert shown(own("process/bell.py"), own("process/lifecycle.py"), MAIN) == []
+    assert shown(ACQUIRE, own("process/lifecycle.py"), MAIN) == []
+    assert shown(own("labelling/context.py"), MAIN) == []
 
 
 def test_a_package_of_a_similar_name_is_the_hosts() -> None:

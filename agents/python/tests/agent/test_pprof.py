@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pprof_reader import ReadFrame, message, numbers, read
 
-from flamewatch import pprof, protobuf
-from flamewatch.pprof import Profile, Sample
-from flamewatch.profile_types import METRICS, Metric, ProfileType
-from flamewatch.stacks import Frame
+from flamewatch.capture.profile_types import METRICS, Metric, ProfileType
+from flamewatch.capture.stacks import Frame
+from flamewatch.profile import pprof, protobuf
+from flamewatch.profile.pprof import Profile, Sample
 
 CPU = Metric("cpu", "nanoseconds")
 A = Frame("a", "/srv/a.py", 5, 1)

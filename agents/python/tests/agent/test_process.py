@@ -23,7 +23,7 @@ from fakes import KEY
 from pprof_reader import read
 
 import flamewatch
-from flamewatch import process
+from flamewatch.process import lifecycle
 
 pytestmark = pytest.mark.usefixtures("environment")
 
@@ -108,7 +108,7 @@ def handlers() -> list[object]:
 def test_stopping_gives_everything_back(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "STOP_SECONDS", 20)  # seconds that a busy machine may need
+    monkeypatch.setattr(lifecycle, "STOP_SECONDS", 20)  # seconds that a busy machine may need
     threads, before = {*threading.enumerate()}, (handlers(), threading.stack_size())
     tasks = threads_of_this_process()
     server.respond_with("POST", assigned("CPU", "60s"))
@@ -246,4 +246,4 @@ def test_the_agents_own_thread_is_in_no_profile(server: FakeServer) -> None:
 
 def test_it_says_what_it_is(server: FakeServer) -> None:
     assert flamewatch.__version__
-    assert process.status()["sampler"] == ""
+    assert lifecycle.status()["sampler"] == ""

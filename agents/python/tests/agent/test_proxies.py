@@ -1,6 +1,6 @@
 import pytest
 
-from flamewatch.proxies import Proxy, proxy_for
+from flamewatch.transport.proxies import Proxy, proxy_for
 
 PROXY = {"https_proxy": "http://proxy.example.org:3128"}
 

@@ -10,10 +10,10 @@ import pytest
 from fake_server import TIMEOUT, FakeServer, assigned, never_responds
 from programs import begin, run
 
-from flamewatch.profile_types import ProfileType
-from flamewatch.sampler import Capture
-from flamewatch.signal_sampler import SignalSampler
-from flamewatch.stacks import Stack
+from flamewatch.capture.profile_types import ProfileType
+from flamewatch.capture.sampler import Capture
+from flamewatch.capture.signal_sampler import SignalSampler
+from flamewatch.capture.stacks import Stack
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 from fakes import MAIN, WORK
 
-from flamewatch.pprof import Profile, Sample
-from flamewatch.profile_types import METRICS, Metric, ProfileType
-from flamewatch.stacks import Frame
-from flamewatch.top import table
+from flamewatch.capture.profile_types import METRICS, Metric, ProfileType
+from flamewatch.capture.stacks import Frame
+from flamewatch.profile.pprof import Profile, Sample
+from flamewatch.profile.top import table
 
 HELPER = Frame("helper", "/srv/shop/orders.py", 50, 48)
 

@@ -2,11 +2,11 @@ import pytest
 from fake_server import FakeServer, error_response, stored
 from fakes import FakeBell, config, upper
 
-from flamewatch.client import Client
-from flamewatch.identity import Identity
-from flamewatch.messages import Assignment
-from flamewatch.profile_types import ProfileType
-from flamewatch.upload import ATTEMPTS, Lost, upload
+from flamewatch.capture.profile_types import ProfileType
+from flamewatch.transport.client import Client
+from flamewatch.transport.identity import Identity
+from flamewatch.transport.messages import Assignment
+from flamewatch.transport.upload import ATTEMPTS, Lost, upload
 
 ASSIGNMENT = Assignment("projects/acme/profiles/p1", ProfileType.CPU, 10.0)
 

@@ -7,7 +7,7 @@ import pytest
 from fake_server import FakeServer, never_responds
 
 import flamewatch
-from flamewatch.uwsgi import is_uwsgi, missing
+from flamewatch.process.uwsgi import is_uwsgi, missing
 
 BOTH = "--enable-threads and --py-call-uwsgi-fork-hooks"
 

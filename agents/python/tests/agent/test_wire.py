@@ -22,8 +22,8 @@ from fake_server import (
 )
 from tunnel import tunnel
 
-from flamewatch import wire
-from flamewatch.wire import Connection, Unreachable
+from flamewatch.transport import wire
+from flamewatch.transport.wire import Connection, Unreachable
 
 SECONDS = 10.0
 HEADERS = {"Authorization": "Bearer secret-key", "User-Agent": "flamewatch-python/test"}

@@ -21,14 +21,14 @@ from fake_server import (
 from fakes import KEY, WORK, FakeBell, FakeSampler, capture, config
 from pprof_reader import read
 
-from flamewatch.client import Client
-from flamewatch.counters import Counters
-from flamewatch.identity import USER_AGENT, new_identity
-from flamewatch.profile_types import MEMORY, ProfileType
-from flamewatch.sampler import Capture, Wait
-from flamewatch.stacks import Stack
-from flamewatch.upload import upload
-from flamewatch.worker import PACE, Worker
+from flamewatch.capture.profile_types import MEMORY, ProfileType
+from flamewatch.capture.sampler import Capture, Wait
+from flamewatch.capture.stacks import Stack
+from flamewatch.process.counters import Counters
+from flamewatch.process.worker import PACE, Worker
+from flamewatch.transport.client import Client
+from flamewatch.transport.identity import USER_AGENT, new_identity
+from flamewatch.transport.upload import upload
 
 
 class Running:
@@ -208,7 +208,7 @@ def test_each_profile_reports_all_cpu_time_since_the_one_before(
             pass
         return upload(*arguments)
 
-    monkeypatch.setattr("flamewatch.worker.upload", costly)
+    monkeypatch.setattr("flamewatch.process.worker.upload", costly)
     server.respond_with("POST", assigned("CPU", "10s"))
     Running(url, 2)
     profiles = [

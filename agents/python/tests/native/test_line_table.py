@@ -7,7 +7,7 @@ from types import CodeType, FunctionType
 
 import pytest
 
-from flamewatch.line_table import line_at
+from flamewatch.capture.line_table import line_at
 
 
 def codes_of(module: object) -> list[CodeType]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from flamewatch import _native
-from flamewatch.profile_types import Kind
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.profile_types import Kind
+from flamewatch.capture.stacks import read_stacks
 
 
 @pytest.fixture(autouse=True)

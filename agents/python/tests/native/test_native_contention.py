@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 Run = Callable[..., Any]
 KINDS = ("lock", "rlock")

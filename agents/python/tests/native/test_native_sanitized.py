@@ -1,6 +1,7 @@
 """Sampler built with AddressSanitizer and UndefinedBehaviorSanitizer, which must report nothing."""
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -23,18 +24,16 @@ def runtime(library: str) -> str:
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     package = tmp_path_factory.mktemp("sanitized") / "flamewatch"
-    package.mkdir()
-    for source in AGENT.glob("src/flamewatch/*.py"):
-        (package / source.name).write_text(source.read_text())
-    sources = [str(path) for path in sorted(AGENT.glob("native/*.c"))]
-    include = "-I" + sysconfig.get_paths()["include"]
+    shutil.copytree(AGENT / "src" / "flamewatch", package, ignore=shutil.ignore_patterns("*.so"))
+    sources = [str(path) for path in sorted(AGENT.glob("native/**/*.c"))]
+    include = [f"-I{AGENT / 'native'}", "-I" + sysconfig.get_paths()["include"]]
     target = str(package / "_native.abi3.so")
     command = [
         "gcc",
         "-shared",
         *FLAGS,
         *SANITIZERS,
-        include,
+        *include,
         *sources,
         "-o",
         target,

@@ -2,8 +2,8 @@
 
 import struct
 
-from flamewatch.label_text import encode
-from flamewatch.stacks import Frame, Stack, read_stacks
+from flamewatch.capture.stacks import Frame, Stack, read_stacks
+from flamewatch.labelling.encoding import encode
 
 LABELS = [encode((("endpoint", "/pay"),))]
 

@@ -29,8 +29,9 @@ def _start() -> None:
     # If only the environment was set, the first process is taken to be the program.
     asked_for = os.environ.setdefault("FLAMEWATCH_RUN_PID", str(os.getpid())) == str(os.getpid())
     try:
-        from flamewatch import once, process  # noqa: PLC0415  this Python may not have it
+        from flamewatch import once  # noqa: PLC0415  this Python may not have it
         from flamewatch.config import Arguments  # noqa: PLC0415
+        from flamewatch.process import lifecycle  # noqa: PLC0415
     except ImportError as error:
         if asked_for:
             print(f"flamewatch: {sys.executable} cannot be profiled: {error}", file=sys.stderr)
@@ -41,7 +42,7 @@ def _start() -> None:
             once.begin(wish)
         return
     pause = 0.0 if asked_for else _DESCENDANT_PAUSE
-    process.start(Arguments(), first_pause=pause, quiet=not asked_for)
+    lifecycle.start(Arguments(), first_pause=pause, quiet=not asked_for)
 
 
 try:

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
-from flamewatch.labelling import reset
+from flamewatch.labelling.context import reset
 from flamewatch.middleware.endpoint import begin
 
 Scope = MutableMapping[str, Any]

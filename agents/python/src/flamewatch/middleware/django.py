@@ -10,7 +10,7 @@ from typing import Any
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 
-from flamewatch.labelling import RUNNING, reset
+from flamewatch.labelling.context import RUNNING, reset
 from flamewatch.middleware.endpoint import begin
 
 GetResponse = Callable[[Any], Any]

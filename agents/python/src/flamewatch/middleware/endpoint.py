@@ -3,7 +3,7 @@
 import contextvars
 from typing import Final
 
-from flamewatch.labelling import add
+from flamewatch.labelling.context import add
 
 MOST: Final = 500  # distinct routes in a process; real programs have fewer
 OTHERS: Final = "(others)"

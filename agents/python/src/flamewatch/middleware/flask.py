@@ -7,7 +7,7 @@ from typing import Any
 
 import flask
 
-from flamewatch.labelling import reset
+from flamewatch.labelling.context import reset
 from flamewatch.middleware.endpoint import begin
 
 _TOKEN = "_flamewatch_token"  # noqa: S105  of a context variable

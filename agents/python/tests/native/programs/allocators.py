@@ -8,7 +8,7 @@ import json
 import struct
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 DOMAINS = {"raw": 0, "mem": 1, "object": 2}
 PARTS = ("context", "malloc", "calloc", "realloc", "free")

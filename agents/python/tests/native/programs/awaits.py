@@ -5,7 +5,7 @@ import json
 import time
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 
 def work(seconds: float) -> None:

@@ -6,7 +6,7 @@ import threading
 import time
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 EACH = int(sys.argv[1]) / 1000
 used = 0

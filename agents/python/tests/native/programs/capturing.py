@@ -3,9 +3,9 @@
 import threading
 from collections.abc import Callable
 
-from flamewatch.native_sampler import NativeSampler
-from flamewatch.profile_types import ProfileType
-from flamewatch.sampler import Capture
+from flamewatch.capture.native_sampler import NativeSampler
+from flamewatch.capture.profile_types import ProfileType
+from flamewatch.capture.sampler import Capture
 
 
 def captured(sampler: NativeSampler, kind: ProfileType, work: Callable[[], object]) -> Capture:

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 truth: Counter[str] = Counter()
 counts: Counter[str] = Counter()

@@ -8,7 +8,7 @@ import sys
 import threading
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 lock, rlock = threading.Lock(), threading.RLock()
 work: "queue.Queue[int]" = queue.Queue(3)

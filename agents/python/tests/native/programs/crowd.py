@@ -7,7 +7,7 @@ import time
 from collections import Counter
 
 from flamewatch import _native
-from flamewatch.stacks import Stack, read_stacks
+from flamewatch.capture.stacks import Stack, read_stacks
 
 each = int(sys.argv[1])
 threading.stack_size(128 << 10)

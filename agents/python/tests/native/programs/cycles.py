@@ -7,7 +7,7 @@ import sys
 import threading
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 PAGE = resource.getpagesize()
 done = threading.Event()

@@ -5,7 +5,7 @@ import sys
 import threading
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 sys.setrecursionlimit(20_000)
 threading.stack_size(256 << 20)

@@ -4,7 +4,7 @@ import json
 import threading
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 done = threading.Event()
 THREADS = 80

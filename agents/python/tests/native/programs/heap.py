@@ -12,7 +12,7 @@ from collections import defaultdict
 from itertools import repeat
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 MIB = 1 << 20
 Seen = dict[str, list[int]]

@@ -5,7 +5,7 @@ import os
 import threading
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 done = threading.Event()
 

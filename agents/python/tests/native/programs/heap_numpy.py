@@ -8,7 +8,7 @@ from collections import defaultdict
 import numpy
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 MEGABYTE = 1_000_000
 blocks: list[object] = []

@@ -8,7 +8,7 @@ import threading
 import time
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 done = threading.Event()
 PAGE = resource.getpagesize()

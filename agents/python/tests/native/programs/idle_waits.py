@@ -13,8 +13,8 @@ from collections import Counter
 from multiprocessing import queues
 
 from flamewatch import _native
-from flamewatch.idle_waits import idle_codes
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.idle_waits import idle_codes
+from flamewatch.capture.stacks import read_stacks
 
 truth: Counter[str] = Counter()
 stop = threading.Event()

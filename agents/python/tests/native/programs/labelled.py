@@ -11,9 +11,10 @@ from collections.abc import Callable
 from capturing import captured
 
 import flamewatch
-from flamewatch import _native, native_sampler
-from flamewatch.native_sampler import NativeSampler
-from flamewatch.profile_types import ProfileType
+from flamewatch import _native
+from flamewatch.capture import native_sampler
+from flamewatch.capture.native_sampler import NativeSampler
+from flamewatch.capture.profile_types import ProfileType
 
 sampler = NativeSampler(_native)
 # More variables than one node of a context's HAMT holds, so that the lookup needs several levels.

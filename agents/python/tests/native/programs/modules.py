@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 MODULES = 150
 # A body of two statements, 2 ms each: it is often freed before the sampler thread drains the

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 NAMES = ["plain", "gr\u00fc\u00dfe", "\u0436\u6f22\u5b57", "\U00010400x", "n" * 300]
 FILE = "/tmp/\u00e9\u4e2d\U0001f525.py"

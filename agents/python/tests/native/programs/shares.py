@@ -9,7 +9,7 @@ import threading
 import time
 
 from flamewatch import _native
-from flamewatch.stacks import Stack, read_stacks
+from flamewatch.capture.stacks import Stack, read_stacks
 
 
 def three() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from types import CodeType
 
 from flamewatch import _native
-from flamewatch.stacks import Stack, read_stacks
+from flamewatch.capture.stacks import Stack, read_stacks
 
 HERE = __file__
 CALLERS = {

@@ -17,8 +17,8 @@ from itertools import pairwise, takewhile
 from capturing import captured
 
 from flamewatch import _native
-from flamewatch.native_sampler import NativeSampler
-from flamewatch.profile_types import ProfileType
+from flamewatch.capture.native_sampler import NativeSampler
+from flamewatch.capture.profile_types import ProfileType
 
 Main = Callable[[], Coroutine[None, None, None]]
 KIND = ProfileType(sys.argv[1])

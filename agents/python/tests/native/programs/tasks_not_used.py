@@ -4,8 +4,8 @@ import json
 import sys
 
 from flamewatch import _native
-from flamewatch.native_sampler import NativeSampler
-from flamewatch.profile_types import ProfileType
+from flamewatch.capture.native_sampler import NativeSampler
+from flamewatch.capture.profile_types import ProfileType
 
 NativeSampler(_native, tasks=True).capture(ProfileType.WALL, 0.01, lambda seconds: False)
 print(json.dumps({"loaded": "asyncio" in sys.modules}))

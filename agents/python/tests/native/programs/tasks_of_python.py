@@ -7,8 +7,8 @@ import threading
 import time
 
 from flamewatch import _native
-from flamewatch.native_sampler import NativeSampler
-from flamewatch.profile_types import ProfileType
+from flamewatch.capture.native_sampler import NativeSampler
+from flamewatch.capture.profile_types import ProfileType
 
 said: list[str] = []
 

@@ -6,7 +6,7 @@ import threading
 import time
 
 from flamewatch import _native
-from flamewatch.stacks import read_stacks
+from flamewatch.capture.stacks import read_stacks
 
 THREADS, DEEP, DEPTH, LIMIT = 1000, 20, 5000, 512
 sys.setrecursionlimit(2 * DEPTH)

@@ -11,8 +11,8 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from flamewatch import unpatched
-from flamewatch.idle_socket import SocketIdentity, release_socket, socket_identity
-from flamewatch.proxies import proxy_for
+from flamewatch.transport.idle_socket import SocketIdentity, release_socket, socket_identity
+from flamewatch.transport.proxies import proxy_for
 
 CONNECT_SECONDS = 10.0
 MAX_RESPONSE_BYTES = 1 << 20  # bytes

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import add
 
-from flamewatch.profile_types import Metric
-from flamewatch.protobuf import number, octets, packed, varint
-from flamewatch.stacks import Frame
+from flamewatch.capture.profile_types import Metric
+from flamewatch.capture.stacks import Frame
+from flamewatch.profile.protobuf import number, octets, packed, varint
 
 Label = tuple[str, str | int]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from flamewatch import durations
+from flamewatch.capture.profile_types import ProfileType
 from flamewatch.config import OWN_PROJECT, Config
-from flamewatch.profile_types import ProfileType
+from flamewatch.transport import durations
 
 _NAME = re.compile(r"projects/[A-Za-z0-9_.:~-]{1,256}/profiles/[A-Za-z0-9_.:~=-]{1,1024}")
 LONGEST_CAPTURE = 120.0  # seconds; longer durations are rejected as invalid

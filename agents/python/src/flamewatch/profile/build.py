@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from flamewatch.identity import USER_AGENT
-from flamewatch.label_text import Labels
-from flamewatch.naming import modules_by_file, namer
-from flamewatch.own_frames import host_stacks
-from flamewatch.pprof import Profile, Sample
-from flamewatch.profile_types import METRICS, Metric, ProfileType
-from flamewatch.sampler import Capture
-from flamewatch.stacks import Frame, Stack
+from flamewatch.capture.profile_types import METRICS, Metric, ProfileType
+from flamewatch.capture.sampler import Capture
+from flamewatch.capture.stacks import Frame, Stack
+from flamewatch.labelling.encoding import Labels
+from flamewatch.profile.naming import modules_by_file, namer
+from flamewatch.profile.own_frames import host_stacks
+from flamewatch.profile.pprof import Profile, Sample
+from flamewatch.transport.identity import USER_AGENT
 
 _PERIODS = {
     ProfileType.CPU: Metric("cpu", "nanoseconds"),
@@ -23,7 +23,7 @@ _PERIODS = {
 _EACH_COUNTS = frozenset({ProfileType.THREADS, ProfileType.CONTENTION})
 
 
-def profile_of(kind: ProfileType, capture: Capture, sampler: str, agent_cpu_ns: int) -> Profile:
+def build_profile(kind: ProfileType, capture: Capture, sampler: str, agent_cpu_ns: int) -> Profile:
     """Convert a capture. `agent_cpu_ns`: CPU time of the agent's thread since the last profile."""
     capture = replace(capture, stacks=[*host_stacks(capture.stacks)])
     return Profile(

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from flamewatch.stacks import Frame, Stack
+from flamewatch.capture.stacks import Frame, Stack
 
-_PACKAGE = str(Path(__file__).parent) + "/"
+_PACKAGE = str(Path(__file__).parents[1]) + "/"
 # These functions call the host's code, which is shown as if they were not on the stack.
-_AROUND_THE_HOST = (_PACKAGE + "middleware/", _PACKAGE + "labelling.py")
+_AROUND_THE_HOST = (_PACKAGE + "middleware/", _PACKAGE + "labelling/")
 
 
 def host_stacks(stacks: Iterable[Stack]) -> Iterator[Stack]:

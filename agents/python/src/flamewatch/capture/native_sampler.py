@@ -4,14 +4,14 @@ import sys
 import threading
 from typing import Any
 
-from flamewatch import task_reading
-from flamewatch.idle_waits import Codes, idle_codes
-from flamewatch.label_reading import learn
+from flamewatch.capture import task_calibration
+from flamewatch.capture.idle_waits import Codes, idle_codes
+from flamewatch.capture.native_heap import NativeHeap
+from flamewatch.capture.profile_types import KINDS, MEMORY, ProfileType
+from flamewatch.capture.sampler import Capture, Wait
+from flamewatch.capture.stacks import read_stacks
+from flamewatch.labelling.calibration import learn
 from flamewatch.log import warn
-from flamewatch.native_heap import NativeHeap
-from flamewatch.profile_types import KINDS, MEMORY, ProfileType
-from flamewatch.sampler import Capture, Wait
-from flamewatch.stacks import read_stacks
 
 MAX_DEPTH = 512
 PERIOD_US = 10_000
@@ -108,7 +108,7 @@ class NativeSampler:
             return
         self._learns_tasks = False
         try:
-            reason = task_reading.learn(self._native, asyncio)
+            reason = task_calibration.learn(self._native, asyncio)
         except Exception as error:  # the host may have replaced asyncio
             reason = f"{type(error).__name__}: {error}"
         if reason:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
-from flamewatch.label_text import bounded, extended
+from flamewatch.labelling.encoding import bounded, extended
 
 P = ParamSpec("P")
 R = TypeVar("R")

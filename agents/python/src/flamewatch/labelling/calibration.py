@@ -3,8 +3,8 @@
 from contextvars import Context, ContextVar
 from typing import Any
 
-from flamewatch.label_text import encode
-from flamewatch.labelling import RUNNING
+from flamewatch.labelling.context import RUNNING
+from flamewatch.labelling.encoding import encode
 
 # So many variables that the context's hash trie has a node of each kind.
 _OTHERS = [ContextVar[int](f"flamewatch.other{n}", default=0) for n in range(40)]

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from flamewatch.profile_types import ProfileType
-from flamewatch.stacks import Stack
+from flamewatch.capture.profile_types import ProfileType
+from flamewatch.capture.stacks import Stack
 
 Wait = Callable[[float], bool]  # sleeps; returns True if it was ended early
 

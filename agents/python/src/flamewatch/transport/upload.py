@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from flamewatch.backoff import Uniform
-from flamewatch.client import Client
-from flamewatch.messages import Assignment, ErrorResponse, InvalidResponse
-from flamewatch.sampler import Wait
-from flamewatch.wire import Unreachable
+from flamewatch.capture.sampler import Wait
+from flamewatch.transport.backoff import Uniform
+from flamewatch.transport.client import Client
+from flamewatch.transport.messages import Assignment, ErrorResponse, InvalidResponse
+from flamewatch.transport.wire import Unreachable
 
 ATTEMPTS = 6
 RETRY_SECONDS = 600.0  # waiting in total; the name is valid for an hour, but profiles age

@@ -8,9 +8,9 @@ import struct
 from datetime import UTC, datetime
 from typing import Any
 
-from flamewatch.profile_types import ProfileType
-from flamewatch.sampler import Capture, Wait
-from flamewatch.stacks import Frame, Stack, read_stacks
+from flamewatch.capture.profile_types import ProfileType
+from flamewatch.capture.sampler import Capture, Wait
+from flamewatch.capture.stacks import Frame, Stack, read_stacks
 
 MAX_DEPTH = 512
 MEAN_BYTES = 512 << 10

@@ -4,14 +4,14 @@ import os
 import time
 
 from flamewatch import unpatched
-from flamewatch.bell import Bell
-from flamewatch.client import Client
+from flamewatch.capture.sampler import Sampler
 from flamewatch.config import Config
-from flamewatch.counters import Counters
-from flamewatch.identity import new_identity
-from flamewatch.sampler import Sampler
-from flamewatch.status import Status
-from flamewatch.worker import Worker
+from flamewatch.process.bell import Bell
+from flamewatch.process.counters import Counters
+from flamewatch.process.status import Status
+from flamewatch.process.worker import Worker
+from flamewatch.transport.client import Client
+from flamewatch.transport.identity import new_identity
 
 SENDING_SHARE = 0.8  # share of the time limit of `stop()` that an upload may use
 

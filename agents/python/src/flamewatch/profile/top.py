@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from flamewatch.pprof import Profile, Sample
+from flamewatch.profile.pprof import Profile, Sample
 
 SHOWN = 15
 

@@ -5,19 +5,19 @@ import time
 from collections import Counter
 from dataclasses import replace
 
-from flamewatch import pprof
-from flamewatch.backoff import Backoff
-from flamewatch.bell import Bell
-from flamewatch.client import Client
-from flamewatch.counters import Counters
+from flamewatch.capture.profile_types import ProfileType
+from flamewatch.capture.sampler import Capture, Sampler
 from flamewatch.log import one_line, warn
-from flamewatch.messages import Assignment, ErrorResponse, InvalidResponse
-from flamewatch.outage import Outage
-from flamewatch.profile_of import profile_of
-from flamewatch.profile_types import ProfileType
-from flamewatch.sampler import Capture, Sampler
-from flamewatch.upload import upload
-from flamewatch.wire import Unreachable
+from flamewatch.process.bell import Bell
+from flamewatch.process.counters import Counters
+from flamewatch.profile import pprof
+from flamewatch.profile.build import build_profile
+from flamewatch.transport.backoff import Backoff
+from flamewatch.transport.client import Client
+from flamewatch.transport.messages import Assignment, ErrorResponse, InvalidResponse
+from flamewatch.transport.outage import Outage
+from flamewatch.transport.upload import upload
+from flamewatch.transport.wire import Unreachable
 
 PACE = 0.5  # seconds between a profile and the next handshake, whatever the server requests
 FAILURES_OF_A_TYPE = 3  # consecutive failures after which a type is no longer offered
@@ -38,8 +38,8 @@ class Worker:
         # host.
         dice = random.Random()  # noqa: S311  no secret
         self._uniform = dice.uniform
-        self._backoff, self._spoiled = Backoff(dice.uniform), Backoff(dice.uniform)
-        self._outage, self._mishaps = Outage(warn), Outage(warn)
+        self._backoff, self._loss_backoff = Backoff(dice.uniform), Backoff(dice.uniform)
+        self._outage, self._losses = Outage(warn), Outage(warn)
         self._failures: Counter[ProfileType] = Counter()
         self._cpu_mark = self._cpu_reported = 0
         self.busy = False  # a profile is being captured or uploaded
@@ -96,18 +96,18 @@ class Worker:
         taken = self._captured(assignment)
         if taken is None:
             self._counters.profiles_dropped += 1
-            return self._spoiled.next()
+            return self._loss_backoff.next()
         profile, assignment = taken
         self._counters.state = "uploading"
         lost = upload(self._client, assignment, profile, self._bell.wait, self._uniform)
         if lost is None:
             self._counters.profiles_sent += 1
-            self._spoiled.succeed()
-            self._mishaps.forget()
+            self._loss_backoff.succeed()
+            self._losses.forget()
             return PACE
         self._counters.profiles_dropped += 1
-        self._mishap("upload", f"profile not uploaded: {_phrase(lost.reason)}. {_ASIDE}.")
-        return self._spoiled.next(lost.error.retry_after if lost.error else None)
+        self._report_loss("upload", f"profile not uploaded: {_phrase(lost.reason)}. {_ASIDE}.")
+        return self._loss_backoff.next(lost.error.retry_after if lost.error else None)
 
     def _captured(self, assignment: Assignment) -> tuple[bytes, Assignment] | None:
         """Capture and encode a profile. Return None if that fails.
@@ -120,7 +120,7 @@ class Worker:
             capture = self._sampler.capture(kind, assignment.duration, self._bell.wait)
             encoded = self._encoded(kind, capture)
         except Exception as error:
-            self._spoilt_capture(kind, error)
+            self._after_failed_capture(kind, error)
             return None
         self._failures[kind] = 0
         if self._bell.rung and capture.duration_ns:
@@ -133,7 +133,7 @@ class Worker:
         self._counters.memory_bytes = max(self._counters.memory_bytes, capture.memory_bytes)
         self._counters.cpu_ns += capture.sampler_cpu_ns
         cpu_ns = self._unreported_cpu()
-        return pprof.encode(profile_of(kind, capture, self._sampler.name, cpu_ns))
+        return pprof.encode(build_profile(kind, capture, self._sampler.name, cpu_ns))
 
     def _after_error(self, error: ErrorResponse) -> float:
         """Log an error response once, and return the pause until the next handshake in seconds."""
@@ -157,18 +157,18 @@ class Worker:
         line = f"cannot send profiles to {self._server}: {_phrase(why)}"
         return self._failed("server", line, self._backoff.next(server_delay))
 
-    def _spoilt_capture(self, kind: ProfileType, error: Exception) -> None:
+    def _after_failed_capture(self, kind: ProfileType, error: Exception) -> None:
         self._failures[kind] += 1
         self._counters.errors += 1
         why = _phrase(f"{type(error).__name__}: {error}")
-        self._mishap(f"capture {kind}", f"capturing a {kind} profile failed: {why}. {_ASIDE}.")
+        self._report_loss(f"capture {kind}", f"capturing a {kind} profile failed: {why}. {_ASIDE}.")
 
     def _broken(self, error: Exception) -> float:
         """Log a failure of the agent itself, and return a pause in seconds."""
         self._counters.errors += 1
         why = _phrase(f"{type(error).__name__}: {error}")
-        self._mishap("agent", f"agent error: {why}. {_ASIDE}; the agent continues.")
-        return self._spoiled.next()
+        self._report_loss("agent", f"agent error: {why}. {_ASIDE}; the agent continues.")
+        return self._loss_backoff.next()
 
     def _failed(self, kind: str, line: str, pause: float) -> float:
         """Record a failure between agent and server, and return the pause until the next attempt.
@@ -181,12 +181,12 @@ class Worker:
             self._outage.failed(kind, line)
         return pause
 
-    def _mishap(self, kind: str, line: str) -> None:
+    def _report_loss(self, kind: str, line: str) -> None:
         """Record the loss of a profile. The outage ends with the next profile that is uploaded."""
         if self._bell.rung:
             return  # caused by `stop()`: not worth a message
         self._counters.last_error = line
-        self._mishaps.failed(kind, line)
+        self._losses.failed(kind, line)
 
     def _give_up(self, reason: str) -> None:
         self._counters.state, self._counters.reason = "failed", reason

@@ -5,14 +5,15 @@ import os
 import random
 import sys
 
-from flamewatch import config, unpatched, uwsgi
-from flamewatch.agent import Agent
-from flamewatch.choose_sampler import choose_sampler
+from flamewatch import config, unpatched
+from flamewatch.capture.choose_sampler import choose_sampler
 from flamewatch.config import Arguments, Problems
-from flamewatch.fork_warning import before_fork, show_again
-from flamewatch.interpreters import is_main
 from flamewatch.log import one_line, warn
-from flamewatch.status import Status, nothing
+from flamewatch.process import uwsgi
+from flamewatch.process.agent import Agent
+from flamewatch.process.fork_warning import before_fork, show_again
+from flamewatch.process.status import Status, nothing
+from flamewatch.process.subinterpreters import is_main
 
 STOP_SECONDS = 1.0
 # A forked child may exit or exec another program before a handshake is worthwhile, and many

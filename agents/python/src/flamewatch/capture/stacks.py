@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flamewatch.label_text import Labels, decode
-from flamewatch.line_table import line_at
+from flamewatch.capture.line_table import line_at
+from flamewatch.labelling.encoding import Labels, decode
 
 if TYPE_CHECKING:
     from flamewatch._native import Raw

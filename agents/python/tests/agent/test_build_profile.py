@@ -2,15 +2,15 @@ import pytest
 from fakes import MAIN, WORK, capture
 from pprof_reader import ReadProfile, read
 
-from flamewatch import pprof
-from flamewatch.profile_of import profile_of
-from flamewatch.profile_types import ProfileType
-from flamewatch.sampler import Capture
-from flamewatch.stacks import Stack
+from flamewatch.capture.profile_types import ProfileType
+from flamewatch.capture.sampler import Capture
+from flamewatch.capture.stacks import Stack
+from flamewatch.profile import pprof
+from flamewatch.profile.build import build_profile
 
 
 def encoded(kind: ProfileType, taken: Capture) -> ReadProfile:
-    return read(pprof.encode(profile_of(kind, taken, "native", 1234)))
+    return read(pprof.encode(build_profile(kind, taken, "native", 1234)))
 
 
 @pytest.mark.parametrize(

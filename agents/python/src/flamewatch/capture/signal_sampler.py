@@ -16,11 +16,11 @@ from collections.abc import Iterator
 from itertools import islice
 from types import CodeType, FrameType
 
-from flamewatch.label_text import decode
-from flamewatch.labelling import RUNNING
-from flamewatch.profile_types import ProfileType
-from flamewatch.sampler import Capture, Wait
-from flamewatch.stacks import Frame, Stack
+from flamewatch.capture.profile_types import ProfileType
+from flamewatch.capture.sampler import Capture, Wait
+from flamewatch.capture.stacks import Frame, Stack
+from flamewatch.labelling.context import RUNNING
+from flamewatch.labelling.encoding import decode
 
 MAX_DEPTH = 512
 MAX_STACKS = 20_000

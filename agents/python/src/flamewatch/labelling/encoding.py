@@ -12,7 +12,7 @@ Labels = tuple[tuple[str, str], ...]
 LONGEST_NAME = 64  # characters
 LONGEST_VALUE = 200
 MOST_LABELS = 8
-LARGEST = 1024  # bytes; LABEL_MAX of native/walk.h
+LARGEST = 1024  # bytes; LABEL_MAX of native/interpreter/positions.h
 
 _SEPARATOR = "\0"
 _SUM = 4  # bytes

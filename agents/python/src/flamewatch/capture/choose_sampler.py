@@ -4,13 +4,13 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from flamewatch.capture.native_heap import NativeHeap
+from flamewatch.capture.native_sampler import NativeSampler
+from flamewatch.capture.profile_types import ProfileType
+from flamewatch.capture.sampler import Sampler
+from flamewatch.capture.signal_sampler import SignalSampler
 from flamewatch.config import Heap
 from flamewatch.log import one_line, warn
-from flamewatch.native_heap import NativeHeap
-from flamewatch.native_sampler import NativeSampler
-from flamewatch.profile_types import ProfileType
-from flamewatch.sampler import Sampler
-from flamewatch.signal_sampler import SignalSampler
 
 native: Any = None
 _missing = ""

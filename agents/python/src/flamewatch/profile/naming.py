@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-from flamewatch.stacks import Frame
+from flamewatch.capture.stacks import Frame
 
 _FROZEN = "<frozen "
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from flamewatch import messages
+from flamewatch.capture.profile_types import ProfileType
 from flamewatch.config import Config
-from flamewatch.identity import USER_AGENT, Identity
 from flamewatch.log import one_line
-from flamewatch.messages import Assignment, ErrorResponse, InvalidResponse
-from flamewatch.profile_types import ProfileType
-from flamewatch.wire import Connection, Response
+from flamewatch.transport import messages
+from flamewatch.transport.identity import USER_AGENT, Identity
+from flamewatch.transport.messages import Assignment, ErrorResponse, InvalidResponse
+from flamewatch.transport.wire import Connection, Response
 
 PARKED_SECONDS = 120.0  # servers park a handshake for about 50 s
 UPLOAD_SECONDS = 60.0

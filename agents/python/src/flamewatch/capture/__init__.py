@@ -1,0 +1,1 @@
+"""Samplers: stacks of this process, captured for some time."""

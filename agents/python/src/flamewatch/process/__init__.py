@@ -1,0 +1,1 @@
+"""The agent of a process: its thread, its state, and forks."""

@@ -1,0 +1,1 @@
+"""Profiles: captured stacks with qualified names, encoded as pprof."""

@@ -1,0 +1,1 @@
+"""Requests to the server: handshakes and uploads."""
