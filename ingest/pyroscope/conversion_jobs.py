@@ -17,7 +17,7 @@ from ingest.pyroscope.multipart import media_type, read_parts
 from profiles.engine.pprof.gunzip import gunzip
 
 MAX_LABELS_BYTES = 4 * 2**20  # of the part labels, after gunzip
-_OF_STACKS = {
+_IMPORTERS = {
     IngestFormat.FOLDED: import_folded,
     IngestFormat.LINES: import_lines,
     IngestFormat.TRIE: import_trie,
@@ -78,7 +78,7 @@ def _convert_stacks(body: bytes, query: IngestQuery, max_raw: int) -> Conversion
         options = ImportOptions(meaning.type if suffix else None)
         profiles = import_speedscope(raw, options)
     else:
-        profiles = _OF_STACKS[query.format](raw, meaning)
+        profiles = _IMPORTERS[query.format](raw, meaning)
     return _with_plain_labels(Conversion(profiles, meaning.contention))
 
 
