@@ -42,7 +42,7 @@ async def create_profile(call: Call) -> bytes:
 
 
 async def create_offline_profile(call: Call) -> bytes:
-    project, parts = messages.offline_upload(call.body)
+    project, parts = messages.parse_offline_upload(call.body)
     access = await profile_upload.authorize_offline(call.caller, project)
     with process_budget.account(access.project) as account:
         account.charge(len(call.body))
@@ -52,7 +52,7 @@ async def create_offline_profile(call: Call) -> bytes:
 
 
 async def update_profile(call: Call) -> bytes:
-    project, name_id, parts = messages.updated_upload(call.body)
+    project, name_id, parts = messages.parse_update(call.body)
     requested = await profile_upload.authorize_update(call.caller, project, name_id)
     with (
         report_rejections(requested.target, requested.agent),

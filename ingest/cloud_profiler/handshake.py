@@ -60,7 +60,7 @@ async def create_profile(
     capture = await _wait(access, handshake, agent, registered, seconds_parked)
     # Hundreds of handshakes may reach their poll timeout at once.
     await turns_of_process.wait(("project", access.project))
-    issued = _issued(access, registered, capture)
+    issued = _build_issued(access, registered, capture)
     name_id = names.issue(issued, access.project_id)
     if capture.origin is RequestOrigin.PERSON:
         await _note_claim(capture, issued, name_id)
@@ -97,12 +97,12 @@ async def _wait(
     if isinstance(outcome, BackOff):
         if outcome.over_quota:
             rejections.note(access.project, RejectionReason.PARKED_HANDSHAKES)
-            raise _over_quota(quota, outcome.retry_after)
+            raise _quota_error(quota, outcome.retry_after)
         raise Throttled(outcome.retry_after)
     return outcome.request
 
 
-def _over_quota(quota: int, retry_after: float) -> Throttled:
+def _quota_error(quota: int, retry_after: float) -> Throttled:
     """Return the error of a project with too many parked handshakes.
 
     The status is 409, as of all handshakes that have to be sent again: agents log others as errors.
@@ -111,7 +111,9 @@ def _over_quota(quota: int, retry_after: float) -> Throttled:
     return Throttled(retry_after, str(reached))
 
 
-def _issued(access: Access, registered: RegisteredAgent, capture: CaptureRequest) -> names.Issued:
+def _build_issued(
+    access: Access, registered: RegisteredAgent, capture: CaptureRequest
+) -> names.Issued:
     return names.Issued(
         type=capture.type,
         project=access.project,
@@ -124,9 +126,11 @@ def _issued(access: Access, registered: RegisteredAgent, capture: CaptureRequest
 
 async def _note_claim(capture: CaptureRequest, issued: names.Issued, name_id: str) -> None:
     """Store who captures what a user has requested; without it, only the user's page lags."""
-    at = datetime.fromtimestamp(issued.issued, UTC)
+    issued_at = datetime.fromtimestamp(issued.issued, UTC)
     try:
-        await database_pool.run(user_captures.note_claim, capture.id, issued.agent, name_id, at)
+        await database_pool.run(
+            user_captures.note_claim, capture.id, issued.agent, name_id, issued_at
+        )
     except DatabaseError:
         logger.exception("The claim of capture request %s could not be stored.", capture.id)
 

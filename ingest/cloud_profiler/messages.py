@@ -36,7 +36,7 @@ def list_profiles_request(body: bytes) -> tuple[str, dict[str, str]]:
     return _project(request.parent), query
 
 
-def offline_upload(body: bytes) -> tuple[str, UploadMessage]:
+def parse_offline_upload(body: bytes) -> tuple[str, UploadMessage]:
     """Return the project of a CreateOfflineProfileRequest, and its parts."""
     parts = upload_message.split(body, _OFFLINE_PROFILE)
     request = profiler_pb2.CreateOfflineProfileRequest()
@@ -44,7 +44,7 @@ def offline_upload(body: bytes) -> tuple[str, UploadMessage]:
     return _project(request.parent), parts
 
 
-def updated_upload(body: bytes) -> tuple[str, str, UploadMessage]:
+def parse_update(body: bytes) -> tuple[str, str, UploadMessage]:
     """Return the project and the id of the profile of an UpdateProfileRequest, and its parts."""
     parts = upload_message.split(body, _UPDATED_PROFILE)
     name = _profile(parts).name
@@ -71,14 +71,14 @@ def parse_offline_profile(parts: UploadMessage) -> OfflineProfile:
 
 def profile_response(message: ProfileJson) -> bytes:
     """Return a Profile; `warnings` are no field of the API."""
-    return _serialized(message, profiler_pb2.Profile())
+    return _serialize(message, profiler_pb2.Profile())
 
 
 def list_profiles_response(message: dict[str, object]) -> bytes:
-    return _serialized(message, profiler_pb2.ListProfilesResponse())
+    return _serialize(message, profiler_pb2.ListProfilesResponse())
 
 
-def _serialized(message: Mapping[str, object], response: Message) -> bytes:
+def _serialize(message: Mapping[str, object], response: Message) -> bytes:
     return ParseDict(dict(message), response, ignore_unknown_fields=True).SerializeToString()
 
 

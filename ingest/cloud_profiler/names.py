@@ -64,7 +64,7 @@ def check(name_id: str, project_id: str, now: float) -> Issued:
 
     Raise NotFound if the name is forged, expired or belongs to another project.
     """
-    packed = _verified(name_id, project_id)
+    packed = _verify(name_id, project_id)
     fields = _FIELDS if len(packed) == _FIELDS.size else _FORMER_FIELDS
     number, project, deployment, agent, microseconds, _nonce, *key = fields.unpack(packed)
     issued = microseconds / 1e6
@@ -74,7 +74,7 @@ def check(name_id: str, project_id: str, now: float) -> Issued:
     return Issued(WIRE_NUMBERS[number], project, deployment, agent or None, issued, key_id)
 
 
-def _verified(name_id: str, project_id: str) -> bytes:
+def _verify(name_id: str, project_id: str) -> bytes:
     try:
         raw = base64.b64decode(name_id + "=" * (-len(name_id) % 4), altchars=b"-_", validate=True)
     except (ValueError, binascii.Error):
@@ -91,14 +91,14 @@ def _verified(name_id: str, project_id: str) -> bytes:
 def _mac(packed: bytes, project_id: str) -> bytes:
     # Not hmac.digest, which releases the GIL: acquiring it again takes longer than hashing these
     # few bytes.
-    mac = _keyed().copy()
+    mac = _get_keyed_hmac().copy()
     # NUL, which no project id has, tells a key from the beginning of a project id.
     mac.update(packed + b"\0" * (len(packed) == _FIELDS.size) + project_id.encode())
     return mac.digest()[:_MAC_BYTES]
 
 
 @cache
-def _keyed() -> hmac.HMAC:
+def _get_keyed_hmac() -> hmac.HMAC:
     """Return an HMAC keyed for names only: other signatures of the server are invalid here."""
     key = hashlib.sha256(b"names of profiles\0" + settings.SECRET_KEY.encode()).digest()
     return hmac.new(key, digestmod="sha256")

@@ -14,7 +14,7 @@ from ingest import deployments
 from ingest.caller import Caller
 from ingest.cloud_profiler import names
 from ingest.cloud_profiler.names import Issued
-from ingest.cloud_profiler.responses import ProfileJson, stored_json
+from ingest.cloud_profiler.responses import ProfileJson, describe_stored
 from ingest.cloud_profiler.wire import OfflineProfile, SentProfile
 from ingest.deployments import Target
 from ingest.formats.imported_profile import ImportedProfile
@@ -83,7 +83,7 @@ async def update_profile(requested: RequestedProfile, sent: SentProfile) -> Prof
         name_id=requested.name_id,
         requested_at=datetime.fromtimestamp(issued.issued, UTC),
     )
-    return stored_json(await store_upload(upload))
+    return describe_stored(await store_upload(upload))
 
 
 async def authorize_offline(caller: Caller, project: str) -> Access:
@@ -103,4 +103,6 @@ async def create_offline_profile(
     require_profile_size(sent.body)
     agent = caller.describe_agent(access, frozenset({sent.type}))
     profile = ImportedProfile(sent.type, sent.body, sent.start_ns, sent.duration_ns)
-    return stored_json(await store_import(access, agent, sent.deployment.key, sent.labels, profile))
+    return describe_stored(
+        await store_import(access, agent, sent.deployment.key, sent.labels, profile)
+    )

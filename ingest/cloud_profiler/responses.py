@@ -32,7 +32,7 @@ def deployment_json(project_id: str, target: str, labels: dict[str, str]) -> Dep
     return {"projectId": project_id, "target": target, "labels": non_empty}
 
 
-def stored_json(stored: StoredUpload) -> ProfileJson:
+def describe_stored(stored: StoredUpload) -> ProfileJson:
     """Describe a stored profile without its bytes, with warnings about what was left out of it."""
     target, new = stored.target, stored.profile
     message: ProfileJson = {

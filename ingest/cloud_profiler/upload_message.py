@@ -83,9 +83,9 @@ def _fields(
         elif wire_type in {_FIXED64, _FIXED32}:
             position += 8 if wire_type == _FIXED64 else 4
         else:
-            raise _damaged()
+            raise _damage_error()
         if number == 0 or position > len(message):
-            raise _damaged()
+            raise _damage_error()
         yield number, wire_type, message[start:position], message[begin:position]
         start = position
 
@@ -97,8 +97,8 @@ def _varint(message: memoryview, start: int) -> tuple[int, int]:
         value |= (byte & 0x7F) << (7 * count)
         if byte < 0x80:
             return value, start + count + 1
-    raise _damaged()
+    raise _damage_error()
 
 
-def _damaged() -> BadRequest:
+def _damage_error() -> BadRequest:
     return BadRequest("The message is not valid protobuf.")

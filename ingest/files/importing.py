@@ -60,10 +60,10 @@ async def import_body(
     stored = []
     for profile in file.profiles:
         account.charge(len(profile.pprof))
-        completed = completed_profile(profile, params, states_duration=file.states_duration)
+        completed = complete_profile(profile, params, states_duration=file.states_duration)
         sender = replace(agent, types=frozenset({profile.type}))
         done = await store_import(access, sender, params.deployment, params.labels, completed)
-        stored.append(_described(done, params))
+        stored.append(_describe(done, params))
     return {"format": file.format.value, "profiles": stored}
 
 
@@ -81,7 +81,7 @@ async def convert(project: int, params: ImportParams, body: bytes) -> ConvertedF
     return replace(file, profiles=[replace(each, pprof=body) for each in file.profiles])
 
 
-def completed_profile(
+def complete_profile(
     profile: ImportedProfile, params: ImportParams, *, states_duration: bool
 ) -> ImportedProfile:
     """Add the time and the duration of the request to a profile that lacks them."""
@@ -100,7 +100,7 @@ def completed_profile(
     return replace(profile, start_ns=start, duration_ns=duration, warnings=warnings)
 
 
-def _described(stored: StoredUpload, params: ImportParams) -> StoredFileJson:
+def _describe(stored: StoredUpload, params: ImportParams) -> StoredFileJson:
     target, new = stored.target, stored.profile
     warnings = [*stored.warnings]
     if params.time is not None and new.time_source == TimeSource.ARRIVAL:

@@ -60,9 +60,9 @@ def read(query: str) -> ImportParams:
     params = ImportParams(
         deployment=DeploymentKey(
             service="" if snapshot else _service(found),
-            zone=_value(found, _ZONE),
-            version=_value(found, _VERSION),
-            language=_value(found, _LANGUAGE),
+            zone=_read_value(found, _ZONE),
+            version=_read_value(found, _VERSION),
+            language=_read_value(found, _LANGUAGE),
         ),
         labels=_labels(found),
         options=ImportOptions(found.read(TYPE), found.read(_UNIT)),
@@ -88,10 +88,10 @@ def _service(found: StrictReader) -> str:
     return text
 
 
-def _value(found: StrictReader, of: Parameter[str, str]) -> str:
-    text = found.read(of)
+def _read_value(reader: StrictReader, parameter: Parameter[str, str]) -> str:
+    text = reader.read(parameter)
     if text != label_value(text):
-        raise BadParameter(of.name, "has a control character, or more than 512 bytes")
+        raise BadParameter(parameter.name, "has a control character, or more than 512 bytes")
     return text
 
 

@@ -11,7 +11,7 @@ from endpoints.json_message import format_duration, format_timestamp
 from ingest.files.importing import (
     ImportJson,
     StoredFileJson,
-    completed_profile,
+    complete_profile,
     convert,
 )
 from ingest.files.params import ImportParams
@@ -48,21 +48,21 @@ async def store_snapshots(
     stored = []
     for each in file.profiles:
         account.charge(len(each.pprof))
-        profile = completed_profile(each, params, states_duration=file.states_duration)
+        profile = complete_profile(each, params, states_duration=file.states_duration)
         admission = await quotas.admit_profile(access.project, len(profile.pprof))
         try:
-            decode = partial(_decoded, profile)
+            decode = partial(_decode, profile)
             decoded = await decode_pool.run_unpacked(access.project, profile.pprof, decode)
             new = _new_snapshot(access.project, params.snapshot, profile, decoded)
-            row = await database_pool.run(_stored, new, access)
+            row = await database_pool.run(_store, new, access)
         except Exception:
             await quotas.release(admission)
             raise
-        stored.append(_described(access.project_id, row, decoded.profile))
+        stored.append(_describe(access.project_id, row, decoded.profile))
     return {"format": file.format.value, "profiles": stored}
 
 
-def _decoded(profile: ImportedProfile, raw: bytes) -> _Decoded:
+def _decode(profile: ImportedProfile, raw: bytes) -> _Decoded:
     decoded = decode_profile(raw, profile.type, decode_limits(), profile.sample_types)
     return _Decoded(decoded, encode_columns(decoded.columns))
 
@@ -70,13 +70,13 @@ def _decoded(profile: ImportedProfile, raw: bytes) -> _Decoded:
 def _new_snapshot(
     project: int, title: str, profile: ImportedProfile, decoded: _Decoded
 ) -> NewSnapshot:
-    of = decoded.profile
-    nanoseconds = of.time_ns or profile.start_ns or 0
+    content = decoded.profile
+    nanoseconds = content.time_ns or profile.start_ns or 0
     start = datetime.now(UTC)
     if 0 < nanoseconds < start.timestamp() * 10**9:
         start = datetime.fromtimestamp(nanoseconds / 10**9, UTC)
-    duration_ns = of.duration_ns or profile.duration_ns or 0
-    metrics = [*canonical(profile.type, of.columns.metrics)]
+    duration_ns = content.duration_ns or profile.duration_ns or 0
+    metrics = [*canonical(profile.type, content.columns.metrics)]
     return NewSnapshot(
         project=project,
         kind=SnapshotKind.FILE,
@@ -86,20 +86,20 @@ def _new_snapshot(
         start=start,
         end=start + max(timedelta(microseconds=duration_ns // 1000), timedelta(seconds=1)),
         query="",
-        metrics=[metrics.pop(of.default), *metrics],
+        metrics=[metrics.pop(content.default), *metrics],
         profiles=1,
         duration_ns=duration_ns,
         tree=decoded.tree,
-        warnings=(*profile.warnings, *of.warnings),
+        warnings=(*profile.warnings, *content.warnings),
     )
 
 
-def _stored(new: NewSnapshot, access: Access) -> ResultSnapshot:
-    by = User.objects.filter(pk=access.user).first() if access.user else None
-    return result_snapshots.store(new, by=by, key=access.prefix)
+def _store(new: NewSnapshot, access: Access) -> ResultSnapshot:
+    creator = User.objects.filter(pk=access.user).first() if access.user else None
+    return result_snapshots.store(new, by=creator, key=access.prefix)
 
 
-def _described(project_id: str, row: ResultSnapshot, decoded: DecodedProfile) -> StoredFileJson:
+def _describe(project_id: str, row: ResultSnapshot, decoded: DecodedProfile) -> StoredFileJson:
     return {
         "name": f"projects/{project_id}/snapshots/{row.snapshot_id}",
         "type": row.type,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ingest.formats.import_options import NO_OPTIONS, ImportOptions
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
-from ingest.formats.text_lines import UnreadableLines, numbered_lines
+from ingest.formats.text_lines import UnreadableLines, number_lines
 from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric
@@ -44,7 +44,7 @@ def import_austin(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[Impor
     """
     budget = WorkBudget(len(raw))
     converter = _AustinReader(budget)
-    for number, line in numbered_lines(raw, budget):
+    for number, line in number_lines(raw, budget):
         converter.read(number, line)
     return converter.profiles(options)
 
@@ -104,13 +104,13 @@ class _AustinReader:
         mode = self._metadata.get("mode", "wall")
         time = values.microseconds * MICROSECOND
         if time > 0 and mode != "cpu":
-            self._add_to(ProfileType.WALL, names, time)
+            self._add_stack(ProfileType.WALL, names, time)
         if time > 0 and (mode == "cpu" or (mode == "full" and not values.is_idle)):
-            self._add_to(ProfileType.CPU, names, time)
+            self._add_stack(ProfileType.CPU, names, time)
         if values.memory > 0:
-            self._add_to(ProfileType.HEAP_ALLOC, names, values.memory)
+            self._add_stack(ProfileType.HEAP_ALLOC, names, values.memory)
 
-    def _add_to(self, type: ProfileType, names: list[str], value: int) -> None:
+    def _add_stack(self, type: ProfileType, names: list[str], value: int) -> None:
         self._budget.spend(Work.FRAMES, len(names))
         builder = self._builders[type]
         stack = [builder.location(self._frame(name)) for name in reversed(names)]

@@ -27,13 +27,13 @@ def cpu_profiles(document: Object, budget: WorkBudget) -> CpuProfiles:
     Raise BadProfile for a trace without a CPU profile, TooLarge above the budget.
     """
     if "traceEvents" in document:
-        return _of_trace(json_document.objects(document, "traceEvents"))
+        return _read_trace(json_document.objects(document, "traceEvents"))
     if "nodes" not in document and isinstance(document.get("head"), dict):
-        return CpuProfiles([_of_tree(document, budget)])
+        return CpuProfiles([_read_tree(document, budget)])
     return CpuProfiles([document])
 
 
-def _of_trace(events: list[Object]) -> CpuProfiles:
+def _read_trace(events: list[Object]) -> CpuProfiles:
     profiles: dict[tuple[str, str], Object] = {}
     threads: dict[tuple[str, str], str] = {}  # of those that state it
     for event in events:
@@ -55,7 +55,7 @@ def _of_trace(events: list[Object]) -> CpuProfiles:
     for key, profile in profiles.items():
         if profile["samples"]:
             by_thread.setdefault(threads.get(key, key), []).append(_with_end(profile))
-    found = [profile for group in by_thread.values() for profile in _without_overlap(group)]
+    found = [profile for group in by_thread.values() for profile in _drop_overlapping(group)]
     if not found:
         raise BadProfile(
             "The Chrome trace has no CPU profile. Record it with JavaScript samples (the category "
@@ -68,7 +68,7 @@ def _of_trace(events: list[Object]) -> CpuProfiles:
     return CpuProfiles(found, (warning,))
 
 
-def _without_overlap(profiles: Sequence[Object]) -> list[Object]:
+def _drop_overlapping(profiles: Sequence[Object]) -> list[Object]:
     """Return the profiles of one thread, of those at the same time only that with most samples.
 
     Two profilers may run at once: that of `node --cpu-prof` and that of the trace.
@@ -93,7 +93,7 @@ def _with_end(profile: Object) -> Object:
     return {**profile, "endTime": start + sum(deltas)}
 
 
-def _of_tree(document: Object, budget: WorkBudget) -> Object:
+def _read_tree(document: Object, budget: WorkBudget) -> Object:
     nodes = []
     pending = [document["head"]]
     while pending:

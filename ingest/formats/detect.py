@@ -84,12 +84,12 @@ def import_file(
 
     Raise BadProfile if it cannot be read, TooLarge above `max_raw` bytes or another limit.
     """
-    raw = _as_utf8(_unpacked(body, max_raw))
+    raw = _convert_to_utf8(_unpack(body, max_raw))
     form = stated or detect(raw)
     return ConvertedFile(form, IMPORTERS[form](raw, options))
 
 
-def _unpacked(body: bytes, max_raw: int) -> bytes:
+def _unpack(body: bytes, max_raw: int) -> bytes:
     """Gunzip a file, whose sender pays for no more bytes than it could have sent by hand."""
     allowed = _FREE_RAW_BYTES + _MOST_RATIO * len(body)
     if allowed >= max_raw:
@@ -101,7 +101,7 @@ def _unpacked(body: bytes, max_raw: int) -> bytes:
         raise TooLarge(limit, error.value, allowed, "unpacked bytes") from None
 
 
-def _as_utf8(raw: bytes) -> bytes:
+def _convert_to_utf8(raw: bytes) -> bytes:
     """Return a text with a byte order mark, as editors and PowerShell write it, in plain UTF-8."""
     if raw.startswith(codecs.BOM_UTF8):
         return raw.removeprefix(codecs.BOM_UTF8)

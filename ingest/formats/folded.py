@@ -6,11 +6,11 @@ annotations (`_[k]` for the kernel) or a file and a line (`main (app.py:12)`).
 
 import re
 
-from ingest.formats.import_options import NO_OPTIONS, ImportOptions, metric_of
+from ingest.formats.import_options import NO_OPTIONS, ImportOptions, choose_metric
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.jfr.names import stable
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
-from ingest.formats.text_lines import UnreadableLines, numbered_lines
+from ingest.formats.text_lines import UnreadableLines, number_lines
 from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile
 from projects.profile_types import ProfileType
@@ -30,18 +30,18 @@ def import_folded(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[Impor
     Lines without a value at the end are left out, with a warning.
     """
     type = options.type or ProfileType.CPU
-    metric, factor = metric_of(type, options.unit)
+    metric, factor = choose_metric(type, options.unit)
     budget = WorkBudget(len(raw))
     builder = ProfileBuilder([metric], budget)
     locations: dict[str, int] = {}
     unreadable = UnreadableLines()
     is_java = _JAVA_CLASS in raw
-    for number, text in numbered_lines(raw, budget):
+    for number, text in number_lines(raw, budget):
         line = text.strip()
         if not line or line.startswith("#"):
             continue
         found = _LINE.fullmatch(line)
-        value = _scaled(found["value"], factor) if found else 0
+        value = _scale(found["value"], factor) if found else 0
         if found is None or value > MAX_VALUE:
             unreadable.add(number)
             continue
@@ -49,7 +49,7 @@ def import_folded(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[Impor
         budget.spend(Work.FRAMES, len(names))
         for name in names:
             if name not in locations:
-                locations[name] = builder.location(frame_of(name, is_java))
+                locations[name] = builder.location(parse_frame(name, is_java))
         if value and names:
             builder.add([locations[name] for name in reversed(names)], [value])
     if builder.is_empty:
@@ -57,7 +57,7 @@ def import_folded(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[Impor
     return [ImportedProfile(type, builder.build(), warnings=unreadable.warnings())]
 
 
-def frame_of(text: str, is_java: bool = False) -> Frame:
+def parse_frame(text: str, is_java: bool = False) -> Frame:
     """Parse a frame, with the annotations of the tools that write folded stacks.
 
     `is_java` says that names like `java/lang/Thread.run` are those of Java classes.
@@ -75,5 +75,5 @@ def frame_of(text: str, is_java: bool = False) -> Frame:
     return Frame(text)
 
 
-def _scaled(text: str, factor: int) -> int:
+def _scale(text: str, factor: int) -> int:
     return round(float(text) * factor) if "." in text else int(text) * factor

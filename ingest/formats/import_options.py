@@ -32,7 +32,7 @@ class ImportOptions:
 NO_OPTIONS = ImportOptions()
 
 
-def metric_of(type: ProfileType, unit: str = "") -> tuple[Metric, int]:
+def choose_metric(type: ProfileType, unit: str = "") -> tuple[Metric, int]:
     """Return the metric of values in a unit, and the factor that converts them to its own unit.
 
     Without a unit, values of CPU and WALL are numbers of samples, others those of the default

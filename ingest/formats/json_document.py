@@ -71,15 +71,15 @@ def number(value: object, name: str, most: float = 2**62) -> float:
     """Return a number from -most to most. Raise BadProfile for another value."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not -most <= value <= most:  # type: ignore[operator]
-        raise BadProfile(f"{name} has the value {shown(value)}, which is no usable number.")
+        raise BadProfile(f"{name} has the value {quote_value(value)}, which is no usable number.")
     return value  # type: ignore[return-value]
 
 
-def line_of(value: object) -> int:
+def read_line(value: object) -> int:
     """Return a line number; 0 for anything else."""
     return value if isinstance(value, int) and 0 < value < 2**31 else 0
 
 
-def shown(value: object) -> str:
+def quote_value(value: object) -> str:
     """Return a value for an error message; lists and objects, which may be deep, as their kind."""
     return "a list or object" if isinstance(value, list | dict) else str(value)[:40]

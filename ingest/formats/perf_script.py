@@ -8,7 +8,7 @@ from ingest.formats.folded import KERNEL
 from ingest.formats.import_options import NO_OPTIONS, ImportOptions
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
-from ingest.formats.text_lines import UnreadableLines, numbered_lines
+from ingest.formats.text_lines import UnreadableLines, number_lines
 from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric
@@ -52,7 +52,7 @@ def import_perf_script(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[
     Samples of other events than the first are left out, with a warning. Raise BadProfile without
     any sample, TooLarge above a limit.
     """
-    return _PerfReader(len(raw)).converted(raw, options.type or ProfileType.CPU)
+    return _PerfReader(len(raw)).convert(raw, options.type or ProfileType.CPU)
 
 
 class _PerfReader:
@@ -69,8 +69,8 @@ class _PerfReader:
         self._sample: _PerfSample | None = None
         self._frames: dict[str, Frame] = {}
 
-    def converted(self, raw: bytes, type: ProfileType) -> list[ImportedProfile]:
-        for number, line in numbered_lines(raw, self._budget):
+    def convert(self, raw: bytes, type: ProfileType) -> list[ImportedProfile]:
+        for number, line in number_lines(raw, self._budget):
             if not line.strip():
                 self._end_sample()
             elif line.startswith("#"):

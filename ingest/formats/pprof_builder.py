@@ -133,8 +133,8 @@ class ProfileBuilder:
         for (name, file, line, mapping), location in self._locations.items():
             function = functions.setdefault((name, file), len(functions) + 1)
             binary = mappings.setdefault(mapping, len(mappings) + 1) if mapping else 0
-            at = bytes_field(4, int_field(1, function) + int_field(2, max(0, line)))
-            fields = int_field(1, location) + int_field(2, binary) + at
+            line_message = bytes_field(4, int_field(1, function) + int_field(2, max(0, line)))
+            fields = int_field(1, location) + int_field(2, binary) + line_message
             parts.append(bytes_field(_LOCATION, fields))
         for (name, file), function in functions.items():
             text = self._string(name)

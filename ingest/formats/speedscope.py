@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ingest.formats import json_document
-from ingest.formats.import_options import NO_OPTIONS, ImportOptions, metric_of, type_of_metrics
+from ingest.formats.import_options import NO_OPTIONS, ImportOptions, choose_metric, type_of_metrics
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.json_document import Object
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
@@ -75,7 +75,7 @@ class _SpeedscopeReader:
                 values = [0] * len(named)
                 values[number] = round(weight)
                 self._add(builder, stack, values)
-        return _built(type, builder, ())
+        return _build_profile(type, builder, ())
 
     def threads(
         self, unit: str, profiles: Sequence[Object], options: ImportOptions
@@ -83,7 +83,7 @@ class _SpeedscopeReader:
         """Convert profiles of one unit; several ones are those of threads."""
         type = options.type or type_of_metrics([("", unit)])
         stated = "" if unit in {"", "none"} else unit
-        metric, _ = metric_of(type, options.unit or stated)
+        metric, _ = choose_metric(type, options.unit or stated)
         builder = ProfileBuilder([metric], self._budget)
         duration = 0
         warnings: list[str] = []
@@ -99,7 +99,9 @@ class _SpeedscopeReader:
                 self._add(builder, stack, [value], labels)
             duration = max(duration, total)
         is_time = metric.unit == "nanoseconds"
-        return _built(type, builder, tuple(dict.fromkeys(warnings)), duration if is_time else 0)
+        return _build_profile(
+            type, builder, tuple(dict.fromkeys(warnings)), duration if is_time else 0
+        )
 
     def _add(
         self,
@@ -118,14 +120,14 @@ class _SpeedscopeReader:
     ) -> Iterator[Weighted]:
         type = profile.get("type")
         if type == "sampled":
-            return self._sampled(profile)
+            return self._read_samples(profile)
         if type == "evented":
-            return self._evented(profile, warn)
+            return self._read_events(profile, warn)
         raise BadProfile(
-            f"The speedscope type {json_document.shown(type)} is not sampled or evented."
+            f"The speedscope type {json_document.quote_value(type)} is not sampled or evented."
         )
 
-    def _sampled(self, profile: Object) -> Iterator[Weighted]:
+    def _read_samples(self, profile: Object) -> Iterator[Weighted]:
         samples = json_document.items(profile, "samples")
         weights = json_document.items(profile, "weights") or [1] * len(samples)
         if len(samples) != len(weights):
@@ -136,21 +138,21 @@ class _SpeedscopeReader:
             value = json_document.number(weight, "weights")
             if value < 0:
                 raise BadProfile(f"A weight of the speedscope file is negative: {value}.")
-            yield Weighted(tuple(self._checked(number) for number in sample), value)
+            yield Weighted(tuple(self._require_frame(number) for number in sample), value)
 
-    def _evented(self, profile: Object, warn: Callable[[str], None]) -> Iterator[Weighted]:
+    def _read_events(self, profile: Object, warn: Callable[[str], None]) -> Iterator[Weighted]:
         """Yield the time between two events with the frames that are open then."""
         stack: list[int] = []
         sums: dict[Stack, float] = {}
         last = json_document.number(profile.get("startValue", 0), "startValue")
         for event in json_document.objects(profile, "events"):
-            at = json_document.number(event.get("at"), "at")
-            if at > last and stack:
+            time = json_document.number(event.get("at"), "at")
+            if time > last and stack:
                 self._budget.spend(Work.FRAMES, len(stack))
                 key = tuple(stack)
-                sums[key] = sums.get(key, 0) + at - last
-            last = max(last, at)
-            frame = self._checked(event.get("frame"))
+                sums[key] = sums.get(key, 0) + time - last
+            last = max(last, time)
+            frame = self._require_frame(event.get("frame"))
             if event.get("type") == "O":
                 stack.append(frame)
             elif stack and stack[-1] == frame:
@@ -159,16 +161,16 @@ class _SpeedscopeReader:
                 warn("Events that close a frame which is not the innermost were left out.")
         return (Weighted(stack, weight) for stack, weight in sums.items())
 
-    def _checked(self, number: object) -> int:
+    def _require_frame(self, number: object) -> int:
         if not isinstance(number, int) or not 0 <= number < len(self._frames):
             raise BadProfile(
-                f"The speedscope file uses the frame {json_document.shown(number)} of "
+                f"The speedscope file uses the frame {json_document.quote_value(number)} of "
                 f"{len(self._frames):,}."
             )
         return number
 
 
-def _built(
+def _build_profile(
     type: ProfileType, builder: ProfileBuilder, warnings: tuple[str, ...], duration_ns: int = 0
 ) -> ImportedProfile:
     if builder.is_empty:
@@ -180,7 +182,7 @@ def _frame(fields: Object) -> Frame:
     return Frame(
         json_document.text(fields, "name") or "[unknown]",
         json_document.text(fields, "file"),
-        json_document.line_of(fields.get("line")),
+        json_document.read_line(fields.get("line")),
     )
 
 

@@ -9,7 +9,7 @@ from ingest.formats.work_budget import Work, WorkBudget
 MAX_LINE = 2**20
 
 
-def numbered_lines(raw: bytes, budget: WorkBudget) -> Iterator[tuple[int, str]]:
+def number_lines(raw: bytes, budget: WorkBudget) -> Iterator[tuple[int, str]]:
     """Yield the numbers and texts of all lines, without line ends.
 
     A line over MAX_LINE is the character NUL, which no format has. Raise TooLarge

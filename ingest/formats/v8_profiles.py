@@ -103,13 +103,15 @@ class _FlatTree:
         """Return the locations, leaf first, without the root. Raise BadProfile for a loop."""
         locations: list[int] = []
         self._budget.spend(Work.FRAMES, self._depth(id))
-        last, at = -1, self._existing_node(id)
-        while at is not None:
-            location = self._locations.get(at)
+        last, node_id = -1, self._existing_node(id)
+        while node_id is not None:
+            location = self._locations.get(node_id)
             if location is None:
-                location = self._locations[at] = self._builder.location(_frame(self.nodes[at]))
+                location = self._locations[node_id] = self._builder.location(
+                    _frame(self.nodes[node_id])
+                )
             locations.append(location)
-            last, at = at, self._existing_node(self._parents.get(at))
+            last, node_id = node_id, self._existing_node(self._parents.get(node_id))
         if locations and self.name(last) == _ROOT:
             locations.pop()
         return locations
@@ -120,13 +122,13 @@ class _FlatTree:
     def _depth(self, id: int) -> int:
         """Return the number of frames of a stack. Raise BadProfile above MAX_DEPTH."""
         path: list[int] = []
-        at = self._existing_node(id)
-        while at is not None and at not in self._depths:
-            path.append(at)
+        node_id = self._existing_node(id)
+        while node_id is not None and node_id not in self._depths:
+            path.append(node_id)
             if len(path) > MAX_DEPTH:
                 break
-            at = self._existing_node(self._parents.get(at))
-        depth = self._depths.get(at, 0) if at is not None else 0
+            node_id = self._existing_node(self._parents.get(node_id))
+        depth = self._depths.get(node_id, 0) if node_id is not None else 0
         for node in reversed(path):
             depth += 1
             self._depths[node] = depth
@@ -157,12 +159,12 @@ def _node_values(document: Object, tree: _FlatTree) -> dict[int, tuple[int, floa
 
 def _durations(document: Object, deltas: list[object]) -> Iterator[float]:
     """Yield the time of each sample, in µs; a delta is the time before its sample."""
-    at = _time(document, "startTime")
+    time = _time(document, "startTime")
     for number, delta in enumerate(deltas):
-        at += json_document.number(delta, "timeDeltas", 2**50)
+        time += json_document.number(delta, "timeDeltas", 2**50)
         if number:
             yield max(0.0, json_document.number(delta, "timeDeltas", 2**50))
-    yield min(max(0.0, _time(document, "endTime") - at), 2.0**50)
+    yield min(max(0.0, _time(document, "endTime") - time), 2.0**50)
 
 
 def _pre_order(head: Object) -> Iterator[tuple[Object, int]]:
@@ -184,13 +186,13 @@ def _frame(node: Object) -> Frame:
     return Frame(
         json_document.text(call, "functionName") or "(anonymous)",
         json_document.text(call, "url").removeprefix("file://"),
-        json_document.line_of(line + 1 if isinstance(line, int) else 0),
+        json_document.read_line(line + 1 if isinstance(line, int) else 0),
     )
 
 
 def _id(value: object) -> int:
     if not isinstance(value, int):
-        raise BadProfile(f"A node of the V8 profile has the id {json_document.shown(value)}.")
+        raise BadProfile(f"A node of the V8 profile has the id {json_document.quote_value(value)}.")
     return value
 
 

@@ -64,5 +64,5 @@ class WorkBudget:
             limit = "A file to convert" if whole else f"A file of {self._size:,} bytes"
             raise TooLarge(limit, used, allowed, work.value)
 
-    def used(self, work: Work) -> int:
+    def count_used(self, work: Work) -> int:
         return self._used[work]

@@ -13,7 +13,7 @@ from endpoints.plain_asgi import is_plain_http
 from ingest.caller import Caller
 
 
-def caller_of(
+def build_caller(
     context: "grpc.aio.ServicerContext[bytes, bytes]", scheme: str, *, requires_tls: bool
 ) -> Caller:
     """Return the caller of an RPC on a port with the scheme `http` or `https`.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import grpc
 
 from ingest.caller import Caller
-from ingest.grpc.caller import caller_of
+from ingest.grpc.caller import build_caller
 from ingest.grpc.errors import abort
 from ingest.grpc.receiving import Receiver
 from ingest.uploads.upload_metrics import Protocol, measure_call
@@ -53,7 +53,7 @@ def handler(
     """
 
     async def receive(messages: AsyncIterator[bytes], context: "_Context[bytes, bytes]") -> Call:
-        caller = caller_of(context, port.scheme, requires_tls=requires_tls)
+        caller = build_caller(context, port.scheme, requires_tls=requires_tls)
         project = (await caller.authenticate()).project if caller.credential else None
         sender = ("address", caller.peer) if project is None else ("project", project)
         has_key = project is not None

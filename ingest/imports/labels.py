@@ -33,7 +33,7 @@ class LabelRules:
     ignored: Sequence[str] = ()  # patterns, in which * stands for any characters
 
     @classmethod
-    def of_settings(cls) -> "LabelRules":
+    def from_settings(cls) -> "LabelRules":
         """Return the rules of FLAMEWATCH_SERVICE_LABELS and the settings beside it."""
         return cls(
             service=settings.SERVICE_LABELS,
@@ -76,7 +76,7 @@ def map_labels(
     for name, value in sorted(left.items()):
         if not any(fnmatchcase(name, pattern) for pattern in rules.ignored):
             free.setdefault(label_name(name), value)
-    fitting, dropped = _bounded(free)
+    fitting, dropped = _limit_size(free)
     return MappedLabels(deployment, fitting, _warnings(dropped))
 
 
@@ -97,7 +97,7 @@ def label_value(text: str) -> str:
     return clean.decode("utf-8", "ignore")
 
 
-def _bounded(labels: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+def _limit_size(labels: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     """Return the labels that fit into MAX_ALL_BYTES, in their order, and the names of the rest."""
     fitting: dict[str, str] = {}
     dropped = []

@@ -95,7 +95,7 @@ async def export(
     revision = None
     if is_json(body):
         body, revision = await conversion_pool.convert(project, from_json, body)
-    read = partial(_read, body, revision, access.default_service, LabelRules.of_settings())
+    read = partial(_read, body, revision, access.default_service, LabelRules.from_settings())
     request, grouped = await decode_pool.run(project, read, len(body))
     report = _Report(request, grouped)
     converter = Converter(request, decode_limits())
@@ -127,7 +127,7 @@ def _check_size(body: bytes) -> None:
 def _read(
     body: bytes, revision: Revision | None, default_service: str, rules: LabelRules
 ) -> tuple[ExportRequest, Groups]:
-    def owner_of(attributes: Mapping[str, str]) -> Owner | str:
+    def find_owner(attributes: Mapping[str, str]) -> Owner | str:
         mapped = map_labels(attributes, rules, default_service)
         if mapped is None:
             return _NO_SERVICE
@@ -135,7 +135,7 @@ def _read(
         return Owner(mapped.deployment, labels, attributes.get("host.name", ""), mapped.warnings)
 
     request = read_request(body, decode_limits(), revision)
-    return request, group_profiles(request, owner_of)
+    return request, group_profiles(request, find_owner)
 
 
 def _convert(

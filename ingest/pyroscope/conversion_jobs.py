@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from endpoints.errors import BadRequest
 from ingest.formats.import_options import ImportOptions
 from ingest.formats.jfr.importer import import_jfr
-from ingest.formats.pyroscope.counts import meaning_of, split_name
+from ingest.formats.pyroscope.counts import find_meaning, split_name
 from ingest.formats.pyroscope.pprof import Conversion
 from ingest.formats.pyroscope.stacks import import_folded, import_lines
 from ingest.formats.pyroscope.trie import import_tree, import_trie
@@ -73,7 +73,7 @@ def _convert_jfr(parts: Mapping[str, bytes], max_raw: int) -> Conversion:
 def _convert_stacks(body: bytes, query: IngestQuery, max_raw: int) -> Conversion:
     raw = gunzip(body, max_raw) if body else b""
     suffix = split_name(query.app.name).suffix
-    meaning = meaning_of(suffix, query.units, query.aggregation, query.sample_rate)
+    meaning = find_meaning(suffix, query.units, query.aggregation, query.sample_rate)
     if query.format is IngestFormat.SPEEDSCOPE:  # states the unit of its values itself
         options = ImportOptions(meaning.type if suffix else None)
         profiles = import_speedscope(raw, options)

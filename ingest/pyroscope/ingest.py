@@ -50,7 +50,7 @@ async def ingest(request: UploadRequest) -> IngestJson:
     with process_budget.account(access.project) as account:
         body = await read_body(request, account, int(settings.MAX_UPLOAD_BYTES))
         stored = await _store(request, access, query, body, account)
-    return {"profiles": [_described(each) for each in stored]}
+    return {"profiles": [_describe(each) for each in stored]}
 
 
 async def _store(
@@ -68,7 +68,7 @@ async def _store(
     return await store_profiles(request, access, conversion, mapped, times)
 
 
-def _described(stored: StoredUpload) -> StoredJson:
+def _describe(stored: StoredUpload) -> StoredJson:
     new = stored.profile
     return {
         "name": f"projects/{stored.target.project_id}/profiles/{new.name_id}",

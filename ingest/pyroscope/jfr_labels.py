@@ -26,7 +26,7 @@ def read_jfr_labels(snapshot: bytes) -> dict[int, dict[str, str]]:
             strings[key] = text(value)
         elif number == _CONTEXTS and isinstance(value, memoryview):
             contexts[key] = _labels(reader, value)
-    return {context: _named(labels, strings) for context, labels in contexts.items()}
+    return {context: _resolve_names(labels, strings) for context, labels in contexts.items()}
 
 
 def _labels(reader: MessageReader, context: memoryview) -> dict[int, int]:
@@ -45,7 +45,7 @@ def _entry(reader: MessageReader, entry: memoryview) -> tuple[int, int | memoryv
     return (key if isinstance(key, int) else 0), found[_VALUE]
 
 
-def _named(labels: Mapping[int, int], strings: Mapping[int, str]) -> dict[str, str]:
+def _resolve_names(labels: Mapping[int, int], strings: Mapping[int, str]) -> dict[str, str]:
     """Return the labels whose name and value are both in the table of strings."""
     return {
         strings[name]: strings[value]

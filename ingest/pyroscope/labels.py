@@ -37,7 +37,7 @@ def map_pyroscope_labels(
     `app_name` is the service unless a label names one. Labels of all samples count only as parts
     of the deployment and as instance. Raise BadField if nothing names a service.
     """
-    rules = LabelRules.of_settings()
+    rules = LabelRules.from_settings()
     rules = replace(rules, ignored=[*rules.ignored, *_IGNORED])
     of_program = (*rules.service, *rules.version, *rules.zone, *rules.language, *rules.instance)
     found = {name: text for name, text in conversion.sample_labels.items() if name in of_program}

@@ -22,27 +22,27 @@ class MessageReader:
         Numbers of fixed size are skipped. Raise BadRequest for malformed bytes and above
         MAX_FIELDS.
         """
-        at, size = 0, len(message)
-        while at < size:
+        offset, size = 0, len(message)
+        while offset < size:
             self._fields += 1
             if self._fields > MAX_FIELDS:
                 raise BadRequest(f"The message has more than {MAX_FIELDS:,} fields.")
-            tag, at = _read_varint(message, at)
+            tag, offset = _read_varint(message, offset)
             wire_type, number = tag & 7, tag >> 3
             if wire_type in _FIXED:
-                at += _FIXED[wire_type]
+                offset += _FIXED[wire_type]
             elif wire_type == _VARINT:
-                value, at = _read_varint(message, at)
+                value, offset = _read_varint(message, offset)
                 yield number, value
             elif wire_type == _BYTES:
-                length, at = _read_varint(message, at)
-                if length > size - at:
+                length, offset = _read_varint(message, offset)
+                if length > size - offset:
                     raise BadRequest("The protocol buffer message is truncated.")
-                yield number, message[at : at + length]
-                at += length
+                yield number, message[offset : offset + length]
+                offset += length
             else:
                 raise BadRequest(f"Not a protocol buffer message: wire type {wire_type}.")
-        if at > size:
+        if offset > size:
             raise BadRequest("The protocol buffer message is truncated.")
 
     def messages(self, message: memoryview, number: int) -> Iterator[memoryview]:
@@ -57,14 +57,14 @@ def text(value: memoryview) -> str:
     return bytes(value).decode("utf-8", "replace")
 
 
-def _read_varint(message: memoryview, at: int) -> tuple[int, int]:
+def _read_varint(message: memoryview, offset: int) -> tuple[int, int]:
     value = 0
     for index in range(_MAX_VARINT_BYTES):
-        if at >= len(message):
+        if offset >= len(message):
             raise BadRequest("The protocol buffer message is truncated.")
-        byte = message[at]
+        byte = message[offset]
         value |= (byte & 0x7F) << 7 * index
-        at += 1
+        offset += 1
         if byte < 0x80:
-            return value & (2**64 - 1), at
+            return value & (2**64 - 1), offset
     raise BadRequest("Not a protocol buffer message: a number has more than 10 bytes.")

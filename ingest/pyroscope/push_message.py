@@ -40,7 +40,7 @@ def read_protobuf(body: bytes) -> list[PushedProfile]:
             if isinstance(value, int):
                 continue
             if number == _LABELS:
-                pair = {at: text(part) for at, part in _texts(reader, value)}
+                pair = {field: text(part) for field, part in _texts(reader, value)}
                 _add_label(labels, pair.get(_LABEL_NAME, ""), pair.get(_LABEL_VALUE, ""), i)
             elif number == _SAMPLES:
                 parts = [*reader.messages(value, _RAW_PROFILE)]
@@ -57,7 +57,7 @@ def read_json(body: bytes) -> list[PushedProfile]:
     size of what it parses.
     """
     cut: dict[str, bytes] = {}
-    message = json_message.parse(_without_profiles(body, cut))
+    message = json_message.parse(_cut_profiles(body, cut))
     found: list[PushedProfile] = []
     for i, series in enumerate(_items(message, "series", "series")):
         labels: dict[str, str] = {}
@@ -75,20 +75,20 @@ def read_json(body: bytes) -> list[PushedProfile]:
     return found
 
 
-def _without_profiles(body: bytes, cut: dict[str, bytes]) -> bytes:
+def _cut_profiles(body: bytes, cut: dict[str, bytes]) -> bytes:
     """Replace the value of each rawProfile by a placeholder, and add it to `cut` under that.
 
     Raise BadRequest if more than MAX_REST_BYTES remain.
     """
     secret = secrets.token_hex(16)  # random, so that no sender can guess a placeholder
 
-    def replaced(match: re.Match[bytes]) -> bytes:
+    def replace(match: re.Match[bytes]) -> bytes:
         _require_profiles(len(cut) + 1)
         placeholder = f"{secret}-{len(cut)}"
         cut[placeholder] = match[2]
         return match[1] + placeholder.encode() + b'"'
 
-    rest = _RAW_PROFILE_JSON.sub(replaced, body)
+    rest = _RAW_PROFILE_JSON.sub(replace, body)
     if len(rest) > MAX_REST_BYTES:
         raise BadRequest(
             f"The JSON around the profiles may have {MAX_REST_BYTES:,} bytes; here are "

@@ -154,10 +154,10 @@ class _UploadJob:
             self.new = upload.build_row(decoded, encode_content(decoded, raw, upload.pprof))
             head.enter(self.new, self._future)
         except Exception as error:
-            complete([(self._future, _without_frames(error))])
+            complete([(self._future, _drop_frames(error))])
 
 
-def _without_frames(error: Exception) -> Exception:
+def _drop_frames(error: Exception) -> Exception:
     """Drop the traceback of an error that the upload caused.
 
     Its frames hold the decompressed profile, in a reference cycle with the future that gets the

@@ -50,10 +50,10 @@ def measure_uploads(protocol: Protocol, application: Application) -> Application
     """Return the ASGI application, which counts each request as an upload."""
 
     @wraps(application)
-    async def measured(scope: Scope, receive: Receive, send: Send) -> None:
+    async def measure(scope: Scope, receive: Receive, send: Send) -> None:
         status = DISCONNECTED
 
-        async def noting(message: Any) -> None:
+        async def send_and_note(message: Any) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = str(message["status"])
@@ -61,11 +61,11 @@ def measure_uploads(protocol: Protocol, application: Application) -> Application
 
         started = time.perf_counter()
         try:
-            await application(scope, receive, noting)
+            await application(scope, receive, send_and_note)
         finally:
             _note(protocol, status, time.perf_counter() - started)
 
-    return measured
+    return measure
 
 
 @contextmanager

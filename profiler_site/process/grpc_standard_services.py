@@ -14,7 +14,7 @@ from grpc_reflection.v1alpha.reflection import ReflectionServicer
 
 from endpoints.errors import BadRequest, NotFound
 from ingest.cloud_profiler.grpc_service import EXPORT_SERVICE, PROFILER_SERVICE
-from ingest.grpc.caller import caller_of
+from ingest.grpc.caller import build_caller
 from ingest.grpc.errors import abort
 from ingest.grpc.receiving import NoMessage, Receiver
 from ingest.grpc.service import Call, Port, handler
@@ -67,7 +67,7 @@ def _reflection(
         messages: AsyncIterator[bytes], context: "_Context[bytes, bytes]"
     ) -> AsyncIterator[bytes]:
         try:
-            peer = caller_of(context, port.scheme, requires_tls=False).peer
+            peer = build_caller(context, port.scheme, requires_tls=False).peer
             for _ in range(_MAX_QUESTIONS):
                 body = await port.receiver.receive(messages, ("address", peer), has_key=False)
                 request = reflection_pb2.ServerReflectionRequest()

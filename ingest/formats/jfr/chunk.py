@@ -95,24 +95,24 @@ class JfrChunk:
 
     def _scan(self) -> Iterator[EventRange]:
         """Yield the type and the position of each event."""
-        at, data, end = _HEADER.size, self._data, len(self._data)
-        while at < end:
-            size, first = read_varint(data, at)
+        offset, data, end = _HEADER.size, self._data, len(self._data)
+        while offset < end:
+            size, first = read_varint(data, offset)
             type, first = read_varint(data, first)
-            if size < first - at or size > end - at:
+            if size < first - offset or size > end - offset:
                 raise BadProfile(f"The recording has an event of {size:,} bytes, which is damaged.")
-            yield EventRange(type, first, at + size)
-            at += size
+            yield EventRange(type, first, offset + size)
+            offset += size
 
     def _read_constants(self, event: bytes) -> None:
-        at = 0
+        offset = 0
         for _ in range(3):  # start, duration, distance of the next checkpoint
-            _, at = read_varint(event, at)
-        pools, at = read_varint(event, at + 1)  # after the flags
+            _, offset = read_varint(event, offset)
+        pools, offset = read_varint(event, offset + 1)  # after the flags
         for _ in range(pools):
             self._budget.spend(Work.VALUES, 1)
-            type, at = read_varint(event, at)
-            count, at = read_varint(event, at)
+            type, offset = read_varint(event, offset)
+            count, offset = read_varint(event, offset)
             fields = self.metadata.layout(type).fields
             pool = self.constants[self.metadata.name(type)] if type in self._stored_types else None
             # Those of other types are skipped, one by one.
@@ -120,34 +120,34 @@ class JfrChunk:
             if self._constant_count > MAX_CONSTANTS:
                 raise TooLarge(setting("max_symbols"), self._constant_count, MAX_CONSTANTS)
             for _ in range(count):
-                key, at = read_varint(event, at)
-                values, at = read_fields(fields, event, at, self._budget)
+                key, offset = read_varint(event, offset)
+                values, offset = read_fields(fields, event, offset, self._budget)
                 if pool is not None:
                     pool[key] = values
 
 
 def chunks(recording: bytes) -> Iterator[bytes]:
     """Yield the bytes of each chunk. Raise BadProfile if one is damaged or unfinished."""
-    at = 0
-    while at < len(recording):
-        if len(recording) - at < _HEADER.size or recording[at : at + 4] != MAGIC:
-            if at:
+    offset = 0
+    while offset < len(recording):
+        if len(recording) - offset < _HEADER.size or recording[offset : offset + 4] != MAGIC:
+            if offset:
                 return  # bytes after the last chunk
             raise BadProfile("Not a JFR recording: it does not begin with FLR.")
-        size = _HEADER.unpack_from(recording, at)[3]
-        if size < _HEADER.size or size > len(recording) - at:
+        size = _HEADER.unpack_from(recording, offset)[3]
+        if size < _HEADER.size or size > len(recording) - offset:
             raise BadProfile(
                 "The JFR recording is truncated or was still being written. Send it after its end,"
                 " or a copy by `jcmd PID JFR.dump`."
             )
-        yield recording[at : at + size]
-        at += size
+        yield recording[offset : offset + size]
+        offset += size
 
 
-def _metadata_event(data: bytes, at: int) -> bytes:
-    if not _HEADER.size <= at < len(data):
+def _metadata_event(data: bytes, offset: int) -> bytes:
+    if not _HEADER.size <= offset < len(data):
         raise BadProfile("The JFR recording was still being written: it has no metadata.")
-    size, _ = read_varint(data, at)
+    size, _ = read_varint(data, offset)
     if size > MAX_METADATA:
         raise TooLarge("The metadata of a JFR recording", size, MAX_METADATA, "bytes")
-    return data[at : at + size]
+    return data[offset : offset + size]

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from ingest.formats.jfr.chunk import JfrChunk
-from ingest.formats.jfr.fields import Value, signed
+from ingest.formats.jfr.fields import Value, to_signed
 from ingest.formats.jfr.metadata import Layout
-from ingest.formats.jfr.settings import Settings, settings_of
+from ingest.formats.jfr.settings import Settings, parse_settings
 from profiles.engine.errors import TooLarge
 from profiles.engine.pprof.limits import setting
 from projects.profile_types import ProfileType
@@ -44,13 +44,13 @@ class EventFields:
 
     def number(self, name: str) -> int:
         """Return an integer; 0 if the event lacks the field."""
-        at = self._index.get(name)
-        value = 0 if at is None else self._values[at]
+        index = self._index.get(name)
+        value = 0 if index is None else self._values[index]
         return value if isinstance(value, int) else 0
 
     def size(self, name: str) -> int:
         """Return a number of bytes or ticks; 0 if it is negative or absurd."""
-        number = signed(self.number(name))
+        number = to_signed(self.number(name))
         return number if 0 <= number <= _LONGEST else 0
 
 
@@ -173,14 +173,14 @@ def read_settings(chunk: JfrChunk) -> Settings:
     id = chunk.metadata.ids.get("jdk.ActiveSetting")
     values: dict[tuple[str, str], str] = {}
     if id is None:
-        return settings_of(values)
+        return parse_settings(values)
     layout = chunk.metadata.layout(id)
     positions: Mapping[str, int] = layout.index
     if not {"id", "name", "value"} <= positions.keys():
-        return settings_of(values)
+        return parse_settings(values)
     for _, found in chunk.events({id}):
-        of = found[positions["id"]]
-        name = chunk.metadata.name(of) if isinstance(of, int) else ""
+        event_type = found[positions["id"]]
+        name = chunk.metadata.name(event_type) if isinstance(event_type, int) else ""
         setting_name = chunk.string(found[positions["name"]])
         values[name, setting_name] = chunk.string(found[positions["value"]])
-    return settings_of(values)
+    return parse_settings(values)

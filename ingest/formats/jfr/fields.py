@@ -38,33 +38,33 @@ class ArrayOf:
 Field = FieldEncoding | ArrayOf
 
 
-def read_varint(data: bytes, at: int) -> tuple[int, int]:
+def read_varint(data: bytes, offset: int) -> tuple[int, int]:
     """Return an unsigned number of at most 64 bits, and the position after it.
 
     A ninth byte has eight bits of the number, those before it seven each.
     """
-    byte = data[at]
-    at += 1
+    byte = data[offset]
+    offset += 1
     if byte < 0x80:
-        return byte, at
+        return byte, offset
     number, shift = byte & 0x7F, 7
     while shift < 56:
-        byte = data[at]
-        at += 1
+        byte = data[offset]
+        offset += 1
         number |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return number, at
+            return number, offset
         shift += 7
-    return number | data[at] << 56, at + 1
+    return number | data[offset] << 56, offset + 1
 
 
-def signed(number: int) -> int:
+def to_signed(number: int) -> int:
     """Return the value of a 64-bit number in two's complement."""
     return number - 2**64 if number >= 2**63 else number
 
 
 def read_fields(
-    fields: Sequence[Field], data: bytes, at: int, budget: WorkBudget
+    fields: Sequence[Field], data: bytes, offset: int, budget: WorkBudget
 ) -> tuple[list[Value], int]:
     """Return the values of fields, and the position after them.
 
@@ -76,74 +76,74 @@ def read_fields(
     for field in fields:
         value: Value
         if field is FieldEncoding.VARINT:
-            value = data[at]
-            at += 1
+            value = data[offset]
+            offset += 1
             if value >= 0x80:
-                value, at = read_varint(data, at - 1)
+                value, offset = read_varint(data, offset - 1)
         elif field is FieldEncoding.BYTE:
-            value = data[at]
-            at += 1
+            value = data[offset]
+            offset += 1
         elif field is FieldEncoding.STRING:
-            value, at = read_string(data, at, budget)
+            value, offset = read_string(data, offset, budget)
         elif isinstance(field, ArrayOf):
-            start = at
-            at = _after_array(field.fields, data, at, budget)
-            value = data[start:at]
+            start = offset
+            offset = _after_array(field.fields, data, offset, budget)
+            value = data[start:offset]
         else:
             value = 0
-            at += 4 if field is FieldEncoding.FLOAT else 8
+            offset += 4 if field is FieldEncoding.FLOAT else 8
         values.append(value)
-    if at > len(data):
+    if offset > len(data):
         raise IndexError
-    return values, at
+    return values, offset
 
 
-def read_string(data: bytes, at: int, budget: WorkBudget) -> tuple[str | int, int]:
+def read_string(data: bytes, offset: int, budget: WorkBudget) -> tuple[str | int, int]:
     """Return a string, or the key of a constant string, and the position after it."""
-    encoding = data[at]
-    at += 1
+    encoding = data[offset]
+    offset += 1
     if encoding in (_NULL, _EMPTY):
-        return "", at
-    size, at = read_varint(data, at)
+        return "", offset
+    size, offset = read_varint(data, offset)
     if encoding == _CONSTANT:
-        return size, at
-    if size > len(data) - at:
+        return size, offset
+    if size > len(data) - offset:
         raise IndexError
     budget.spend(Work.NAME_BYTES, size)
     if encoding == _UTF8:
-        return data[at : at + size].decode("utf-8", "replace"), at + size
+        return data[offset : offset + size].decode("utf-8", "replace"), offset + size
     if encoding == _LATIN1:
-        return data[at : at + size].decode("latin-1"), at + size
+        return data[offset : offset + size].decode("latin-1"), offset + size
     if encoding != _CHARACTERS:
         raise BadProfile(f"The recording has a string with the unknown encoding {encoding}.")
     units = bytearray()
     for _ in range(size):
-        unit, at = read_varint(data, at)
+        unit, offset = read_varint(data, offset)
         units += (unit & 0xFFFF).to_bytes(2, "little")
-    return units.decode("utf-16-le", "replace"), at
+    return units.decode("utf-16-le", "replace"), offset
 
 
-def _after_array(fields: Sequence[Field], data: bytes, at: int, budget: WorkBudget) -> int:
+def _after_array(fields: Sequence[Field], data: bytes, offset: int, budget: WorkBudget) -> int:
     """Return the position after an array: its length, then its elements."""
-    length, at = read_varint(data, at)
-    if length > len(data) - at:
+    length, offset = read_varint(data, offset)
+    if length > len(data) - offset:
         raise IndexError
     if all(field is FieldEncoding.VARINT for field in fields):
-        return _after_varints(length * len(fields), data, at)
+        return _after_varints(length * len(fields), data, offset)
     for _ in range(length):
-        _, at = read_fields(fields, data, at, budget)
-    return at
+        _, offset = read_fields(fields, data, offset, budget)
+    return offset
 
 
-def _after_varints(count: int, data: bytes, at: int) -> int:
+def _after_varints(count: int, data: bytes, offset: int) -> int:
     """Return the position after `count` varints: stack traces are millions of them."""
     while count > 0:
         step = min(count, _SKIPPED_AT_ONCE)
-        found = _varints(step).match(data, at)
+        found = _varints(step).match(data, offset)
         if found is None:
             raise IndexError
-        at, count = found.end(), count - step
-    return at
+        offset, count = found.end(), count - step
+    return offset
 
 
 @cache

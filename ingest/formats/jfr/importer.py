@@ -158,17 +158,17 @@ class _StackTraces:
         return found
 
     def _decode(self, encoded: bytes) -> list[Frame]:
-        length, at = read_varint(encoded, 0)
+        length, offset = read_varint(encoded, 0)
         if length > MAX_DEPTH:
             raise TooLarge(setting("max_depth"), length, MAX_DEPTH)
         numbers, size = [], self._at.frame_size
         self._budget.spend(Work.FRAMES, length)
         self._budget.spend(Work.VALUES, length * size)
         for _ in range(length * size):
-            number = encoded[at]
-            at += 1
+            number = encoded[offset]
+            offset += 1
             if number >= 0x80:
-                number, at = read_varint(encoded, at - 1)
+                number, offset = read_varint(encoded, offset - 1)
             numbers.append(number)
         methods = numbers[self._at.method :: size]
         lines = [0] * length if self._at.line is None else numbers[self._at.line :: size]
@@ -222,7 +222,7 @@ def _positions(chunk: JfrChunk) -> _Positions:
         raise BadProfile("The metadata of the JFR recording lack stack traces, methods or classes.")
     stack, frame, method, owner = (metadata.layout(metadata.ids[name]) for name in names)
     try:
-        at = _Positions(
+        positions = _Positions(
             frames=stack.index["frames"],
             frame_size=len(frame.fields),
             method=frame.index["method"],
@@ -233,8 +233,8 @@ def _positions(chunk: JfrChunk) -> _Positions:
         )
     except KeyError as missing:
         raise BadProfile(f"Stack traces of the JFR recording lack the field {missing}.") from None
-    if stack.fields[at.frames] != ArrayOf(frame.fields) or set(frame.fields) != {
+    if stack.fields[positions.frames] != ArrayOf(frame.fields) or set(frame.fields) != {
         FieldEncoding.VARINT
     }:
         raise BadProfile("Stack traces of the JFR recording have an unknown form.")
-    return at
+    return positions

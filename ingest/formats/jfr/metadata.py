@@ -97,35 +97,35 @@ class Metadata:
 
 
 def _read_event(event: bytes, budget: WorkBudget) -> Element:
-    at = 0
+    offset = 0
     for _ in range(5):  # size, type, start, duration, metadata id
-        _, at = read_varint(event, at)
-    count, at = read_varint(event, at)
+        _, offset = read_varint(event, offset)
+    count, offset = read_varint(event, offset)
     if count > len(event):
         raise IndexError
     strings = []
     for _ in range(count):
-        text, at = read_string(event, at, budget)
+        text, offset = read_string(event, offset, budget)
         strings.append(str(text))
-    return _read_element(event, at, strings, 0)[0]
+    return _read_element(event, offset, strings, 0)[0]
 
 
-def _read_element(event: bytes, at: int, strings: list[str], depth: int) -> tuple[Element, int]:
+def _read_element(event: bytes, offset: int, strings: list[str], depth: int) -> tuple[Element, int]:
     if depth > MAX_DEPTH:
         raise BadProfile("The metadata of the recording are nested too deeply.")
-    name, at = read_varint(event, at)
-    count, at = read_varint(event, at)
+    name, offset = read_varint(event, offset)
+    count, offset = read_varint(event, offset)
     attributes = {}
     for _ in range(count):
-        key, at = read_varint(event, at)
-        value, at = read_varint(event, at)
+        key, offset = read_varint(event, offset)
+        value, offset = read_varint(event, offset)
         attributes[strings[key]] = strings[value]
-    count, at = read_varint(event, at)
+    count, offset = read_varint(event, offset)
     children = []
     for _ in range(count):
-        child, at = _read_element(event, at, strings, depth + 1)
+        child, offset = _read_element(event, offset, strings, depth + 1)
         children.append(child)
-    return Element(strings[name], attributes, children), at
+    return Element(strings[name], attributes, children), offset
 
 
 def _number(text: str) -> int:

@@ -33,7 +33,7 @@ class Settings:
     allocation_bytes: int  # mean distance of two allocation samples; 0: unknown
 
 
-def settings_of(values: Mapping[tuple[str, str], str]) -> Settings:
+def parse_settings(values: Mapping[tuple[str, str], str]) -> Settings:
     """Return the settings from values by event type and setting name."""
     interval = _integer(values, "jdk.ExecutionSample", "interval")
     wall = _integer(values, "jdk.ExecutionSample", "wall")

@@ -114,8 +114,8 @@ def _stack_reader(request: ExportRequest, profile: OtlpProfile) -> Callable[[int
         return lambda sample: request.dictionary.innermost(int(samples.stack[sample]), 2)
     locations = request.location_indexes(profile)
 
-    def by_range(sample: int) -> Sequence[int]:
+    def get_by_range(sample: int) -> Sequence[int]:
         start, length = int(samples.stack[sample]), int(samples.length[sample])
         return locations[start : start + min(length, 2)]
 
-    return by_range
+    return get_by_range

@@ -27,37 +27,37 @@ def fields(message: bytes) -> Iterator[Field]:
 
     Raise `BadProfile` if it is malformed, or if more than 64 fields are read.
     """
-    at, size, count = 0, len(message), 0
-    while at < size:
+    offset, size, count = 0, len(message), 0
+    while offset < size:
         count += 1
         if count > _MOST_FIELDS:
             raise BadProfile(f"An attribute has more than {_MOST_FIELDS} fields.")
-        tag, at = _varint(message, at)
+        tag, offset = _varint(message, offset)
         wire_type = tag & 7
         if wire_type == _VARINT:
-            value, at = _varint(message, at)
+            value, offset = _varint(message, offset)
             yield tag >> 3, value
             continue
         length = {_FIXED64: 8, _FIXED32: 4}.get(wire_type)
         if wire_type == _BYTES:
-            length, at = _varint(message, at)
-        if length is None or length > size - at:
+            length, offset = _varint(message, offset)
+        if length is None or length > size - offset:
             raise BadProfile("An attribute is malformed: it ends within a field.")
-        yield tag >> 3, message[at : at + length]
-        at += length
+        yield tag >> 3, message[offset : offset + length]
+        offset += length
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return the number at `at`, below 2**64, and the position after it."""
+def _varint(data: bytes, offset: int) -> tuple[int, int]:
+    """Return the number at `offset`, below 2**64, and the position after it."""
     value = 0
     for shift in range(0, 64, 7):
-        if at >= len(data):
+        if offset >= len(data):
             break
-        byte = data[at]
-        at += 1
+        byte = data[offset]
+        offset += 1
         value |= (byte & 127) << shift
         if byte < 128:
-            return value & (2**64 - 1), at
+            return value & (2**64 - 1), offset
     raise BadProfile("An attribute is malformed: it ends within a number.")
 
 
@@ -101,19 +101,19 @@ def any_value(message: bytes, string_at: StringAt, level: int = 0) -> str:
     value = ""
     for number, content in fields(message):
         if isinstance(content, int):
-            value = _of_number(number, content, string_at)
+            value = _format_scalar(number, content, string_at)
         elif number == 1:
             value = text(content)
         elif number == 4 and len(content) == 8:
             value = f"{struct.unpack('<d', content)[0]:g}"
         elif number in (5, 6):
-            value = _joined(number, content, string_at, level + 1)
+            value = _join_values(number, content, string_at, level + 1)
         elif number == 7:
             value = content[: _LONGEST // 2].hex()
     return value[:_LONGEST]
 
 
-def _of_number(number: int, content: int, string_at: StringAt) -> str:
+def _format_scalar(number: int, content: int, string_at: StringAt) -> str:
     if number == 2:
         return "true" if content else "false"
     if number == 3:
@@ -121,7 +121,7 @@ def _of_number(number: int, content: int, string_at: StringAt) -> str:
     return string_at(content) if number == 8 else ""
 
 
-def _joined(number: int, message: bytes, string_at: StringAt, level: int) -> str:
+def _join_values(number: int, message: bytes, string_at: StringAt, level: int) -> str:
     """Join the elements of an ArrayValue (5) or the pairs of a KeyValueList (6)."""
     if level > _MOST_LEVELS:
         return "…"

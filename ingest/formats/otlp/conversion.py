@@ -23,9 +23,9 @@ from ingest.formats.otlp.revision import Revision
 from ingest.formats.otlp.sample_types import (
     TIME_METRICS,
     ValueType,
+    choose_metric,
     counts_samples,
-    metric_of,
-    type_of,
+    find_profile_type,
 )
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.metrics import Metric, unit_of
@@ -165,7 +165,9 @@ def _groups(
 ) -> tuple[list[ProfileGroup[Owner]], list[Rejection]]:
     """Distribute the sample types of one deployment and time over stored profiles."""
     types = {
-        profile.number: [type_of(kind, profile.period_type) for kind in profile.sample_types]
+        profile.number: [
+            find_profile_type(kind, profile.period_type) for kind in profile.sample_types
+        ]
         for profile in profiles
     }
     context = {
@@ -179,9 +181,9 @@ def _groups(
     for profile in profiles:
         columns: dict[ProfileType, list[Column]] = {}
         for index, sample in enumerate(profile.sample_types):
-            kind = _in_context(types[profile.number][index], sample, profile, context)
+            kind = _choose_type(types[profile.number][index], sample, profile, context)
             if kind is not None:
-                columns.setdefault(kind, []).append(Column(index, *metric_of(sample, kind)))
+                columns.setdefault(kind, []).append(Column(index, *choose_metric(sample, kind)))
         unknown = [
             sample
             for sample, kind in zip(profile.sample_types, types[profile.number], strict=True)
@@ -203,7 +205,7 @@ def _groups(
     return list(groups.values()), rejections
 
 
-def _in_context(
+def _choose_type(
     kind: ProfileType | None,
     sample: ValueType,
     profile: OtlpProfile,
@@ -376,7 +378,7 @@ class _GroupConversion:
         stacks, encoder = self._stacks, self.encoder
         if self._request.revision is not Revision.UP_TO_1_7:
 
-            def by_index(index: int, _: int) -> bytes:
+            def get_by_index(index: int, _: int) -> bytes:
                 packed = stacks.get(index)
                 if packed is None:
                     is_absent = index == 0 and not self._dictionary.stacks
@@ -384,12 +386,12 @@ class _GroupConversion:
                     packed = stacks[index] = encoder.stack(stack)
                 return packed
 
-            return by_index
+            return get_by_index
         indexes = self._request.location_indexes(profile)
         samples, own = self._request.samples, slice(profile.samples.start, profile.samples.stop)
         excess = int(_counts_threads(samples.stack[own], samples.length[own], len(indexes)))
 
-        def by_range(start: int, length: int) -> bytes:
+        def get_by_range(start: int, length: int) -> bytes:
             length -= excess
             packed = stacks.get((profile.number, start, length))
             if packed is None:
@@ -404,7 +406,7 @@ class _GroupConversion:
                 stacks[profile.number, start, length] = packed
             return packed
 
-        return by_range
+        return get_by_range
 
     def _label_bytes(self, attributes: list[int]) -> bytes:
         key = tuple(attributes)

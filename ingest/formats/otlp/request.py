@@ -139,14 +139,14 @@ class _RequestReader:
             has_text_keys=self._dictionary.has_text_keys(),
             field_2=field_2,
             counts_2=np.diff(ends, prepend=0),
-            counts_5=self._fixed_counts(),
+            counts_5=self._read_fixed_counts(),
             field_3=self._sample_values[:, 3],
             field_4=self._sample_values[:, 4],
             attributes=self._dictionary.attributes,
             links=self._dictionary.links,
         )
 
-    def _fixed_counts(self) -> NDArray[np.int64]:
+    def _read_fixed_counts(self) -> NDArray[np.int64]:
         """Count 64-bit numbers in field 5; it is a varint up to OTLP 1.7."""
         if (self._sample_types[:, 5] == 0).any():
             return np.zeros(len(self._samples), np.int64)
@@ -173,8 +173,8 @@ class _RequestReader:
         text = self._dictionary.text
         found = {}
         try:
-            for at, end in self._attributes[start:stop].tolist():
-                attribute = attributes.key_value(self._body[at:end], text)
+            for first, end in self._attributes[start:stop].tolist():
+                attribute = attributes.key_value(self._body[first:end], text)
                 found[attribute.key] = attribute.value
         except BadProfile as error:
             return error
@@ -205,9 +205,9 @@ class _RequestReader:
             resource=resource,
             sample_types=types if self._revision is Revision.UP_TO_1_7 else types[-1:],
             period_type=period_types[-1] if period_types else ValueType("", ""),
-            period=_signed(values[fields.period]),
-            time_ns=max(0, _signed(values[fields.time])),
-            duration_ns=max(0, _signed(values[fields.duration])),
+            period=_to_signed(values[fields.period]),
+            time_ns=max(0, _to_signed(values[fields.time])),
+            duration_ns=max(0, _to_signed(values[fields.duration])),
             samples=range(start, int(self._sample_ends[number])),
             attributes=self._profile_attributes(number, fields.attributes),
         )
@@ -265,5 +265,5 @@ def _bounds(ends: NDArray[np.int64]) -> list[tuple[int, int]]:
     return list(pairwise([0, *ends.tolist()]))
 
 
-def _signed(value: int) -> int:
+def _to_signed(value: int) -> int:
     return value - 2**64 if value >= 2**63 else value

@@ -71,7 +71,7 @@ TIME_METRICS = {
 }
 
 
-def type_of(sample: ValueType, period: ValueType) -> ProfileType | None:
+def find_profile_type(sample: ValueType, period: ValueType) -> ProfileType | None:
     """Return the profile type of a sample type, None if it is unknown.
 
     Counted samples have the type of their period, without one CPU.
@@ -94,7 +94,7 @@ def counts_samples(sample: ValueType) -> bool:
     return _plain(sample.name) in SAMPLES and unit_of(sample.unit)[0] in ("count", "")
 
 
-def metric_of(sample: ValueType, profile_type: ProfileType) -> tuple[Metric, int]:
+def choose_metric(sample: ValueType, profile_type: ProfileType) -> tuple[Metric, int]:
     """Return the metric of a supported sample type, and the factor to multiply its values by."""
     name = _plain(sample.name)
     unit, factor = unit_of(sample.unit or "count")

@@ -38,12 +38,12 @@ _OF_SUFFIX: Mapping[str, tuple[ProfileType, Metric, str]] = {
     "alloc_objects": (ProfileType.HEAP_ALLOC, Metric("alloc_objects", _OBJECTS), ""),
     "alloc_space": (ProfileType.HEAP_ALLOC, Metric("alloc_space", _BYTES), ""),
     **{
-        f"alloc_{where}_tlab_{counted}": (
+        f"alloc_{place}_tlab_{counted}": (
             ProfileType.HEAP_ALLOC,
-            Metric(f"alloc_{where}_tlab_{counted}", unit),
+            Metric(f"alloc_{place}_tlab_{counted}", unit),
             "",
         )
-        for where in ("in_new", "outside")
+        for place in ("in_new", "outside")
         for counted, unit in (("objects", _OBJECTS), ("bytes", _BYTES))
     },
     "goroutines": (ProfileType.THREADS, Metric("goroutine", "count"), ""),
@@ -71,7 +71,7 @@ def split_name(name: str) -> SuffixedName:
     return SuffixedName(name, "")
 
 
-def meaning_of(suffix: str, units: str, aggregation: str, sample_rate: int) -> CountMeaning:
+def find_meaning(suffix: str, units: str, aggregation: str, sample_rate: int) -> CountMeaning:
     """Return what the counts of a profile mean.
 
     `suffix` is that of the name, `units` and `aggregation` the parameters `units` and
@@ -82,22 +82,22 @@ def meaning_of(suffix: str, units: str, aggregation: str, sample_rate: int) -> C
     if suffix in _UNSUPPORTED:
         raise BadProfile(f"Profiles of the type {suffix} are not supported.")
     if suffix in _WALL:
-        return _sampled(ProfileType.WALL, "sample", "wall", sample_rate)
+        return _sampled_meaning(ProfileType.WALL, "sample", "wall", sample_rate)
     if suffix not in _CPU:
-        suffix = suffix or _suffix_of(units, aggregation)
+        suffix = suffix or _find_suffix(units, aggregation)
     if suffix not in _OF_SUFFIX:
-        return _sampled(ProfileType.CPU, "samples", "cpu", sample_rate)
+        return _sampled_meaning(ProfileType.CPU, "samples", "cpu", sample_rate)
     type_, metric, contention = _OF_SUFFIX[suffix]
     return CountMeaning(type_, (metric,), (1,), contention)
 
 
-def _suffix_of(units: str, aggregation: str) -> str:
+def _find_suffix(units: str, aggregation: str) -> str:
     if units in {"objects", "bytes"}:
         counted = "objects" if units == "objects" else "space"
         return f"{'inuse' if aggregation == 'average' else 'alloc'}_{counted}"
     return _SUFFIX_OF_UNITS.get(units, "")
 
 
-def _sampled(type_: ProfileType, samples: str, time: str, rate: int) -> CountMeaning:
+def _sampled_meaning(type_: ProfileType, samples: str, time: str, rate: int) -> CountMeaning:
     metrics = Metric(samples, "count"), Metric(time, "nanoseconds")
     return CountMeaning(type_, metrics, (1, 10**9 // rate))

@@ -47,13 +47,13 @@ def import_pprof(
     typed = type_samples(header.sample_types, context.profile, context.display)
     names, warnings = dict(typed.names), []
     if typed.unknown:
-        warnings.append(f"Sample types without a profile type: {_listed(typed.unknown)}.")
+        warnings.append(f"Sample types without a profile type: {_list_names(typed.unknown)}.")
     # Go's allocations since the start of the program have no duration; they cannot be added up.
     is_cumulative = context.may_be_cumulative and not header.duration_ns
     if is_cumulative and ProfileType.HEAP_ALLOC in names:
         left_out = names.pop(ProfileType.HEAP_ALLOC)
         warnings.append(
-            f"Totals since the start of the program, not of this profile: {_listed(left_out)}. "
+            f"Totals since the start of the program, not of this profile: {_list_names(left_out)}. "
             'Profiles of allocations have the label __delta__="false".'
         )
     if {ProfileType.HEAP, ProfileType.HEAP_ALLOC} <= names.keys():
@@ -87,6 +87,6 @@ def _is_end(header: ProfileHeader, context: PprofContext) -> bool:
     return 2 * header.time_ns > context.start_ns + context.end_ns
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _list_names(names: tuple[str, ...]) -> str:
     shown = ", ".join(name[:60] for name in names[:8])
     return f"{shown}, …" if len(names) > 8 else shown

@@ -74,7 +74,7 @@ def type_samples(
     for name, unit in sample_types:
         if _normal(name) in _SAMPLE_COUNTS:
             counts.append(name)
-        elif type_ := _type_of(name, unit, profile):
+        elif type_ := _find_type(name, unit, profile):
             found.setdefault(type_, []).append(name)
         else:
             unknown.append(name)
@@ -84,7 +84,7 @@ def type_samples(
     return TypedSamples(names, tuple(unknown), _contention(sample_types, profile, shown))
 
 
-def _type_of(name: str, unit: str, profile: str) -> ProfileType | None:
+def _find_type(name: str, unit: str, profile: str) -> ProfileType | None:
     if _normal(name) == "time" and unit_of(unit)[0] == "nanoseconds":
         return ProfileType.WALL
     return _TYPES.get(_normal(name)) or _TYPE_OF_PROFILE.get(profile)

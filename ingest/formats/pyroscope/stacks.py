@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 
-from ingest.formats.folded import frame_of
+from ingest.formats.folded import parse_frame
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.pprof_builder import ProfileBuilder
 from ingest.formats.pyroscope.counts import CountMeaning
@@ -38,7 +38,7 @@ class StackCounts:
         found = self._locations.get(name)
         if found is None:
             _require(len(self._locations) + 1, MAX_NAMES, "functions")
-            found = self._builder.location(frame_of(name.decode("utf-8", "replace"), False))
+            found = self._builder.location(parse_frame(name.decode("utf-8", "replace"), False))
             self._locations[name] = found
         return found
 
@@ -85,8 +85,8 @@ def import_folded(body: bytes, meaning: CountMeaning) -> list[ImportedProfile]:
             bad += 1
     if bad and not good:
         advice = "Send `function;function count` in each line."
-        raise BadProfile(f"{_described(first_bad, bad)} {advice}")
-    return counts.profiles([_described(first_bad, bad)] if bad else [])
+        raise BadProfile(f"{_describe(first_bad, bad)} {advice}")
+    return counts.profiles([_describe(first_bad, bad)] if bad else [])
 
 
 def import_lines(body: bytes, meaning: CountMeaning) -> list[ImportedProfile]:
@@ -111,7 +111,7 @@ def _add(counts: StackCounts, text: bytes, count: int) -> None:
     counts.add([counts.location(name) for name in text.split(b";") if name.strip()], count)
 
 
-def _described(first: bytes, count: int) -> str:
+def _describe(first: bytes, count: int) -> str:
     shown = first[:_SHOWN_BYTES].decode("utf-8", "replace")
     others = f" and of {count - 1:,} more" if count > 1 else ""
     return f"There is no count at the end of the line {shown!r}{others}."

@@ -79,7 +79,7 @@ def import_tree(body: bytes, meaning: CountMeaning) -> list[ImportedProfile]:
 def _read_nodes(body: bytes) -> Iterator[_Node]:
     """Yield the nodes; raise BadProfile if the body ends too early, TooLarge above MAX_NODES."""
     children = [1]  # nodes to read at each depth
-    at = nodes = 0
+    offset = nodes = 0
     while children:
         if not children[-1]:
             children.pop()
@@ -88,31 +88,31 @@ def _read_nodes(body: bytes) -> Iterator[_Node]:
         nodes += 1
         if nodes > MAX_NODES:
             raise TooLarge("A trie or tree", nodes, MAX_NODES, "nodes")
-        size, at = _read_varint(body, at)
+        size, offset = _read_varint(body, offset)
         if size > MAX_NODE_BYTES:
             raise TooLarge("A node of a trie or tree", size, MAX_NODE_BYTES, "bytes")
-        name, at = body[at : at + size], at + size
-        if at > len(body):
-            raise _truncated(body)
-        count, at = _read_varint(body, at)
-        below, at = _read_varint(body, at)
+        name, offset = body[offset : offset + size], offset + size
+        if offset > len(body):
+            raise _truncation_error(body)
+        count, offset = _read_varint(body, offset)
+        below, offset = _read_varint(body, offset)
         yield _Node(len(children) - 1, name, count)
         children.append(below)
 
 
-def _read_varint(body: bytes, at: int) -> tuple[int, int]:
+def _read_varint(body: bytes, offset: int) -> tuple[int, int]:
     value = 0
     for index in range(_MAX_VARINT_BYTES):
-        if at >= len(body):
-            raise _truncated(body)
-        value |= (body[at] & 0x7F) << 7 * index
-        at += 1
-        if body[at - 1] < 0x80:
-            return value, at
-    raise BadProfile(f"The number at byte {at - _MAX_VARINT_BYTES:,} has more than 64 bits.")
+        if offset >= len(body):
+            raise _truncation_error(body)
+        value |= (body[offset] & 0x7F) << 7 * index
+        offset += 1
+        if body[offset - 1] < 0x80:
+            return value, offset
+    raise BadProfile(f"The number at byte {offset - _MAX_VARINT_BYTES:,} has more than 64 bits.")
 
 
-def _truncated(body: bytes) -> BadProfile:
+def _truncation_error(body: bytes) -> BadProfile:
     return BadProfile(
         f"The trie or tree of {len(body):,} bytes is incomplete: a node has more children, or a"
         " longer name, than follow."

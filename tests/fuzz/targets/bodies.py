@@ -53,7 +53,7 @@ def parse_upload_protobuf(body: bytes) -> None:
     whole = pb.UpdateProfileRequest()
     messages._parse(whole, body)
     assert profile == whole.profile, "the parts differ from the whole"
-    messages.updated_upload(body)
+    messages.parse_update(body)
     sent = messages.parse_sent_profile(parts)
     offline = messages.parse_offline_profile(parts)
     assert (offline.body, offline.labels, offline.duration_ns) == (

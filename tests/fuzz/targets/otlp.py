@@ -39,7 +39,7 @@ def convert_message(body: bytes, revision: Revision | None = None) -> None:
 
 
 def _owner(attributes: Mapping[str, str]) -> tuple[str, tuple[tuple[str, str], ...]] | str:
-    mapped = map_labels(attributes, LabelRules.of_settings(), "default")
+    mapped = map_labels(attributes, LabelRules.from_settings(), "default")
     assert mapped is not None
     return mapped.deployment.service, tuple(mapped.labels.items())
 

@@ -8,7 +8,7 @@ from functools import cache
 import orjson
 
 from endpoints.errors import BadField
-from ingest.cloud_profiler.responses import stored_json
+from ingest.cloud_profiler.responses import describe_stored
 from ingest.deployments import Target
 from ingest.uploads.pipeline import StoredUpload, parse_self_report
 from ingest.uploads.upload import OfflineUpload
@@ -104,7 +104,7 @@ def store_pprof(raw: bytes) -> None:
     numbers = (row.duration_ns, content.samples, content.weight, *totals)
     assert all(0 <= number < MAX_COLUMN for number in numbers), "a number exceeds its column"
     assert "\0" not in orjson.dumps([content.totals, decoded.comments]).decode()
-    orjson.dumps(stored_json(StoredUpload(_TARGET, row, decoded.warnings)))
+    orjson.dumps(describe_stored(StoredUpload(_TARGET, row, decoded.warnings)))
 
 
 def gunzip_body(body: bytes) -> None:

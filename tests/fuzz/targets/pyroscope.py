@@ -8,7 +8,7 @@ import orjson
 
 from endpoints.errors import BadField, BadRequest
 from ingest.formats.imported_profile import ImportedProfile
-from ingest.formats.pyroscope.counts import CountMeaning, meaning_of
+from ingest.formats.pyroscope.counts import CountMeaning, find_meaning
 from ingest.formats.pyroscope.pprof import Conversion, PprofContext, import_pprof
 from ingest.formats.pyroscope.stacks import import_folded, import_lines
 from ingest.formats.pyroscope.trie import import_tree, import_trie
@@ -33,7 +33,7 @@ from tests.ingest.pyroscope.client import multipart
 
 LIMITS = DecodeLimits()
 MAX_RAW = 2**20
-_MEANING = meaning_of("", "", "", 100)
+_MEANING = find_meaning("", "", "", 100)
 _STACKS = {("main", "work"): 3, ("main", "wait", "é"): 300, ("main",): 1}
 Import = Callable[[bytes, CountMeaning], list[ImportedProfile]]
 

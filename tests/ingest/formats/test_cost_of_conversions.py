@@ -12,7 +12,7 @@ from ingest.formats.austin import import_austin
 from ingest.formats.folded import import_folded
 from ingest.formats.jfr.importer import import_jfr
 from ingest.formats.perf_script import import_perf_script
-from ingest.formats.pyroscope.counts import meaning_of
+from ingest.formats.pyroscope.counts import find_meaning
 from ingest.formats.pyroscope.trie import import_tree, import_trie
 from ingest.formats.speedscope import import_speedscope
 from ingest.formats.v8_profiles import import_cpu_profile, import_heap_profile
@@ -26,7 +26,7 @@ from tests.ingest.formats.otlp.test_revision import DURATION, TIME, dictionary
 from tests.ingest.formats.test_hostile_files import peak_bytes
 from tests.ingest.pprof import field, varint
 
-MEANING = meaning_of("", "", "", 100)
+MEANING = find_meaning("", "", "", 100)
 JSON = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -346,7 +346,7 @@ def test_the_estimate_of_json_covers_what_the_parser_needs(items: bytes) -> None
     body = b'{"a":[' + items * (200_000 // len(items)) + b"1]}"
     budget = WorkBudget(2**30)
     needed = peak_bytes(lambda: json_document.parse(body, "test", budget))
-    assert needed <= 1.1 * budget.used(Work.JSON_BYTES)
+    assert needed <= 1.1 * budget.count_used(Work.JSON_BYTES)
 
 
 def test_the_estimate_of_real_files_is_near_what_the_parser_needs() -> None:
@@ -355,7 +355,7 @@ def test_the_estimate_of_real_files_is_near_what_the_parser_needs() -> None:
     for body in bodies:
         budget = WorkBudget(2**30)
         needed = peak_bytes(lambda: json_document.parse(body, "test", budget))  # noqa: B023
-        assert needed <= budget.used(Work.JSON_BYTES) < 1.8 * needed
+        assert needed <= budget.count_used(Work.JSON_BYTES) < 1.8 * needed
 
 
 def test_nodes_of_a_heap_profile_are_charged_for_their_depth(

@@ -13,7 +13,7 @@ from ingest.formats.detect import import_file
 from ingest.formats.import_options import ImportOptions
 from ingest.formats.jfr.metadata import Metadata
 from ingest.formats.otlp.json_encoding import from_json
-from ingest.formats.pyroscope.counts import meaning_of
+from ingest.formats.pyroscope.counts import find_meaning
 from ingest.formats.pyroscope.trie import import_trie
 from ingest.formats.v8_profiles import import_cpu_profile
 from ingest.formats.work_budget import WorkBudget
@@ -95,4 +95,4 @@ def test_names_that_grow_along_a_trie_are_not_copied_for_each_node() -> None:
     node = b"\x0aname-name-\x00\x01"  # length, name, value, number of children
     function = node * 400 + b"\x01;\x00\x01"
     body = function * 20 + b"\x01x\x01\x00"
-    assert peak_bytes(lambda: import_trie(body, meaning_of("", "", "", 100))) < 4_000_000
+    assert peak_bytes(lambda: import_trie(body, find_meaning("", "", "", 100))) < 4_000_000

@@ -104,7 +104,7 @@ def test_the_rules_of_the_settings_map_opentelemetry_resources() -> None:
             "k8s.namespace.name": "shop",
             "process.pid": "12",
         },
-        LabelRules.of_settings(),
+        LabelRules.from_settings(),
     )
     assert mapped
     assert mapped.deployment == DeploymentKey("cart", "eu", "2")

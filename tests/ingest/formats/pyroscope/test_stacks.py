@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.pyroscope import stacks, trie
-from ingest.formats.pyroscope.counts import CountMeaning, meaning_of
+from ingest.formats.pyroscope.counts import CountMeaning, find_meaning
 from ingest.formats.pyroscope.stacks import import_folded, import_lines
 from ingest.formats.pyroscope.trie import import_tree, import_trie
 from profiles.engine.errors import BadProfile, TooLarge
@@ -19,8 +19,8 @@ from tests.ingest.formats.pyroscope import encoding
 from tests.ingest.pprof import varint
 
 Import = Callable[[bytes, CountMeaning], list[ImportedProfile]]
-CPU = meaning_of("", "", "", 100)
-SPACE = meaning_of("alloc_space", "", "", 100)
+CPU = find_meaning("", "", "", 100)
+SPACE = find_meaning("alloc_space", "", "", 100)
 _NAMES = st.text("abé(:/", min_size=1, max_size=6)
 STACKS = st.dictionaries(
     st.lists(_NAMES, min_size=1, max_size=6).map(tuple), st.integers(1, 2**40), max_size=8
