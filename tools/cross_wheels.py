@@ -113,6 +113,7 @@ def _compile_command(
         *("-fno-sanitize=undefined", "-Wno-macro-redefined"),
         *extension.extra_compile_args,
         *(f"-D{name}={value}" for name, value in extension.define_macros),
+        *(f"-I{source / folder}" for folder in extension.include_dirs),
         *(f"-I{folder}" for folder in includes),
         *(str(source / path) for path in extension.sources),
         *("-o", str(binary)),

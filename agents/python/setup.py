@@ -23,8 +23,9 @@ HERE = Path(__file__).parent
 
 native = Extension(
     "flamewatch._native",
-    sources=sorted(str(path.relative_to(HERE)) for path in HERE.glob("native/*.c")),
-    depends=sorted(str(path.relative_to(HERE)) for path in HERE.glob("native/*.h")),
+    sources=sorted(str(path.relative_to(HERE)) for path in HERE.glob("native/**/*.c")),
+    depends=sorted(str(path.relative_to(HERE)) for path in HERE.glob("native/**/*.h")),
+    include_dirs=["native"],
     # Stable ABI: one binary for all versions, which determines CPython's offsets at run time.
     py_limited_api=True,
     define_macros=[("_GNU_SOURCE", "1"), ("Py_LIMITED_API", "0x030b0000")],

@@ -134,7 +134,9 @@ def test_the_list_has_replacements_for_all_terms() -> None:
 
 def test_the_texts_are_those_of_the_project_without_vendored_files() -> None:
     texts = project_texts()
-    assert {"manage.py", "Makefile", "agents/python/native/walk.c", "docs/README.md"} <= set(texts)
+    assert {"manage.py", "Makefile", "agents/python/native/module.c", "docs/README.md"} <= set(
+        texts
+    )
     assert not [path for path in texts if "/vendor/" in path or path.startswith((".venv", ".git/"))]
 
 

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "allocators.h"
 #include "arguments.h"
-#include "heap.h"
-#include "heap_hooks.h"
-#include "numpy_data.h"
-#include "result.h"
+#include "capture/result.h"
+#include "heap/allocators.h"
+#include "heap/heap.h"
+#include "heap/heap_hooks.h"
+#include "heap/numpy_data.h"
 #include "verify.h"
 
 static const char *why_not(void) {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "walk.h"
+#include "interpreter/positions.h"
 
 static bool read_kind(const char *name, Kind *kind) {
   static const char *const names[] = {"cpu", "wall", "threads", "contention"};

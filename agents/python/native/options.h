@@ -6,7 +6,7 @@
 #include <Python.h>
 #include <stdbool.h>
 
-#include "capture.h"
+#include "capture/capture.h"
 
 /* Parse the arguments. Return false with an exception if one of them is invalid. `idle_codes`: a
    new reference to the object that keeps the code objects of options->idle alive. */

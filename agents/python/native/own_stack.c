@@ -4,8 +4,9 @@
 #include <Python.h>
 #include <string.h>
 
-#include "codes.h"
-#include "peek.h"
+#include "capture/codes.h"
+#include "interpreter/peek.h"
+#include "interpreter/walk.h"
 
 bool walk_own_stack(Walk *walk) {
   return walk_read_state(walk, (uintptr_t)PyThreadState_Get()) && walk_frames(walk) == WALK_OK;

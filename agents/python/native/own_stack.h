@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "walk.h"
+#include "interpreter/positions.h"
 
 /* Read the calling thread's stack. With the GIL. Return false if it could not be read. */
 bool walk_own_stack(Walk *walk);

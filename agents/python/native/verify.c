@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpreter/peek.h"
+#include "interpreter/positions.h"
+#include "interpreter/text.h"
 #include "own_stack.h"
-#include "peek.h"
-#include "text.h"
-#include "walk.h"
 
 #define DEPTH 64
 

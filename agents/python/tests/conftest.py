@@ -10,7 +10,7 @@ BUILT = AGENT / "src" / "flamewatch" / "_native.abi3.so"
 
 
 def is_current() -> bool:
-    sources = [*AGENT.glob("native/*.[ch]"), AGENT / "setup.py"]
+    sources = [*AGENT.glob("native/**/*.[ch]"), AGENT / "setup.py"]
     return BUILT.exists() and BUILT.stat().st_mtime > max(s.stat().st_mtime for s in sources)
 
 

@@ -1,11 +1,11 @@
 /* Comparison of the block table with a trivial one over many random steps. */
-#include "blocks.h"
+#include "heap/blocks.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "dice.h"
+#include "base/dice.h"
 
 enum { ADDRESSES = 6000, STEPS = 400000 };
 

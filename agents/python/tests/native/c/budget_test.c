@@ -1,6 +1,6 @@
 /* Sampling rate of a budget: every event of a quiet host, the refill rate of the bucket for a
    busy one. */
-#include "budget.h"
+#include "base/budget.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "codes.h"
-#include "peek.h"
+#include "capture/codes.h"
+#include "interpreter/peek.h"
 
 enum { REFERENCES = 0, TYPE = 8, FIRST_LINE = 68, FILE_AT = 112, NAME_AT = 128, TABLE_AT = 136 };
 

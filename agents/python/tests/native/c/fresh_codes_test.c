@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fresh_codes.h"
-#include "peek.h"
+#include "interpreter/peek.h"
+#include "sampling/fresh_codes.h"
 
 enum { REFERENCES = 0, TYPE = 8, FIRST_LINE = 68, FILE_AT = 112, NAME_AT = 128, TABLE_AT = 136 };
 enum { OBJECTS = 100, MANY = 64 /* as many as one sample may read */ };
