@@ -17,7 +17,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 django.setup()
 
 from benchmarks.shapes import variants
-from profiles.compaction import hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.storage.insert import insert
 from profiles.storage.new_profile import NewProfile
@@ -26,7 +26,7 @@ from projects.profile_types import ProfileType
 from tests.profiles.pprof_proto import Profile
 from tests.profiles.rows import new_profile
 
-PROFILES, VARIANTS, APART = 1_800, 64, timedelta(seconds=15)
+PROFILES, VARIANTS, PROFILE_INTERVAL = 1_800, 64, timedelta(seconds=15)
 WIDE_PROFILES, WIDE_NODES = 16, 274_000
 FUNCTIONS, PACKAGES, LONGEST = 4_000, 120, 60
 
@@ -39,7 +39,7 @@ def _profiles(of: Deployment, raws: Sequence[bytes], count: int, end: datetime) 
             raws[i % len(raws)],
             of,
             type=ProfileType.CPU,
-            time=end - (i + 1) * APART,
+            time=end - (i + 1) * PROFILE_INTERVAL,
             name_id=f"{of.service}-{i}",
         )
         for i in range(count)
@@ -91,11 +91,11 @@ def fill(project: Project, end: datetime) -> None:
         "shop": (list(variants(VARIANTS)), PROFILES),
         "wide": (list(_unrelated()), WIDE_PROFILES),
     }
-    seen = {"first_seen": end - PROFILES * APART, "last_seen": end}
+    seen = {"first_seen": end - PROFILES * PROFILE_INTERVAL, "last_seen": end}
     for name, (raws, count) in services.items():
         of = Deployment.objects.create(project=project, service=name, profiled=["CPU"], **seen)
         insert(_profiles(of, raws, count, end))
-    hour_blocks.compact_hours(project.pk, end + timedelta(days=1))
+    Compactor(project.pk, end + timedelta(days=1)).build_level1()
 
 
 if __name__ == "__main__":

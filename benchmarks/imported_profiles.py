@@ -202,13 +202,13 @@ def _compact_days(project_id: str) -> None:
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
     django.setup()
-    from profiles.compaction import day_rollup, hour_blocks  # noqa: PLC0415
+    from profiles.compaction.compactor import Compactor  # noqa: PLC0415
     from projects.models import Project  # noqa: PLC0415
 
     project = Project.objects.get(project_id=project_id).pk
     later = datetime.now(UTC) + timedelta(days=1, hours=2)
-    hour_blocks.compact_hours(project, later)
-    day_rollup.roll_up_days(project, later)
+    Compactor(project, later).build_level1()
+    Compactor(project, later).build_level2()
 
 
 if __name__ == "__main__":

@@ -12,15 +12,16 @@ from datetime import UTC, datetime, timedelta
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Length
 
-from profiles.compaction.new_blocks import new_hour
-from profiles.compaction.replace import Sources, SourcesGone, replace_sources
-from profiles.compaction.windows import retained_since
+from profiles.compaction.build import new_hour_block, quarantine_blocks
+from profiles.compaction.plan import Span
+from profiles.compaction.replace import Replacement, SourcesGone, replace_sources
 from profiles.engine.blocks import build_hour, open_hour
 from profiles.engine.errors import BadTree
 from profiles.engine.timestamps import micros
-from profiles.models import Block, Profile, Resolution
+from profiles.models import Block, BlockLevel, Profile, Resolution
 from profiles.storage.blob_store import location_of, read
 from profiles.storage.blobs import BlobMissing
+from profiles.storage.windows import get_retention_start
 from projects.models import Agent, Deployment
 from projects.usage import rejections
 
@@ -35,7 +36,7 @@ UNSEEN = timedelta(days=1)
 
 
 def retain(project: int, now: datetime) -> None:
-    limit = retained_since(project, now)
+    limit = get_retention_start(project, now)
     try:
         _drop_head(project, limit)
         _drop_blocks(project, limit)
@@ -53,9 +54,8 @@ def _drop_head(project: int, limit: datetime) -> None:
         arrived: Counter[str] = Counter()
         for _, stored_at, length in found:
             arrived[stored_at.astimezone(UTC).date().isoformat()] += length
-        replace_sources(
-            project, [], Sources(head=[pk for pk, *_ in found], head_arrived=dict(arrived))
-        )
+        replacement = Replacement(rows=[pk for pk, *_ in found], arrived=dict(arrived))
+        replace_sources(project, [replacement])
 
 
 def _drop_blocks(project: int, limit: datetime) -> None:
@@ -63,7 +63,7 @@ def _drop_blocks(project: int, limit: datetime) -> None:
     hours = Block.objects.filter(project=project, resolution=Resolution.PROFILE, last__lt=limit)
     for rows in (days, hours):
         while pks := list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH]):
-            replace_sources(project, [], Sources(blocks=pks))
+            replace_sources(project, [Replacement(blocks=pks)])
 
 
 def _to_be_cut(project: int, limit: datetime) -> list[Block]:
@@ -82,18 +82,11 @@ def _cut(row: Block, limit: datetime) -> None:
         block = open_hour(read(location_of(row)))
         data = build_hour([], [(block, block.profiles.time >= micros(limit))])
     except (BadTree, BlobMissing) as error:
-        log.error("Block %s of project %s is quarantined: %s", row, row.project_id, error)
-        Block.objects.filter(pk=row.pk).update(quarantined=True)
+        quarantine_blocks([row], error)
         return
-    new = new_hour(
-        data,
-        service=row.service,
-        type=row.type,
-        start=limit,
-        end=row.end,
-        counts=row.arrived,
-    )
-    replace_sources(row.project_id, [new], Sources(blocks=[row.pk]))
+    span = Span(row.service, row.type, limit, row.end)
+    new = new_hour_block(BlockLevel.LEVEL_1, span, data, row.arrived)
+    replace_sources(row.project_id, [Replacement(new=[new], blocks=[row.pk])])
 
 
 def _forget_unseen(project: int, limit: datetime) -> None:

@@ -7,10 +7,10 @@ from django.utils import timezone
 
 from common.sqlite_space import return_space
 from profiles import retention
-from profiles.compaction import day_rollup, hour_blocks, level0
 from profiles.compaction.blob_sweep import sweep
+from profiles.compaction.compactor import Compactor
 from profiles.compaction.lease import lease
-from profiles.compaction.pending_series import pending_series
+from profiles.compaction.plan import find_projects_with_days, find_projects_with_hours
 from profiles.storage import disk
 from projects.models import Project
 
@@ -21,9 +21,7 @@ log = logging.getLogger(__name__)
 def roll_up() -> None:
     """Queue a compaction task for each project with pending hours or days."""
     now = timezone.now()
-    for project in sorted(
-        {*hour_blocks.projects_with_pending_hours(now), *day_rollup.projects_with_pending_days(now)}
-    ):
+    for project in sorted({*find_projects_with_hours(now), *find_projects_with_days(now)}):
         roll_up_project.delay(project)
 
 
@@ -34,11 +32,7 @@ def roll_up_project(project: int) -> None:
         return
     with lease(f"rollup {project}") as ours:
         if ours:
-            now = timezone.now()
-            series = pending_series(now, project)
-            hour_blocks.compact_hours(project, now, series)
-            level0.compact_long_heads(project, now, series)
-            day_rollup.roll_up_days(project, now)
+            Compactor(project, timezone.now()).compact()
 
 
 @shared_task(name="profiles.tasks.retain")

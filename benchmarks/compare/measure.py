@@ -14,7 +14,7 @@ from django.utils import timezone
 from benchmarks.least import wall_ms
 from benchmarks.shapes import variants
 from benchmarks.table import Figure, show
-from profiles.compaction import day_rollup, hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.query import (
     FilterOption,
     Selection,
@@ -65,8 +65,8 @@ def main() -> int:
 
     head = wall_ms(compare(View()))
     later = timezone.now() + timedelta(days=2)
-    hour_blocks.compact_hours(whole.project, later)
-    day_rollup.roll_up_days(whole.project, later)
+    Compactor(whole.project, later).build_level1()
+    Compactor(whole.project, later).build_level2()
     within_limits = show(
         f"Comparison with significance, as JSON: {PROFILES // 2} against {PROFILES // 2} of A",
         [

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from benchmarks.data_sets.sizes import START, Sizes
 from benchmarks.shapes import INSTANCES, trees
-from profiles.compaction import day_rollup, hour_blocks, level0
+from profiles.compaction.compactor import Compactor
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.codec import encode
 from profiles.engine.metrics import Metric, default_of
@@ -44,8 +44,8 @@ def fill(project: Project, sizes: Sizes) -> None:
     for course in rolled_up:
         _store(course)
     later = timezone.now() + timedelta(days=3)
-    hour_blocks.compact_hours(project.pk, later)
-    day_rollup.roll_up_days(project.pk, later)
+    Compactor(project.pk, later).build_level1()
+    Compactor(project.pk, later).build_level2()
     # These sets stay in the head because nothing compacts them afterwards.
     _store(_course("A", sizes.pair, timedelta(seconds=15), _deployments(project, "head-a", 1)))
     many = _deployments(project, "head-d", sizes.deployments)
@@ -76,8 +76,8 @@ def _live(profiles: Iterator[NewProfile]) -> None:
         of = {"project": batch[0].project, "service": batch[0].service}
         insert(batch)
         Profile.objects.filter(**of, stored_at__gt=now).update(stored_at=F("time"))
-        hour_blocks.compact_hours(batch[0].project, now)
-        level0.compact_long_heads(batch[0].project, now)
+        Compactor(batch[0].project, now).build_level1()
+        Compactor(batch[0].project, now).build_level0()
         Block.objects.filter(**of, created__gt=now).update(created=now)
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from benchmarks.cpu import cpu_ms
 from benchmarks.shapes import variants
 from benchmarks.table import Figure, show
-from profiles.compaction import hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.queries.cache import result_cache
 from profiles.query import (
     Grouping,
@@ -108,7 +108,7 @@ def main() -> int:
     call_command("migrate", verbosity=0)
     selection = fill(PROFILES, "shop")
     figures = flames(selection, in_blocks=False)
-    hour_blocks.compact_hours(selection.project, timezone.now() + timedelta(days=3))
+    Compactor(selection.project, timezone.now() + timedelta(days=3)).build_level1()
     figures += flames(selection, in_blocks=True)
     day = fill(HEAD_PROFILES, "store")
     name = f"series by sample.endpoint of {HEAD_PROFILES:,} profiles in the head"

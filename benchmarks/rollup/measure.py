@@ -19,7 +19,7 @@ from django.utils import timezone
 from benchmarks.least import wall_ms
 from benchmarks.shapes import variants
 from benchmarks.table import Figure, show
-from profiles.compaction import day_rollup, hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.models import Block
 from profiles.query import (
     Selection,
@@ -107,8 +107,8 @@ def queries(project: Project) -> dict[str, Callable[[], object]]:
 def main() -> int:
     project = fill()
     later = timezone.now() + 3 * DAY
-    hour_blocks.compact_hours(project.pk, later)
-    day_rollup.roll_up_days(project.pk, later)
+    Compactor(project.pk, later).build_level1()
+    Compactor(project.pk, later).build_level2()
     found: dict[str, list[float]] = {}
     for times in (1, 10, 100):
         store_more(project, times)

@@ -1,7 +1,14 @@
 """Compaction of head rows into hour blocks, and rollup of hour blocks into day blocks.
 
-See docs/development/architecture.md. Every step reads its sources, builds blocks, writes a blob,
-and then adds the blocks and deletes their sources in one commit. A step that is killed changes
-nothing but leaves a blob, which blob_sweep.py deletes. If two workers do the same step at once,
-one commits and the other raises SourcesGone and gives up.
+`Compactor` (compactor.py) is the interface; it has three verbs.
+
+- plan (plan.py, pending_series.py) says which blocks to build of which rows and blocks.
+- build (build.py) reads these sources and makes the new blocks, in memory.
+- replace (replace.py) writes the new blocks into a blob, and then adds their rows and deletes their
+  sources in one commit.
+
+A step that is killed changes nothing but leaves a blob, which blob_sweep.py deletes. If two workers
+do the same step at once, one commits and the other raises SourcesGone and gives up. Every profile
+is in exactly one of head and blocks of levels 0 and 1 at any time; level 2 repeats them as sums.
+docs/development/architecture.md says when each level is built.
 """

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F, Sum
 
 from profiles.compaction.lease import BACKUP, is_held
-from profiles.compaction.replace import SourcesGone, locked_blocks
+from profiles.compaction.replace import SourcesGone, lock_blocks
 from profiles.models import Blob, Block
 from profiles.storage.blob_store import blobs, location_of, read
 from profiles.storage.blobs import BlobEntry, new_key
@@ -83,7 +83,7 @@ def repack(blob: int, now: datetime) -> None:
 def _repoint(key: str, rows: Sequence[Block], data: Sequence[bytes]) -> None:
     """Let the rows of blocks refer to a new blob. Raise SourcesGone if they have changed."""
     project = rows[0].project_id
-    current = locked_blocks(project, [row.pk for row in rows])
+    current = lock_blocks(project, [row.pk for row in rows])
     if [row.blob_id for row in current] != [row.blob_id for row in rows]:
         raise SourcesGone("its blocks were replaced concurrently.")
     new = Blob.objects.create(project_id=project, key=key, size=sum(map(len, data)))

@@ -2,7 +2,7 @@
 
 import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from profiles.engine.timestamps import moment
-from profiles.models import Blob, Block, DeduplicationKey, Profile, Resolution
+from profiles.models import Blob, Block, BlockLevel, DeduplicationKey, Profile, Resolution
 from profiles.storage import stored_bytes
 from profiles.storage.blob_store import blobs
 from profiles.storage.blobs import BlobError, new_key
@@ -26,13 +26,13 @@ class SourcesGone(Exception):
     """Another process has moved or deleted a source; nothing was changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class NewBlock:
     """Encoded block that is ready to be stored, with the columns of its row."""
 
+    level: BlockLevel
     service: str
     type: str
-    resolution: Resolution
     start: datetime
     end: datetime
     data: bytes
@@ -40,35 +40,35 @@ class NewBlock:
     summary: BlockSummary
     arrived: Arrived
     deduplication_keys: tuple[str, ...] = ()
-    is_level0: bool = False
-    # For a day block, the hour blocks that it sums: stored ones by Block.pk, and new ones by their
-    # index in the list of new blocks that this one belongs to.
-    covers: tuple[int, ...] = ()
-    covers_new: tuple[int, ...] = ()
+    # Hour blocks that a block of level 2 sums: stored ones by Block.pk, and those that are new in
+    # the same commit.
+    hour_blocks: tuple[int, ...] = ()
+    new_hour_blocks: tuple["NewBlock", ...] = ()
 
 
 @dataclass(slots=True)
-class Sources:
-    """Rows and blocks that the commit deletes."""
+class Replacement:
+    """New blocks, and the head rows and blocks that are deleted in their favour."""
 
-    head: list[int] = field(default_factory=list)  # Profile.pk
+    new: list[NewBlock] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)  # Profile.pk
     # Bytes of these rows by day of arrival, to subtract from DayUsage.stored_bytes.
-    head_arrived: Arrived = field(default_factory=dict)
+    arrived: Arrived = field(default_factory=dict)
     blocks: list[int] = field(default_factory=list)  # Block.pk
 
 
-def replace_sources(project: int, new: Sequence[NewBlock], sources: Sources) -> list[Block]:
+def replace_sources(project: int, replacements: Sequence[Replacement]) -> None:
     """Write the new blocks into one blob, then add their rows and delete the sources atomically.
 
     Without new blocks, only delete the sources. Raise SourcesGone if a source no longer exists,
     and BlobError if the store fails; in both cases the database is unchanged.
     """
-    key = new_key(project)
+    key, new = new_key(project), [block for each in replacements for block in each.new]
     if new:
         blobs().put(key, b"".join(block.data for block in new))
     try:
         with transaction.atomic():
-            return _commit(project, key, new, sources)
+            _commit(project, key, new, replacements)
     except SourcesGone:
         if new:
             with contextlib.suppress(BlobError):  # blob_sweep.py deletes it later
@@ -76,13 +76,15 @@ def replace_sources(project: int, new: Sequence[NewBlock], sources: Sources) -> 
         raise
 
 
-def _commit(project: int, key: str, new: Sequence[NewBlock], sources: Sources) -> list[Block]:
-    removed = _remove_blocks(project, sources.blocks)
-    _remove_head(project, sources.head)
-    rows = _add(project, key, new) if new else []
-    _cover(project, rows, new)
-    stored_bytes.move(project, [block.arrived for block in new], [*removed, sources.head_arrived])
-    return rows
+def _commit(
+    project: int, key: str, new: Sequence[NewBlock], replacements: Sequence[Replacement]
+) -> None:
+    removed = _remove_blocks(project, [pk for each in replacements for pk in each.blocks])
+    _remove_rows(project, [pk for each in replacements for pk in each.rows])
+    if new:
+        _sum_hours(project, dict(zip(new, _add(project, key, new), strict=True)))
+    removed.extend(each.arrived for each in replacements)
+    stored_bytes.move(project, [block.arrived for block in new], removed)
 
 
 def _add(project: int, key: str, new: Sequence[NewBlock]) -> list[Block]:
@@ -106,8 +108,8 @@ def _row(project: int, blob: Blob, offset: int, new: NewBlock) -> Block:
         project_id=project,
         service=new.service,
         type=new.type,
-        resolution=new.resolution,
-        is_level0=new.is_level0,
+        resolution=Resolution.DAY if new.level == BlockLevel.LEVEL_2 else Resolution.PROFILE,
+        is_level0=new.level == BlockLevel.LEVEL_0,
         start=new.start,
         end=new.end,
         blob=blob,
@@ -121,11 +123,11 @@ def _row(project: int, blob: Blob, offset: int, new: NewBlock) -> Block:
     )
 
 
-def _remove_head(project: int, pks: Sequence[int]) -> None:
+def _remove_rows(project: int, pks: Sequence[int]) -> None:
     removed = 0
-    for at in range(0, len(pks), _ROWS_A_STATEMENT):
-        rows = Profile.objects.filter(project=project, pk__in=pks[at : at + _ROWS_A_STATEMENT])
-        removed += rows.delete()[0]
+    for start in range(0, len(pks), _ROWS_A_STATEMENT):
+        some = pks[start : start + _ROWS_A_STATEMENT]
+        removed += Profile.objects.filter(project=project, pk__in=some).delete()[0]
     if removed != len(pks):
         raise SourcesGone(f"{len(pks) - removed} of {len(pks)} profiles are no longer in the head.")
 
@@ -134,9 +136,9 @@ def _remove_blocks(project: int, pks: Sequence[int]) -> list[Arrived]:
     """Delete blocks and mark blobs without blocks as dead.
 
     Return the bytes of each block by day of arrival. Raise SourcesGone if a block is missing or is
-    covered by a day block that is not deleted with it.
+    summed by a level-2 block that is not deleted with it.
     """
-    rows = list(locked_blocks(project, pks))
+    rows = list(lock_blocks(project, pks))
     if len(rows) != len(pks):
         raise SourcesGone(
             f"{len(pks) - len(rows)} of {len(pks)} blocks were replaced concurrently."
@@ -149,7 +151,7 @@ def _remove_blocks(project: int, pks: Sequence[int]) -> list[Arrived]:
     return [row.arrived for row in rows]
 
 
-def locked_blocks(project: int, pks: Sequence[int]) -> QuerySet[Block]:
+def lock_blocks(project: int, pks: Sequence[int]) -> QuerySet[Block]:
     """Select and lock the blocks that still exist, until the end of the transaction.
 
     They are locked in order of pk, so that concurrent transactions do not deadlock.
@@ -157,16 +159,16 @@ def locked_blocks(project: int, pks: Sequence[int]) -> QuerySet[Block]:
     return Block.objects.select_for_update().filter(project=project, pk__in=pks).order_by("pk")
 
 
-def _cover(project: int, rows: Sequence[Block], new: Sequence[NewBlock]) -> None:
-    """Set `day_block` of the hour blocks that new day blocks sum.
+def _sum_hours(project: int, rows: Mapping[NewBlock, Block]) -> None:
+    """Let the hour blocks that new blocks of level 2 sum refer to these.
 
-    Raise SourcesGone if one is missing or covered already.
+    Raise SourcesGone if one is missing or summed already.
     """
-    for row, block in zip(rows, new, strict=True):
-        covered = [*block.covers, *(rows[i].pk for i in block.covers_new)]
-        if not covered:
+    for block, row in rows.items():
+        hours = [*block.hour_blocks, *(rows[hour].pk for hour in block.new_hour_blocks)]
+        if not hours:
             continue
-        found = [row.pk for row in locked_blocks(project, covered) if row.day_block_id is None]
-        if len(found) != len(covered):
+        unsummed = [hour for hour in lock_blocks(project, hours) if hour.day_block_id is None]
+        if len(unsummed) != len(hours):
             raise SourcesGone("Hour blocks of the day were replaced concurrently.")
-        Block.objects.filter(pk__in=covered).update(day_block=row)
+        Block.objects.filter(pk__in=hours).update(day_block=row)

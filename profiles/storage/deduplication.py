@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from django.utils import timezone
 
 from common.bounded_cache import BoundedCache
-from profiles.compaction.windows import in_the_head_since
 from profiles.engine.blocks import open_hour
 from profiles.engine.errors import BadTree
 from profiles.models import TimeSource
@@ -23,6 +22,7 @@ from profiles.storage.blobs import BlobError
 from profiles.storage.insert_statements import Name, select_copies
 from profiles.storage.new_profile import Copy, NewProfile
 from profiles.storage.upload_future import StoreUnavailable
+from profiles.storage.windows import get_head_only_start
 
 # Blocks whose names are cached: up to 1 MB each, for 4,096 profiles.
 CACHED_BLOCKS = 32
@@ -49,7 +49,7 @@ def may_be_elsewhere(new: NewProfile) -> bool:
 
 
 def _may_be_in_block(new: NewProfile) -> bool:
-    is_old = new.time < in_the_head_since(timezone.now())
+    is_old = new.time < get_head_only_start(timezone.now())
     return is_old or new.time_source == TimeSource.ARRIVAL
 
 

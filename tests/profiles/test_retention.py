@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from profiles import retention
-from profiles.compaction import day_rollup, hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.models import Block, Profile, Resolution
 from profiles.query import Selection, View, run_profiles, run_tree
 from projects.models import Agent, Deployment, Project, Quota
@@ -40,8 +40,8 @@ CPU = ProfileType.CPU
 
 def roll_up(project: Project) -> None:
     later = max(rows.NOON, timezone.now()) + timedelta(days=4)
-    hour_blocks.compact_hours(project.pk, later)
-    day_rollup.roll_up_days(project.pk, later)
+    Compactor(project.pk, later).build_level1()
+    Compactor(project.pk, later).build_level2()
 
 
 def at(hours: float) -> datetime:

@@ -7,7 +7,7 @@ from django.db.models import Sum
 from django.db.models.functions import Length
 from django.utils import timezone
 
-from profiles.compaction import hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.models import Block, Profile
 from projects.models import Project
 from tests.api.pyroscope.conftest import CPU, Call
@@ -36,7 +36,7 @@ def test_amounts_of_the_head(call: Call) -> None:
 
 
 def test_amounts_of_blocks(call: Call, project: Project) -> None:
-    hour_blocks.compact_hours(project.pk, max(rows.NOON, timezone.now()) + timedelta(days=1))
+    Compactor(project.pk, max(rows.NOON, timezone.now()) + timedelta(days=1)).build_level1()
     found = call("AnalyzeQuery", query="{}").json()
     head, blocks = found["queryScopes"]
     assert "profileCount" not in head

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from api.pyroscope import matching
-from profiles.compaction import day_rollup, hour_blocks
+from profiles.compaction.compactor import Compactor
 from projects.models import Project
 from tests.api.pyroscope.conftest import CPU, HOUR, NOON_MS, Call
 from tests.ingest.client import Client
@@ -32,9 +32,9 @@ def fleet(project: Project, other_project: Project, request: pytest.FixtureReque
     later = max(rows.NOON, timezone.now()) + timedelta(days=4)
     for each in (project, other_project):
         if request.param != "head":
-            hour_blocks.compact_hours(each.pk, later)
+            Compactor(each.pk, later).build_level1()
         if request.param == "days":
-            day_rollup.roll_up_days(each.pk, later)
+            Compactor(each.pk, later).build_level2()
 
 
 @pytest.fixture

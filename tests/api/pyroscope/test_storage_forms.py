@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from profiles.compaction import day_rollup, hour_blocks
+from profiles.compaction.compactor import Compactor
 from projects.models import Project
 from tests.api.pyroscope.conftest import CPU, NOON_MS, Call
 from tests.profiles import rows
@@ -34,7 +34,7 @@ def test_responses_do_not_depend_on_the_form_of_storage(call: Call, project: Pro
     of_head = [call(name, **message).json() for name, message in CALLS]
     assert all(of_head)
     later = max(rows.NOON, timezone.now()) + timedelta(days=4)
-    hour_blocks.compact_hours(project.pk, later)
+    Compactor(project.pk, later).build_level1()
     assert [call(name, **message).json() for name, message in CALLS] == of_head
-    day_rollup.roll_up_days(project.pk, later)
+    Compactor(project.pk, later).build_level2()
     assert [call(name, **message).json() for name, message in CALLS] == of_head

@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from ingest.cloud_profiler import names
-from profiles.compaction import level0, pending_series
+from profiles.compaction.compactor import Compactor
 from profiles.engine.blocks.sections.container import Source
 from profiles.models import Block, Profile
 from profiles.storage import deduplication, head
@@ -22,6 +22,7 @@ from projects.models import DayUsage, Project
 from tests.connections import count_connections
 from tests.ingest.client import Client, assert_error_response
 from tests.ingest.pprof import SIMPLE, profile
+from tests.profiles.compaction.long_heads import lower_row_counts
 from tests.queries import count_queries
 from tests.wake_ups import count_wakes
 
@@ -92,9 +93,8 @@ def pack(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compact the only profile as if it had been stored five minutes ago."""
     now = timezone.now()
     Profile.objects.update(stored_at=now - timedelta(minutes=5))
-    for at in ((pending_series, "LONG"), (level0, "LONG"), (level0, "LEFT")):
-        monkeypatch.setattr(*at, 1)
-    assert level0.compact_long_heads(project.pk, now) == 1
+    with lower_row_counts(1, 1):
+        assert Compactor(project.pk, now).build_level0() == 1
 
 
 def test_the_same_bytes_again_get_the_same_response_from_a_block(

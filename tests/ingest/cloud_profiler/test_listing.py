@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from common.fair_threads import QueueFull
 from profiles import listing
-from profiles.compaction import hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.models import Block, Profile
 from profiles.queries import concurrency, exports
@@ -174,7 +174,7 @@ def stored_cpu(agent: Client) -> None:
     for hour in (1, 2, 3):
         agent.offline(profile({("main", f"f{hour}"): (hour, hour * 100)}), startTime=taken(hour))
         if hour == 2:
-            hour_blocks.compact_hours(Project.objects.get().pk, timezone.now() + timedelta(days=2))
+            Compactor(Project.objects.get().pk, timezone.now() + timedelta(days=2)).build_level1()
     assert Profile.objects.count() == 1
     assert Block.objects.exists()
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from profiles.compaction import hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.models import Profile, TimeSource
 from profiles.storage import deduplication, new_profile
 from profiles.storage.new_profile import hash_body
@@ -114,8 +114,8 @@ def test_a_profile_that_version_0_2_0_stored_is_recognised(
         former.setattr(new_profile, "hash_body", lambda _raw: hash_body(body))
         first = agent.offline(body).json()
     if is_compacted:
-        hour_blocks.compact_hours(project.pk, now() + timedelta(days=1))
-        monkeypatch.setattr(deduplication, "in_the_head_since", lambda now: now)
+        Compactor(project.pk, now() + timedelta(days=1)).build_level1()
+        monkeypatch.setattr(deduplication, "get_head_only_start", lambda now: now)
     again = agent.offline(body)
     assert (again.status_code, again.json()["name"]) == (200, first["name"])
     assert Profile.objects.count() == (0 if is_compacted else 1)
@@ -199,7 +199,7 @@ def test_the_same_is_stored_once_also_after_it_left_the_head(
     """Check repeated uploads after compaction, at any later time if the profile has no time."""
     body = at(now() - age) if age else SIMPLE
     first = agent.offline(body).json()
-    assert hour_blocks.compact_hours(project.pk, now() + timedelta(days=1)) == 1
+    assert Compactor(project.pk, now() + timedelta(days=1)).build_level1() == 1
     again = agent.offline(body)
     assert (again.status_code, again.json()["name"]) == (200, first["name"])
     assert not Profile.objects.exists()
@@ -209,7 +209,7 @@ def test_the_same_is_stored_once_also_after_it_left_the_head(
 def test_another_one_of_that_hour_is_stored(agent: Client, project: Project) -> None:
     taken = now() - timedelta(days=2)
     agent.offline(at(taken))
-    hour_blocks.compact_hours(project.pk, now() + timedelta(days=1))
+    Compactor(project.pk, now() + timedelta(days=1)).build_level1()
     agent.offline(at(taken, duration_ns=5 * 10**9))
     assert Profile.objects.count() == 1
 
@@ -219,7 +219,7 @@ def test_it_is_503_while_blocks_cannot_be_read(
 ) -> None:
     body = at(now() - timedelta(days=2))
     agent.offline(body)
-    hour_blocks.compact_hours(project.pk, now() + timedelta(days=1))
+    Compactor(project.pk, now() + timedelta(days=1)).build_level1()
     (tmp_path / "blobs").rename(tmp_path / "away")
     assert_error_response(agent.offline(body), 503, "UNAVAILABLE")
     (tmp_path / "away").rename(tmp_path / "blobs")

@@ -17,7 +17,8 @@ from profiler_site.backups.create import create_backup
 from profiler_site.backups.database_copies import PostgresqlCopies
 from profiler_site.backups.folder import BackupError, BackupFolder, Manifest
 from profiler_site.process.data_folder import lock_data_folder
-from profiles.compaction import blob_sweep, day_rollup, hour_blocks
+from profiles.compaction import blob_sweep
+from profiles.compaction.compactor import Compactor
 from profiles.compaction.lease import BACKUP, is_held, lease, release_all
 from profiles.models import Blob, Block, Lease, Profile
 from profiles.storage.blob_store import blobs
@@ -51,8 +52,8 @@ def quiet(
     for hour in range(5):
         for minute in range(4):
             rows.stored(of, {"main;a": 5 + hour, "main;b": minute}, minutes=60 * hour + minute)
-    hour_blocks.compact_hours(project.pk, timezone.now() + later)
-    day_rollup.roll_up_days(project.pk, timezone.now() + later)
+    Compactor(project.pk, timezone.now() + later).build_level1()
+    Compactor(project.pk, timezone.now() + later).build_level2()
     rows.stored(of, {"main;a": 7}, minutes=300)
     assert Block.objects.exists()
     assert Profile.objects.exists()
@@ -91,8 +92,8 @@ def load(quiet: Project, later: timedelta) -> Iterator[Callable[[], int]]:
             enough.set()
 
     def compact() -> None:
-        hour_blocks.compact_hours(quiet.pk, timezone.now() + later)
-        day_rollup.roll_up_days(quiet.pk, timezone.now() + later)
+        Compactor(quiet.pk, timezone.now() + later).build_level1()
+        Compactor(quiet.pk, timezone.now() + later).build_level2()
         blob_sweep.sweep(timezone.now() + 2 * later)
 
     threads = [in_thread(upload, stop), in_thread(compact, stop)]
@@ -134,7 +135,7 @@ def test_second_backup_copies_new_blobs_only_and_deletes_old_ones(
     folder = tmp_path / "backup"
     first = create_backup(folder)
     rows.stored(rows.deployment(quiet, service="new"), minutes=-600)
-    hour_blocks.compact_hours(quiet.pk, timezone.now() + later)
+    Compactor(quiet.pk, timezone.now() + later).build_level1()
     second = create_backup(folder)
     stored = set(first.manifest.blobs) & set(second.manifest.blobs)
     assert stored

@@ -15,7 +15,8 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from profiles.compaction import blob_sweep, hour_blocks, replace  # noqa: E402
+from profiles.compaction import blob_sweep, replace  # noqa: E402
+from profiles.compaction.compactor import Compactor  # noqa: E402
 from profiles.compaction.lease import lease  # noqa: E402
 from profiles.models import Profile  # noqa: E402
 from projects.models import Project, User  # noqa: E402
@@ -42,5 +43,5 @@ project = Project.objects.get()
 assert Profile.objects.count() == 5
 with lease(f"roll-up {project.pk}") as ours:
     assert ours or sys.argv[1] != "stop"  # a killed process leaves its lease
-    hour_blocks.compact_hours(project.pk, later)
+    Compactor(project.pk, later).build_level1()
 blob_sweep.sweep(later)

@@ -1,14 +1,14 @@
 """Fixtures of the compaction tests."""
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import pytest
 from django.utils import timezone
 
-from profiles.compaction import level0, pending_series
 from projects.models import Deployment, Project
 from tests.profiles import rows
-from tests.profiles.compaction.long_heads import FEW
+from tests.profiles.compaction.long_heads import FEW, lower_row_counts
 
 
 @pytest.fixture
@@ -23,8 +23,7 @@ def later() -> datetime:
 
 
 @pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
+def few() -> Iterator[None]:
     """Lower the row counts from which level 0 blocks are built."""
-    for module in (pending_series, level0):
-        monkeypatch.setattr(module, "LONG", FEW)
-        monkeypatch.setattr(module, "LEFT", FEW - 1)
+    with lower_row_counts(FEW, FEW - 1):
+        yield

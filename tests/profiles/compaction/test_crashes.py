@@ -18,13 +18,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from profiles import retention
-from profiles.compaction import blob_sweep, day_rollup, hour_blocks, level0, pending_series
+from profiles.compaction import blob_sweep
+from profiles.compaction.compactor import Compactor
 from profiles.models import Blob, Block, Profile
 from profiles.storage.blob_store import blobs
 from profiles.storage.blobs import BlobUnavailable
 from projects.models import Deployment, Project
 from tests.profiles import rows
 from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes, stock
+from tests.profiles.compaction.long_heads import lower_row_counts
 
 pytestmark = pytest.mark.django_db
 LONG = timedelta(days=40)
@@ -37,15 +39,15 @@ class Crash(Exception):
 
 # Functions called between any two steps of a compaction.
 POINTS = [
-    "profiles.compaction.head_to_blocks.build_hour",
-    "profiles.compaction.head_to_blocks.leave",
-    "profiles.compaction.day_rollup.build_day",
+    "profiles.compaction.build.build_hour",
+    "profiles.compaction.build.promote_to_level1",
+    "profiles.compaction.build.build_day",
     "profiles.storage.blobs.files.FileBlobs.put",
     "profiles.compaction.replace._commit",
     "profiles.compaction.replace._remove_blocks",
-    "profiles.compaction.replace._remove_head",
+    "profiles.compaction.replace._remove_rows",
     "profiles.compaction.replace._add",
-    "profiles.compaction.replace._cover",
+    "profiles.compaction.replace._sum_hours",
     "profiles.storage.stored_bytes.move",
     "profiles.compaction.blob_sweep._repoint",
     "profiles.storage.blobs.files.FileBlobs.delete",
@@ -76,10 +78,10 @@ def crashing(target: str, after: bool, on_call: int) -> contextlib.AbstractConte
 
 
 def work(project: Project, now: datetime) -> None:
-    hour_blocks.compact_hours(project.pk, now)
-    with patch.object(pending_series, "LONG", FEW), patch.multiple(level0, LONG=FEW, LEFT=FEW):
-        level0.compact_long_heads(project.pk, now)
-    day_rollup.roll_up_days(project.pk, now)
+    Compactor(project.pk, now).build_level1()
+    with lower_row_counts(FEW, FEW):
+        Compactor(project.pk, now).build_level0()
+    Compactor(project.pk, now).build_level2()
     blob_sweep.sweep(now + timedelta(days=2))
 
 
@@ -153,9 +155,9 @@ def test_a_store_that_is_away_leaves_everything_in_the_head(
     with monkeypatch.context() as patched:
         patched.setattr(type(blobs()), "put", away)
         with pytest.raises(BlobUnavailable):
-            hour_blocks.compact_hours(project.pk, later)
+            Compactor(project.pk, later).build_level1()
     assert Profile.objects.count() == 1
-    assert hour_blocks.compact_hours(project.pk, later) == 1
+    assert Compactor(project.pk, later).build_level1() == 1
 
 
 def test_what_a_kill_9_left_behind_is_swept(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from profiles.compaction import day_rollup, hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.engine.blocks import open_day, open_hour
 from profiles.engine.calltree.merge import Merge
 from profiles.engine.encoding.codec import decode
@@ -70,8 +70,8 @@ def test_it_is_rolled_up_as_it_came(
 ) -> None:
     new = rows.stored_raw(shop, made())
     before, came = stock(project), decode(new.content.tree)
-    hour_blocks.compact_hours(project.pk, later)
-    day_rollup.roll_up_days(project.pk, later)
+    Compactor(project.pk, later).build_level1()
+    Compactor(project.pk, later).build_level2()
     assert not Profile.objects.exists()
     assert stock(project) == before
     merge = Merge([CPU], True)
@@ -88,8 +88,8 @@ def test_profiles_that_pass_64_bits_together_are_rolled_up_too(
     for minute in range(5):
         rows.stored_raw(shop, greatest(), minutes=minute)
     before = stock(project)
-    hour_blocks.compact_hours(project.pk, later)
-    day_rollup.roll_up_days(project.pk, later)
+    Compactor(project.pk, later).build_level1()
+    Compactor(project.pk, later).build_level2()
     hour = Block.objects.get(resolution=Resolution.PROFILE)
     assert not Profile.objects.exists()
     assert sum(before.values()) == 5

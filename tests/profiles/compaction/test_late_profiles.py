@@ -4,8 +4,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from profiles.compaction import hour_blocks, level0
-from profiles.compaction.pending_series import LEFT
+from profiles.compaction import plan
+from profiles.compaction.compactor import Compactor
+from profiles.compaction.pending_series import MIN_ROWS_ENDED_HOUR
+from profiles.compaction.plan import find_projects_with_hours
 from profiles.models import Block, Profile
 from profiles.query import Selection, View, run_tree
 from projects.models import Deployment, Project
@@ -23,7 +25,7 @@ def imported(project: Project, of: Deployment, *hours: float, now: datetime = LA
     """Store a profile at each of these hours after noon, compact at `now`; return the number."""
     stored(of, *(60 * hour for hour in hours))
     all_came_at(now)
-    moved = level0.compact_long_heads(project.pk, now)
+    moved = Compactor(project.pk, now).build_level0()
     Block.objects.filter(created__gt=now).update(created=now)
     return moved
 
@@ -40,10 +42,10 @@ def blocks() -> list[tuple[float, float, int, bool]]:
 def test_few_profiles_an_hour_become_one_block_for_each_day(
     project: Project, shop: Deployment
 ) -> None:
-    stored(shop, *(60 * hour + 1 for hour in range(LEFT + 4)))
+    stored(shop, *(60 * hour + 1 for hour in range(MIN_ROWS_ENDED_HOUR + 4)))
     all_came_at(LATER)
     before = stock(project)
-    assert level0.compact_long_heads(project.pk, LATER) == LEFT + 4
+    assert Compactor(project.pk, LATER).build_level0() == MIN_ROWS_ENDED_HOUR + 4
     assert [(profiles, is_level0) for _, _, profiles, is_level0 in blocks()] == [
         (12, True),
         (8, True),
@@ -59,15 +61,15 @@ def test_few_profiles_an_hour_become_one_block_for_each_day(
 def test_fewer_late_profiles_than_a_block_needs_stay_rows(
     project: Project, shop: Deployment
 ) -> None:
-    assert imported(project, shop, *range(LEFT - 1)) == 0
-    assert imported(project, shop, 0.5) == LEFT
+    assert imported(project, shop, *range(MIN_ROWS_ENDED_HOUR - 1)) == 0
+    assert imported(project, shop, 0.5) == MIN_ROWS_ENDED_HOUR
 
 
 @pytest.mark.usefixtures("few")
 def test_hours_share_a_block_up_to_a_number_of_profiles(
     project: Project, shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(level0, "SMALL", 4)
+    monkeypatch.setattr(plan, "MAX_SHARED_PROFILES", 4)
     imported(project, shop, 0, 0.5, 1, 2, 3, 3.1, 3.2, 3.3, 3.4, 4)
     assert [profiles for _, _, profiles, _ in blocks()] == [4, 5, 1]
 
@@ -96,15 +98,15 @@ def test_hours_become_one_block_once_no_more_profiles_arrive(
     assert imported(project, shop, 3, now=LATER + MINUTE) == 0
     all_came_at(LATER)
     before = stock(project)
-    hour_blocks.compact_hours(project.pk, LATER + 10 * MINUTE)
+    Compactor(project.pk, LATER + 10 * MINUTE).build_level1()
     assert [is_level0 for *_, is_level0 in blocks()] == [True, True]
-    assert hour_blocks.projects_with_pending_hours(LATER + 11 * MINUTE) == [project.pk]
-    assert hour_blocks.compact_hours(project.pk, LATER + 11 * MINUTE) == 1
+    assert find_projects_with_hours(LATER + 11 * MINUTE) == [project.pk]
+    assert Compactor(project.pk, LATER + 11 * MINUTE).build_level1() == 1
     assert blocks() == [(0, 7, 6, False)]
     assert not Profile.objects.exists()
     assert stock(project) == before
     assert counted_bytes(project) == really_stored_bytes(project)
-    assert hour_blocks.projects_with_pending_hours(LATER + 11 * MINUTE) == []
+    assert find_projects_with_hours(LATER + 11 * MINUTE) == []
 
 
 @pytest.mark.usefixtures("few")
@@ -113,7 +115,7 @@ def test_rows_between_level_0_blocks_become_hour_blocks(project: Project, shop: 
     assert imported(project, shop, 5, 6) == 2
     assert imported(project, shop, 3) == 0
     Profile.objects.update(stored_at=rows.NOON)
-    assert hour_blocks.compact_hours(project.pk, LATER + 10 * MINUTE) == 1
+    assert Compactor(project.pk, LATER + 10 * MINUTE).build_level1() == 1
     assert [(start // 1, profiles) for start, _, profiles, _ in blocks()] == [
         (0, 2),
         (3, 1),
@@ -128,7 +130,7 @@ def test_hours_with_late_profiles_become_one_block_after_an_hour_at_the_latest(
 ) -> None:
     assert imported(project, shop, 0, 1) == 2
     assert imported(project, shop, 0.5, 1.5, now=LATER + 61 * MINUTE) == 2
-    hour_blocks.compact_hours(project.pk, LATER + 61 * MINUTE)
+    Compactor(project.pk, LATER + 61 * MINUTE).build_level1()
     assert blocks() == [(0, 2, 4, False)]
 
 
@@ -137,7 +139,7 @@ def test_blocks_of_two_services_stay_apart(project: Project, shop: Deployment) -
     other = rows.deployment(project, service="other")
     imported(project, shop, 0, 1)
     imported(project, other, 0, 1)
-    hour_blocks.compact_hours(project.pk, LATER + 11 * MINUTE)
+    Compactor(project.pk, LATER + 11 * MINUTE).build_level1()
     found = Block.objects.order_by("service").values_list("service", "profiles", "is_level0")
     assert list(found) == [("other", 2, False), ("shop", 2, False)]
 

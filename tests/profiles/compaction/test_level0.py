@@ -11,9 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from profiles import retention
-from profiles.compaction import day_rollup, head_to_blocks, hour_blocks, level0
-from profiles.compaction.pending_series import APART, pending_series
-from profiles.compaction.replace import NewBlock, Sources, replace_sources
+from profiles.compaction import build, compactor, plan
+from profiles.compaction.compactor import Compactor
+from profiles.compaction.pending_series import MIN_COMPACTION_INTERVAL, find_pending_series
+from profiles.compaction.plan import find_projects_with_hours
+from profiles.compaction.replace import Replacement, replace_sources
 from profiles.engine.blocks import LEVEL, build_hour
 from profiles.engine.encoding.compression import FAST
 from profiles.models import Block, BlockLevel, Profile
@@ -42,10 +44,10 @@ def test_parts_are_packed_fast_and_what_stays_is_packed_well(
         levels.append(level)
         return build_hour(profiles, parts, level=level)
 
-    monkeypatch.setattr(head_to_blocks, "build_hour", noted)
+    monkeypatch.setattr(build, "build_hour", noted)
     stored(shop, 1, 2, 3, 4)
     pack(project, 3.5)
-    hour_blocks.compact_hours(project.pk, rows.NOON + 3 * HOUR)
+    Compactor(project.pk, rows.NOON + 3 * HOUR).build_level1()
     assert levels == [FAST, LEVEL]
 
 
@@ -86,7 +88,7 @@ def test_a_short_head_stays_as_it_is(project: Project, shop: Deployment) -> None
     stored(shop, 1, 2)
     stored(shop, 1, 2, type=ProfileType.WALL)
     stored(rows.deployment(project, service="other"), 1, 2)
-    assert pending_series(at(30), project.pk) == []
+    assert find_pending_series(at(30), project.pk) == []
     assert pack(project, 30) == 0
 
 
@@ -113,7 +115,7 @@ def test_the_next_part_waits_for_more(project: Project, shop: Deployment) -> Non
     pack(project, 4)
     stored(shop, 5, 6, 7)
     Block.objects.update(created=at(4))
-    nearly = 4 + APART / MINUTE - 0.1
+    nearly = 4 + MIN_COMPACTION_INTERVAL / MINUTE - 0.1
     assert pack(project, nearly) == 0
     assert pack(project, nearly + 0.2) == 3
     assert Block.objects.filter(is_level0=True).count() == 2
@@ -123,7 +125,7 @@ def test_the_next_part_waits_for_more(project: Project, shop: Deployment) -> Non
 def test_many_rows_do_not_wait(
     project: Project, shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("profiles.compaction.pending_series.MANY", 4)
+    monkeypatch.setattr("profiles.compaction.pending_series.MAX_WAITING_ROWS", 4)
     stored(shop, 1, 2, 3)
     pack(project, 4)
     Block.objects.update(created=at(4))
@@ -144,15 +146,15 @@ def test_parts_and_what_is_left_become_one_block_when_the_hour_is_closed(
     stored(shop, 30, 61)
     before = stock(project)
     closed = rows.NOON + HOUR + timedelta(minutes=10)
-    assert hour_blocks.compact_hours(project.pk, closed - timedelta(seconds=1)) == 0
-    assert hour_blocks.projects_with_pending_hours(closed) == [project.pk]
-    assert hour_blocks.compact_hours(project.pk, closed) == 1
+    assert Compactor(project.pk, closed - timedelta(seconds=1)).build_level1() == 0
+    assert find_projects_with_hours(closed) == [project.pk]
+    assert Compactor(project.pk, closed).build_level1() == 1
     block = Block.objects.get()
     assert (block.is_level0, block.profiles) == (False, 7)
     assert (block.start, block.end) == (rows.NOON, rows.NOON + HOUR)
     assert stock(project) == before
     assert counted_bytes(project) == really_stored_bytes(project)
-    assert hour_blocks.projects_with_pending_hours(closed) == []
+    assert find_projects_with_hours(closed) == []
 
 
 @pytest.mark.usefixtures("few")
@@ -161,10 +163,10 @@ def test_an_hour_that_is_all_in_one_part_is_left_so(project: Project, shop: Depl
     pack(project, 4)
     made = Block.objects.get()
     closed = rows.NOON + 2 * HOUR
-    assert hour_blocks.compact_hours(project.pk, closed) == 0
+    assert Compactor(project.pk, closed).build_level1() == 0
     remaining = Block.objects.get()
     assert (remaining.pk, remaining.blob_id, remaining.is_level0) == (made.pk, made.blob_id, False)
-    assert hour_blocks.projects_with_pending_hours(closed) == []
+    assert find_projects_with_hours(closed) == []
 
 
 @pytest.mark.usefixtures("few")
@@ -176,8 +178,8 @@ def test_many_parts_become_as_many_blocks_as_they_need(
         pack(project, 10 * number + 5)
     stored(shop, 51)
     before = stock(project)
-    monkeypatch.setattr(head_to_blocks, "MAX_PROFILES", 6)
-    hour_blocks.compact_hours(project.pk, rows.NOON + 2 * HOUR)
+    monkeypatch.setattr(plan, "MAX_PROFILES", 6)
+    Compactor(project.pk, rows.NOON + 2 * HOUR).build_level1()
     assert sorted(Block.objects.values_list("profiles", flat=True)) == [4, 6, 6]
     assert not Block.objects.filter(is_level0=True).exists()
     assert stock(project) == before
@@ -195,12 +197,12 @@ def test_a_damaged_part_is_quarantined_and_the_rest_is_joined(
         stored(shop, *(10 * number + i for i in range(3)))
         pack(project, 10 * number + 5)
     stored(shop, 50)
-    hour_blocks.compact_hours(project.pk, rows.NOON + 2 * HOUR)
+    Compactor(project.pk, rows.NOON + 2 * HOUR).build_level1()
     found = Block.objects.order_by("quarantined", "profiles").values_list("quarantined", "profiles")
     assert (True, 3) in found
     assert sum(profiles for aside, profiles in found if not aside) == 7
     assert not Profile.objects.exists()
-    assert hour_blocks.projects_with_pending_hours(rows.NOON + 2 * HOUR) == []
+    assert find_projects_with_hours(rows.NOON + 2 * HOUR) == []
 
 
 @pytest.mark.usefixtures("few")
@@ -227,12 +229,12 @@ def test_a_part_that_cannot_be_read_now_waits_and_others_do_not(
     closed = rows.NOON + 2 * HOUR
     with monkeypatch.context() as meanwhile:
         meanwhile.setattr(store, "get", get)
-        assert hour_blocks.compact_hours(project.pk, closed) == 1
+        assert Compactor(project.pk, closed).build_level1() == 1
     assert f"Blob {away} does not answer." in caplog.text
     assert [row.service for row in Profile.objects.all()] == ["another"]
     assert stock(project) == before
-    assert hour_blocks.projects_with_pending_hours(closed) == [project.pk]
-    assert hour_blocks.compact_hours(project.pk, closed) == 1
+    assert find_projects_with_hours(closed) == [project.pk]
+    assert Compactor(project.pk, closed).build_level1() == 1
     assert stock(project) == before
     assert not Block.objects.filter(quarantined=True).exists()
 
@@ -244,12 +246,12 @@ def test_two_that_pack_the_same_rows_store_them_once(
     stored(shop, 1, 2, 3)
     before = stock(project)
 
-    def beaten(project: int, new: Sequence[NewBlock], sources: Sources) -> list[Block]:
-        monkeypatch.setattr(head_to_blocks, "replace_sources", replace_sources)
-        assert level0.compact_long_heads(project, at(4)) == 3
-        return replace_sources(project, new, sources)
+    def beaten(project: int, replacements: Sequence[Replacement]) -> None:
+        monkeypatch.setattr(compactor, "replace_sources", replace_sources)
+        assert Compactor(project, at(4)).build_level0() == 3
+        replace_sources(project, replacements)
 
-    monkeypatch.setattr(head_to_blocks, "replace_sources", beaten)
+    monkeypatch.setattr(compactor, "replace_sources", beaten)
     assert pack(project, 4) == 0
     assert stock(project) == before
     assert counted_bytes(project) == really_stored_bytes(project)
@@ -262,11 +264,11 @@ def test_what_comes_when_its_hour_is_closed_makes_a_block_beside_it(
     stored(shop, 1, 2, 3)
     pack(project, 4)
     closed = rows.NOON + 2 * HOUR
-    hour_blocks.compact_hours(project.pk, closed)
+    Compactor(project.pk, closed).build_level1()
     rows.stored(shop, minutes=2.5)
     Profile.objects.update(stored_at=closed)
-    assert hour_blocks.compact_hours(project.pk, closed + 9 * MINUTE) == 0
-    assert hour_blocks.compact_hours(project.pk, closed + 11 * MINUTE) == 1
+    assert Compactor(project.pk, closed + 9 * MINUTE).build_level1() == 0
+    assert Compactor(project.pk, closed + 11 * MINUTE).build_level1() == 1
     assert sorted(Block.objects.values_list("profiles", "is_level0")) == [(1, False), (3, False)]
 
 
@@ -287,7 +289,7 @@ def test_a_damaged_row_does_not_keep_parts_from_being_joined(
     pack(project, 4)
     stored(shop, 5, 6)
     Profile.objects.filter(time=rows.NOON + 5 * MINUTE).update(tree=b"nothing")
-    hour_blocks.compact_hours(project.pk, rows.NOON + 2 * HOUR)
+    Compactor(project.pk, rows.NOON + 2 * HOUR).build_level1()
     assert Block.objects.get().profiles == 4
     assert Profile.objects.get().quarantined
 
@@ -301,20 +303,20 @@ def test_parts_that_a_day_has_summed_meanwhile_are_left_alone(
     stored(shop, 5)
     before = stock(project)
 
-    def beaten(project: int, new: Sequence[NewBlock], sources: Sources) -> list[Block]:
-        monkeypatch.setattr(head_to_blocks, "replace_sources", replace_sources)
+    def beaten(project: int, replacements: Sequence[Replacement]) -> None:
+        monkeypatch.setattr(compactor, "replace_sources", replace_sources)
         Block.objects.update(is_level0=False)  # as another worker leaves it
-        assert day_rollup.roll_up_days(project, later) == 1
-        return replace_sources(project, new, sources)
+        assert Compactor(project, later).build_level2() == 1
+        replace_sources(project, replacements)
 
-    monkeypatch.setattr(head_to_blocks, "replace_sources", beaten)
-    assert hour_blocks.compact_hours(project.pk, later) == 0
+    monkeypatch.setattr(compactor, "replace_sources", beaten)
+    assert Compactor(project.pk, later).build_level1() == 0
     assert stock(project) == before
     selection = Selection(
         project.pk, "shop", ProfileType.CPU, rows.NOON - 24 * HOUR, rows.NOON + 24 * HOUR
     )
     assert run_tree(query_context(selection), selection, View()).coverage.profiles == 4
-    assert hour_blocks.compact_hours(project.pk, later) == 1
+    assert Compactor(project.pk, later).build_level1() == 1
     assert stock(project) == before
 
 
@@ -351,8 +353,8 @@ def test_results_do_not_depend_on_the_times_of_compaction(
             count, total = count + 1, total + (value + 1) * 1000
         all_came_at_noon()
         now += tick * MINUTE
-        level0.compact_long_heads(project.pk, now)
-        hour_blocks.compact_hours(project.pk, now)
+        Compactor(project.pk, now).build_level0()
+        Compactor(project.pk, now).build_level1()
         first, last = rows.NOON - 26 * HOUR, now + HOUR
         assert coverage(first, last) == (count, total)
         middle = rows.NOON + timedelta(
@@ -360,7 +362,7 @@ def test_results_do_not_depend_on_the_times_of_compaction(
         )
         halves = [coverage(first, middle), coverage(middle, last)]
         assert (sum(n for n, _ in halves), sum(n for _, n in halves)) == (count, total)
-    hour_blocks.compact_hours(project.pk, now + 3 * HOUR)
+    Compactor(project.pk, now + 3 * HOUR).build_level1()
     assert not Block.objects.filter(service=service, is_level0=True).exists()
     assert coverage(rows.NOON - 26 * HOUR, now + HOUR) == (count, total)
     assert counted_bytes(project) == really_stored_bytes(project)

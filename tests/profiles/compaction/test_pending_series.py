@@ -7,8 +7,8 @@ from django.db import connection
 from django.utils import timezone
 
 from profiles import tasks
-from profiles.compaction import hour_blocks
-from profiles.compaction.pending_series import pending_series
+from profiles.compaction.pending_series import find_pending_series
+from profiles.compaction.plan import find_projects_with_hours, pending_level0_blocks
 from profiles.models import Block, Profile
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
@@ -31,30 +31,30 @@ def test_only_those_that_have_something_to_do_are_due(
     stored(shop, 61, 62)
     stored(shop, 1, type=ProfileType.WALL)
     now = rows.NOON + 72 * MINUTE
-    assert [each[1:] for each in pending_series(rows.NOON + 30 * MINUTE)] == [
+    assert [each[1:] for each in find_pending_series(rows.NOON + 30 * MINUTE)] == [
         ("long", "CPU", False, True, False)
     ]
-    assert [each[1:] for each in pending_series(now, theirs.pk)] == [
+    assert [each[1:] for each in find_pending_series(now, theirs.pk)] == [
         ("long", "CPU", True, True, True),
         ("short", "CPU", True, False, True),
     ]
-    assert [each[1:] for each in pending_series(now, project.pk)] == [
+    assert [each[1:] for each in find_pending_series(now, project.pk)] == [
         ("shop", "WALL", True, False, False)
     ]
-    assert hour_blocks.projects_with_pending_hours(now) == [project.pk, theirs.pk]
+    assert find_projects_with_hours(now) == [project.pk, theirs.pk]
 
 
 def test_quarantined_rows_are_not_pending(project: Project, shop: Deployment) -> None:
     stored(shop, 1)
     Profile.objects.update(quarantined=True)
-    assert pending_series(rows.NOON + 3 * HOUR) == []
+    assert find_pending_series(rows.NOON + 3 * HOUR) == []
 
 
 def test_where_nothing_is_due_it_takes_two_statements(project: Project, shop: Deployment) -> None:
     for number in range(20):
         stored(rows.deployment(project, service=f"service-{number}"), 1)
     with count_queries() as statements:
-        assert hour_blocks.projects_with_pending_hours(at(1)) == []
+        assert find_projects_with_hours(at(1)) == []
     assert len(statements) == 2
 
 
@@ -83,7 +83,7 @@ def test_what_is_due_is_found_without_stepping_over_every_row(
 
         connection.connection.set_progress_handler(step, 10)
         try:
-            assert pending_series(at(0), project.pk) == pending_series(at(0)) == []
+            assert find_pending_series(at(0), project.pk) == find_pending_series(at(0)) == []
         finally:
             connection.connection.set_progress_handler(None, 0)
         return done
@@ -106,4 +106,4 @@ def test_what_is_due_is_found_without_stepping_over_every_row(
 
 @on_sqlite
 def test_parts_that_are_due_are_found_by_their_index() -> None:
-    assert "block_part" in hour_blocks.pending_level0(rows.NOON).explain()
+    assert "block_part" in pending_level0_blocks(rows.NOON).explain()

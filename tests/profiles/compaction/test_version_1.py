@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from profiles.compaction import day_rollup, hour_blocks
-from profiles.compaction.new_blocks import new_hour
-from profiles.compaction.replace import Sources, replace_sources
+from profiles.compaction.build import new_hour_block
+from profiles.compaction.compactor import Compactor
+from profiles.compaction.plan import Span
+from profiles.compaction.replace import Replacement, replace_sources
 from profiles.engine.blocks import open_hour
-from profiles.models import Block, Profile, Resolution
+from profiles.models import Block, BlockLevel, Profile, Resolution
 from profiles.query import Selection, View, run_tree
 from profiles.storage.blob_store import location_of, read
 from profiles.storage.insert import insert
@@ -53,20 +54,12 @@ def store_old_row(shop: Deployment, time: datetime) -> None:
 
 
 def store_old_block(shop: Deployment) -> Block:
-    (block,) = replace_sources(
-        shop.project_id,
-        [
-            new_hour(
-                (FILES / "hour.bin").read_bytes(),
-                service=shop.service,
-                type=ProfileType.CPU,
-                start=HOUR,
-                end=HOUR + timedelta(hours=1),
-                counts={HOUR.date().isoformat(): 1},
-            )
-        ],
-        Sources(),
-    )
+    span = Span(shop.service, ProfileType.CPU, HOUR, HOUR + timedelta(hours=1))
+    counts = {HOUR.date().isoformat(): 1}
+    data = (FILES / "hour.bin").read_bytes()
+    new = new_hour_block(BlockLevel.LEVEL_1, span, data, counts)
+    replace_sources(shop.project_id, [Replacement(new=[new])])
+    block = Block.objects.get()
     return block
 
 
@@ -94,7 +87,7 @@ def test_a_row_of_version_1_is_compacted_with_one_of_today(
     store_old_row(shop, HOUR)
     store_new(shop, HOUR + timedelta(minutes=1))
     assert_both_versions_are_summed(selection)
-    assert hour_blocks.compact_hours(selection.project, HOUR + DAY * 3) == 2
+    assert Compactor(selection.project, HOUR + DAY * 3).build_level1() == 2
     assert not Profile.objects.exists()
     assert_both_versions_are_summed(selection)
 
@@ -107,8 +100,8 @@ def test_a_block_of_version_1_is_read_and_rolled_up_with_todays_profiles(
     assert open_hour(read(location_of(block))).count == 1
     store_new(shop, HOUR + timedelta(minutes=5) + timedelta(hours=2) * is_other_hour)
     assert_both_versions_are_summed(selection)
-    assert hour_blocks.compact_hours(selection.project, HOUR + DAY * 3) == 1
+    assert Compactor(selection.project, HOUR + DAY * 3).build_level1() == 1
     assert_both_versions_are_summed(selection)
-    assert day_rollup.roll_up_days(selection.project, HOUR + DAY * 3)
+    assert Compactor(selection.project, HOUR + DAY * 3).build_level2()
     assert Block.objects.get(resolution=Resolution.DAY).profiles == 2
     assert_both_versions_are_summed(selection)

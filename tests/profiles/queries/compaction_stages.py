@@ -5,10 +5,12 @@ from unittest.mock import patch
 
 from django.utils import timezone
 
-from profiles.compaction import day_rollup, hour_blocks, level0, pending_series
+from profiles.compaction import plan
+from profiles.compaction.compactor import Compactor
 from profiles.models import Block, Profile
 from projects.models import Project
 from tests.profiles import rows
+from tests.profiles.compaction.long_heads import lower_row_counts
 
 COMPACTED = ("half", "parts", "hours", "days", "late")
 STAGES = ("head", *COMPACTED)
@@ -32,22 +34,21 @@ def compact_to(project: Project, stage: str) -> None:
     if stage == "late":
         late = list(Profile.objects.filter(name_id__endswith="7"))
         Profile.objects.filter(name_id__endswith="7").delete()
-    hour_blocks.compact_hours(project.pk, later)
+    Compactor(project.pk, later).build_level1()
     if stage == "parts":
         _compact_open_hours(project, later)
     if stage in {"days", "late"}:
-        assert day_rollup.roll_up_days(project.pk, later) > 0
+        assert Compactor(project.pk, later).build_level2() > 0
     Profile.objects.bulk_create(late[::2])
     if late:
-        hour_blocks.compact_hours(project.pk, later)
+        Compactor(project.pk, later).build_level1()
     Profile.objects.bulk_create(late[1::2])
 
 
 def _compact_open_hours(project: Project, later: datetime) -> None:
-    few = patch.multiple(level0, LONG=2, LEFT=2)
-    with patch.object(pending_series, "LONG", 2), few:
-        level0.compact_long_heads(project.pk, later)
+    with lower_row_counts(2, 2):
+        Compactor(project.pk, later).build_level0()
         # Treat those hours as open, so that level 0 blocks are built for them.
-        with patch.object(level0, "hours_before", return_value=rows.NOON):
-            assert level0.compact_long_heads(project.pk, later + 2 * DAY) > 5
+        with patch.object(plan, "get_closed_hours_end", return_value=rows.NOON):
+            assert Compactor(project.pk, later + 2 * DAY).build_level0() > 5
     assert Block.objects.filter(is_level0=True).count() > 2

@@ -11,7 +11,7 @@ import orjson
 import pytest
 from django.utils import timezone
 
-from profiles.compaction import day_rollup, hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.engine.calltree.tree import Frames, Tree
 from profiles.engine.encoding.codec import encode
 from profiles.engine.errors import BadProfile
@@ -139,8 +139,8 @@ def a_day(selection: Selection) -> Selection:
 
 ROLLED: dict[str, Callable[[int, datetime], object]] = {
     "head": lambda project, later: None,
-    "hour": hour_blocks.compact_hours,
-    "day": lambda *of: (hour_blocks.compact_hours(*of), day_rollup.roll_up_days(*of)),
+    "hour": lambda project, later: Compactor(project, later).build_level1(),
+    "day": lambda project, later: Compactor(project, later).compact(),
 }
 
 

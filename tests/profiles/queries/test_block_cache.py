@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from profiles.compaction import day_rollup, hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.engine.blocks import HourBlock, build_hour, open_hour
 from profiles.models import Profile
 from profiles.queries import scan_input
@@ -69,8 +69,8 @@ def selection(project: Project) -> Selection:
         stacks = {"main;a": minutes + 1, f"main;{minutes % 4}": 2}
         rows.stored(rows.deployment(project), stacks, minutes=minutes)
     later = timezone.now() + timedelta(days=3)
-    hour_blocks.compact_hours(project.pk, later)
-    day_rollup.roll_up_days(project.pk, later)
+    Compactor(project.pk, later).build_level1()
+    Compactor(project.pk, later).build_level2()
     assert not Profile.objects.exists()
     start, end = rows.NOON + timedelta(minutes=5), rows.NOON + timedelta(hours=29)
     return Selection(project.pk, "shop", ProfileType.CPU, start, end)

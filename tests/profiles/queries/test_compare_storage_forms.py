@@ -7,7 +7,7 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from profiles.compaction import day_rollup, hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.engine.calltree.merge import Merge
 from profiles.models import Profile
 from profiles.query import (
@@ -41,8 +41,8 @@ def sides(shop: Deployment, selection: Selection) -> tuple[Selection, Selection]
 
 def roll_up(selection: Selection) -> None:
     later = timezone.now() + timedelta(days=2)
-    hour_blocks.compact_hours(selection.project, later)
-    day_rollup.roll_up_days(selection.project, later)
+    Compactor(selection.project, later).build_level1()
+    Compactor(selection.project, later).build_level2()
     assert not Profile.objects.exists()
 
 
@@ -77,7 +77,7 @@ def test_a_side_in_blocks_is_compared_with_one_in_the_head(
     ordered_sides = sides if in_blocks == 0 else sides[::-1]
     before = run_compare(query_context(ordered_sides[0]), *ordered_sides, View())
     Profile.objects.update(stored_at=F("time"))
-    hour_blocks.compact_hours(sides[0].project, sides[0].end + timedelta(minutes=30))
+    Compactor(sides[0].project, sides[0].end + timedelta(minutes=30)).build_level1()
     assert Profile.objects.count() == 12
     after = run_compare(query_context(ordered_sides[0]), *ordered_sides, View())
     assert (rounded(after), after.coverages) == (rounded(before), before.coverages)
@@ -89,7 +89,7 @@ def test_texts_of_the_head_are_not_read_where_blocks_know_its_functions(
     both = replace(sides[0], end=sides[1].end)
     before = tree_json(query_context(both), run_tree(query_context(both), both, View()))
     Profile.objects.update(stored_at=F("time"))
-    hour_blocks.compact_hours(both.project, sides[0].end + timedelta(minutes=30))
+    Compactor(both.project, sides[0].end + timedelta(minutes=30)).build_level1()
     assert Profile.objects.count() == 12
     monkeypatch.setattr(Merge, "_enter_unknown", None)
     assert tree_json(query_context(both), run_tree(query_context(both), both, View())) == before

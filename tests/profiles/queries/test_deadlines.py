@@ -14,7 +14,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from common.thread_pool import ThreadPool
-from profiles.compaction import hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.engine.blocks import sparse_values
 from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.tree import Tree
@@ -126,7 +126,7 @@ def stored(request: pytest.FixtureRequest, selection: Selection, shop: Deploymen
         stacks = {f"main;f{number};f{number + 1}": minute + number for number in range(9)}
         rows.stored(shop, stacks, minutes=minute)
     if request.param == "block":
-        hour_blocks.compact_hours(shop.project_id, timezone.now() + timedelta(days=3))
+        Compactor(shop.project_id, timezone.now() + timedelta(days=3)).build_level1()
         assert Block.objects.exists()
     return selection
 
@@ -171,7 +171,7 @@ def test_a_large_block_is_looked_at_chunk_by_chunk(
         monkeypatch.setattr(sparse_values, "FULL_CHUNK_VALUES", 1)
         for minute in range(profiles):
             rows.stored(shop, minutes=60 * hour + minute)
-        hour_blocks.compact_hours(shop.project_id, rows.NOON + timedelta(days=3))
+        Compactor(shop.project_id, rows.NOON + timedelta(days=3)).build_level1()
         clock.looks = 0
         start = rows.NOON + timedelta(hours=hour, minutes=1)  # avoids the stored sums of all rows
         one = Selection(

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from profiles.compaction import hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.queries.deployments import matching_deployments
 from profiles.query import (
     MenuChoice,
@@ -182,5 +182,5 @@ def test_a_service_that_has_long_been_quiet_keeps_its_last_profile(project: Proj
         "silent": None,
     }
     assert last() == expected
-    hour_blocks.compact_hours(project.pk, timezone.now() + timedelta(days=1))
+    Compactor(project.pk, timezone.now() + timedelta(days=1)).build_level1()
     assert last() == expected

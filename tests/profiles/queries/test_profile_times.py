@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from profiles.compaction import hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.query import InvalidQuery, run_calendar, run_first_profiles, run_nearest
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
@@ -37,7 +37,7 @@ def stored(request: pytest.FixtureRequest, project: Project, charlie: User) -> D
 
 
 def compact(project: Project) -> None:
-    hour_blocks.compact_hours(project.pk, timezone.now() + timedelta(days=1))
+    Compactor(project.pk, timezone.now() + timedelta(days=1)).build_level1()
 
 
 def at(minutes: float) -> datetime:

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from profiles.compaction import hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.models import Blob, Profile
 from profiles.queries import cache
 from profiles.queries.cache import (
@@ -63,7 +63,7 @@ def selection(project: Project) -> Selection:
 
 
 def rolled_up(project: Project) -> None:
-    hour_blocks.compact_hours(project.pk, timezone.now() + timedelta(days=1))
+    Compactor(project.pk, timezone.now() + timedelta(days=1)).build_level1()
     assert not Profile.objects.exists()
 
 

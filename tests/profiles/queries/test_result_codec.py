@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from profiles.compaction import hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.engine.coverage import ScanStats
 from profiles.engine.encoding.compression import compress
 from profiles.engine.metrics import Metric
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.django_db
 def stored(selection: Selection, shop: Deployment) -> Selection:
     for minute in range(20):
         rows.stored(shop, {"main;a": minute + 1, f"main;b;été {minute % 3}": 2}, minutes=minute)
-    hour_blocks.compact_hours(shop.project_id, rows.NOON + timedelta(days=3))
+    Compactor(shop.project_id, rows.NOON + timedelta(days=3)).build_level1()
     return selection
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from profiles.compaction import hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.query import (
     InvalidQuery,
     Metric,
@@ -82,7 +82,7 @@ def test_of_equal_profiles_the_same_are_the_top_wherever_they_are_stored(
     rows.stored(shop, {"main": 9}, name_id="heavier")
     top = {50: {"heavier", "newer", "f", "e"}, 60: {"heavier", "newer", "f", "e", "d"}}
     assert {percent: found(replace(selection, weight=percent)) for percent in top} == top
-    hour_blocks.compact_hours(selection.project, timezone.now() + timedelta(days=1))
+    Compactor(selection.project, timezone.now() + timedelta(days=1)).build_level1()
     assert {percent: found(replace(selection, weight=percent)) for percent in top} == top
     rows.stored(shop, {"main": 5}, name_id="ee", minutes=1)  # arrives late
     with_late = {"heavier", "newer", "f", "ee", "e"}

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from profiles.compaction.hour_blocks import compact_hours
+from profiles.compaction.compactor import Compactor
 from profiles.models import Profile
 from profiles.query import run_services, run_sparklines
 from projects.models import Deployment, Project, User
@@ -56,7 +56,7 @@ def test_a_closed_hour_has_no_gaps_and_counts_what_is_inside(shop: Deployment) -
     """Check steps of 2.5 minutes, half the resolution that a block's row stores."""
     for minute in range(60):
         rows.stored(shop, {"main": [1000]}, minutes=minute)
-    compact_hours(shop.project_id, max(rows.NOON, timezone.now()) + DAY)
+    Compactor(shop.project_id, max(rows.NOON, timezone.now()) + DAY).build_level1()
     assert not Profile.objects.exists()
     start = rows.NOON + timedelta(minutes=18)
     line = run_sparklines(query_context(shop.project_id), {"shop": CPU}, start, start + HOUR, 24)[

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from profiles.compaction import day_rollup, hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.query import (
     Grouping,
     GroupKind,
@@ -36,8 +36,8 @@ def in_blocks(shop: Deployment) -> Deployment:
     for minutes in (3, 70):
         rows.stored(shop, minutes=minutes)
     later = timezone.now() + timedelta(days=3)
-    hour_blocks.compact_hours(shop.project_id, later)
-    day_rollup.roll_up_days(shop.project_id, later)
+    Compactor(shop.project_id, later).build_level1()
+    Compactor(shop.project_id, later).build_level2()
     return shop
 
 

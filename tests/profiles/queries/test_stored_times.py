@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from profiles.compaction import hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.query import run_stored_times
 from projects.models import Project
 from tests.profiles import rows
@@ -25,5 +25,5 @@ def test_blocks_of_one_hour_do_not_hide_each_other(
         rows.stored(rows.deployment(project, service=f"service-{number}"), minutes=minute)
     before = run_stored_times(query_context(project.pk))
     assert before == (rows.NOON, rows.NOON + timedelta(minutes=5))
-    hour_blocks.compact_hours(project.pk, max(rows.NOON, timezone.now()) + timedelta(days=1))
+    Compactor(project.pk, max(rows.NOON, timezone.now()) + timedelta(days=1)).build_level1()
     assert run_stored_times(query_context(project.pk)) == before

@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 from django.utils import timezone
 
-from profiles.compaction import hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.queries.reports import time_strip
 from profiles.query import (
     FilterOption,
@@ -96,7 +96,7 @@ def test_sums_of_blocks_are_cached_and_new_profiles_are_read(
     now = timezone.now()
     for hours, weight in ((5, 3), (4, 4)):
         rows.stored(shop, {"main;work": weight}, minutes=(now - rows.NOON) / MINUTE - hours * 60)
-    hour_blocks.compact_hours(project.pk, now + timedelta(days=1))
+    Compactor(project.pk, now + timedelta(days=1)).build_level1()
     rows.stored(shop, {"main;work": 7}, minutes=(now - rows.NOON) / MINUTE - 1)
     until_now = replace(selection, start=now - timedelta(hours=7), end=now)
     context = query_context(selection)

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from frontend.pages.agents import agent_list
-from profiles.compaction import hour_blocks
+from profiles.compaction.compactor import Compactor
 from profiles.models import Block, Profile
 from projects.models import (
     Agent,
@@ -267,7 +267,7 @@ def test_deployments_say_what_they_sent_wherever_it_is_stored(
         moment = start + timedelta(minutes=minutes)
         Profile.objects.filter(name_id=stored.name_id).update(time=moment, stored_at=moment)
     rows.stored(rows.deployment(project, "checkout", version="3"))
-    hour_blocks.compact_hours(project.pk, now)
+    Compactor(project.pk, now).build_level1()
     assert Block.objects.exists()
     assert Profile.objects.exists()
     html = shown(signed_in, show="deployments", find="2.31.0")

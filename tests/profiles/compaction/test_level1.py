@@ -6,12 +6,14 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from profiles.compaction import head_to_blocks, hour_blocks
-from profiles.compaction.windows import hours_before
+from profiles.compaction import build, compactor, plan
+from profiles.compaction.compactor import Compactor
+from profiles.compaction.plan import find_projects_with_hours
 from profiles.engine.blocks import BlockProfile, build_hour
-from profiles.models import Blob, Block, DeduplicationKey, Profile, TimeSource
+from profiles.models import Blob, Block, BlockLevel, DeduplicationKey, Profile, TimeSource
 from profiles.storage.blob_store import location_of, read
 from profiles.storage.insert import insert
+from profiles.storage.windows import get_closed_hours_end
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
@@ -23,8 +25,8 @@ pytestmark = pytest.mark.django_db
 
 def test_an_hour_is_closed_when_what_was_under_way_has_come() -> None:
     at = rows.NOON + timedelta(hours=1, minutes=10)
-    assert hours_before(at) == rows.NOON + timedelta(hours=1)
-    assert hours_before(at - timedelta(seconds=1)) == rows.NOON
+    assert get_closed_hours_end(at) == rows.NOON + timedelta(hours=1)
+    assert get_closed_hours_end(at - timedelta(seconds=1)) == rows.NOON
 
 
 def test_profiles_move_from_the_head_into_a_block_an_hour(
@@ -35,7 +37,7 @@ def test_profiles_move_from_the_head_into_a_block_an_hour(
     rows.stored(shop, type=ProfileType.WALL)
     rows.stored(rows.deployment(project, service="other"))
     before = stock(project)
-    assert hour_blocks.compact_hours(project.pk, later) == 7
+    assert Compactor(project.pk, later).build_level1() == 7
     assert Profile.objects.count() == 0
     assert stock(project) == before
     found = Block.objects.order_by("service", "type", "start").values_list(
@@ -56,7 +58,7 @@ def test_blocks_of_a_project_share_a_blob(
 ) -> None:
     for minute in (0, 60, 120):
         rows.stored(shop, minutes=minute)
-    hour_blocks.compact_hours(project.pk, later)
+    Compactor(project.pk, later).build_level1()
     blob = Blob.objects.get()
     assert blob.key.startswith(f"projects/{project.pk}/")
     ranges = [(block.offset, block.length) for block in blob.blocks.order_by("offset")]
@@ -67,12 +69,12 @@ def test_blocks_of_a_project_share_a_blob(
 def test_a_full_blob_is_followed_by_another(
     project: Project, shop: Deployment, later: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(head_to_blocks, "MAX_PROFILES", 2)
-    monkeypatch.setattr(head_to_blocks, "MAX_ROWS", 4)
+    monkeypatch.setattr(plan, "MAX_PROFILES", 2)
+    monkeypatch.setattr(compactor, "MAX_ROWS", 4)
     for minute in range(9):
         rows.stored(shop, minutes=minute)
     before = stock(project)
-    hour_blocks.compact_hours(project.pk, later)
+    Compactor(project.pk, later).build_level1()
     assert [blob.blocks.count() for blob in Blob.objects.order_by("pk")] == [2, 2, 1]
     assert stock(project) == before
 
@@ -81,17 +83,18 @@ def test_what_is_not_closed_or_has_just_come_stays_in_the_head(
     project: Project, shop: Deployment
 ) -> None:
     rows.stored(shop)  # its hour ended long ago, but it has just arrived
-    assert hour_blocks.pending_hours(project.pk, timezone.now()) == []
+    assert list(Compactor(project.pk, timezone.now()).plan(BlockLevel.LEVEL_1)) == []
     at = rows.NOON + timedelta(hours=1)
     Profile.objects.update(stored_at=rows.NOON)
-    assert hour_blocks.pending_hours(project.pk, at) == []
-    assert len(hour_blocks.pending_hours(project.pk, at + timedelta(minutes=10))) == 1
+    assert list(Compactor(project.pk, at).plan(BlockLevel.LEVEL_1)) == []
+    closed = at + timedelta(minutes=10)
+    assert len(list(Compactor(project.pk, closed).plan(BlockLevel.LEVEL_1))) == 1
 
 
 def test_running_it_again_does_nothing(project: Project, shop: Deployment, later: datetime) -> None:
     rows.stored(shop)
-    hour_blocks.compact_hours(project.pk, later)
-    assert hour_blocks.compact_hours(project.pk, later) == 0
+    Compactor(project.pk, later).build_level1()
+    assert Compactor(project.pk, later).build_level1() == 0
     assert (Blob.objects.count(), Block.objects.count()) == (1, 1)
 
 
@@ -99,10 +102,10 @@ def test_late_profiles_make_another_block_of_the_hour(
     project: Project, shop: Deployment, later: datetime
 ) -> None:
     rows.stored(shop)
-    hour_blocks.compact_hours(project.pk, later)
+    Compactor(project.pk, later).build_level1()
     rows.stored(shop, minutes=1)
     before = stock(project)
-    hour_blocks.compact_hours(project.pk, later)
+    Compactor(project.pk, later).build_level1()
     assert Block.objects.filter(start=rows.NOON).count() == 2
     assert stock(project) == before
 
@@ -113,16 +116,16 @@ def test_another_projects_profiles_stay_where_they_are(
     theirs = create_project("Theirs", charlie)
     rows.stored(rows.deployment(theirs))
     rows.stored(shop)
-    hour_blocks.compact_hours(project.pk, later)
+    Compactor(project.pk, later).build_level1()
     assert Profile.objects.get().project == theirs
-    assert hour_blocks.projects_with_pending_hours(later) == [theirs.pk]
+    assert find_projects_with_hours(later) == [theirs.pk]
 
 
 def test_stored_bytes_follow(project: Project, shop: Deployment, later: datetime) -> None:
     for minute in range(30):
         rows.stored(shop, minutes=minute * 10)
     assert counted_bytes(project) == really_stored_bytes(project)
-    hour_blocks.compact_hours(project.pk, later)
+    Compactor(project.pk, later).build_level1()
     assert counted_bytes(project) == really_stored_bytes(project) > 0
 
 
@@ -133,7 +136,7 @@ def test_the_summary_says_what_menus_ask(
     rows.stored(shop, {"main": 3}, labels={"instance": "a"}, minutes=1)
     rows.stored(shop, {"main": 5}, labels={"instance": "a"}, minutes=2)
     rows.stored(other, {"main": 7}, labels={"instance": "b"}, minutes=31)
-    hour_blocks.compact_hours(project.pk, later)
+    Compactor(project.pk, later).build_level1()
     summary = Block.objects.get().summary
     noon = int(rows.NOON.timestamp())
     minute = 60 * 10**6
@@ -153,9 +156,9 @@ def test_a_damaged_row_is_quarantined_and_the_rest_moves(
 ) -> None:
     names = [rows.stored(shop, minutes=minute).name_id for minute in range(4)]
     Profile.objects.filter(name_id=names[2]).update(tree=b"nothing")
-    assert hour_blocks.compact_hours(project.pk, later) == 3
+    assert Compactor(project.pk, later).build_level1() == 3
     assert Profile.objects.get().quarantined
-    assert hour_blocks.pending_hours(project.pk, later) == []
+    assert list(Compactor(project.pk, later).plan(BlockLevel.LEVEL_1)) == []
 
 
 def test_deduplication_keys_of_profiles_without_a_time_are_stored(
@@ -164,7 +167,7 @@ def test_deduplication_keys_of_profiles_without_a_time_are_stored(
     rows.stored(shop)
     rows.stored(shop, name_id="timeless")
     Profile.objects.filter(name_id="timeless").update(time_source=TimeSource.ARRIVAL)
-    hour_blocks.compact_hours(project.pk, later)
+    Compactor(project.pk, later).build_level1()
     assert [key.name_id for key in DeduplicationKey.objects.all()] == ["timeless"]
 
 
@@ -178,12 +181,12 @@ def test_two_that_do_the_same_work_store_it_once(
 
     def beaten(profiles: list[BlockProfile], parts: list[object], **_: int) -> bytes:
         assert not parts
-        monkeypatch.setattr(head_to_blocks, "build_hour", build_hour)
-        assert hour_blocks.compact_hours(project.pk, later) == 3
+        monkeypatch.setattr(build, "build_hour", build_hour)
+        assert Compactor(project.pk, later).build_level1() == 3
         return build_hour(profiles)
 
-    monkeypatch.setattr(head_to_blocks, "build_hour", beaten)
-    assert hour_blocks.compact_hours(project.pk, later) == 0
+    monkeypatch.setattr(build, "build_hour", beaten)
+    assert Compactor(project.pk, later).build_level1() == 0
     assert stock(project) == before == Counter(before.keys())
     data = {block.pk: read(location_of(block)) for block in Block.objects.select_related("blob")}
     assert len(data) == 1
@@ -200,6 +203,6 @@ def test_a_profile_that_comes_meanwhile_is_left_for_the_next_time(
         insert([late])
         return build_hour(profiles)
 
-    monkeypatch.setattr(head_to_blocks, "build_hour", interrupted)
-    assert hour_blocks.compact_hours(project.pk, later) == 1
+    monkeypatch.setattr(build, "build_hour", interrupted)
+    assert Compactor(project.pk, later).build_level1() == 1
     assert Profile.objects.get().name_id == late.name_id
