@@ -16,14 +16,16 @@ from profiles.query import (
     GroupKind,
     Metric,
     OptionsResult,
+    ProfileSelection,
     QueryContext,
+    SavedTree,
+    SavedTreeInfo,
     Selection,
     ServiceName,
-    SnapshotInfo,
+    get_saved_tree,
     run_options,
     run_profiles,
     run_service_names,
-    run_snapshot,
 )
 from projects.models import Project
 from projects.profile_types import ProfileType
@@ -43,7 +45,14 @@ class PageQuery:
     services: Sequence[ServiceName]
     notices: tuple[str, ...]
     now: datetime
-    snapshot: SnapshotInfo | None = None  # shown instead of profiles
+    snapshot: SavedTreeInfo | None = None  # shown instead of profiles
+
+    @property
+    def profile_selection(self) -> ProfileSelection:
+        """Return the selection of a page whose parameters have no saved tree."""
+        if isinstance(self.selection, SavedTree):
+            raise TypeError("The parameters of this page select a saved tree.")
+        return self.selection
 
 
 def sort_by_last_seen(services: Sequence[ServiceName]) -> list[ServiceName]:
@@ -119,7 +128,7 @@ def _snapshot_query(
     now: datetime,
 ) -> PageQuery:
     """Resolve the parameters of a page with a snapshot, which has its own type and range."""
-    info = run_snapshot(context, reading.params.snapshot)
+    info = get_saved_tree(context, reading.params.snapshot)
     params = of_snapshot(replace(reading.params, type=info.type), info)
     if not params.service:
         params = replace(params, service=info.service or info.title)
@@ -127,7 +136,7 @@ def _snapshot_query(
     return PageQuery(context, project, params, selection, services, reading.notices, now, info)
 
 
-def of_snapshot(params: PageParams, info: SnapshotInfo) -> PageParams:
+def of_snapshot(params: PageParams, info: SavedTreeInfo) -> PageParams:
     """Return the parameters with the range of the snapshot, which cannot be restricted."""
     return replace(
         restrict(params, OF_SNAPSHOT),
@@ -138,8 +147,8 @@ def of_snapshot(params: PageParams, info: SnapshotInfo) -> PageParams:
 
 
 def options_of(context: QueryContext, selection: Selection) -> OptionsResult:
-    if selection.snapshot:
-        metrics = run_snapshot(context, selection.snapshot).metrics
+    if isinstance(selection, SavedTree):
+        metrics = get_saved_tree(context, selection.id).metrics
         return OptionsResult(zones=(), versions=(), labels={}, weights=(), metrics=metrics)
     return run_options(context, selection.service, selection.type, selection.start, selection.end)
 
@@ -181,10 +190,10 @@ def seen_now(of: PageQuery) -> str:
     """Return the current version tag of the selection without merging its profiles."""
     if of.snapshot:
         return snapshot_seen(of.snapshot)
-    return seen_of(run_profiles(of.context, of.selection, size=1).coverage)
+    return seen_of(run_profiles(of.context, of.profile_selection, size=1).coverage)
 
 
-def snapshot_seen(info: SnapshotInfo) -> str:
+def snapshot_seen(info: SavedTreeInfo) -> str:
     return f"{info.profiles}-{info.end.timestamp():.0f}"
 
 

@@ -22,7 +22,7 @@ from profiles.queries.reports.profile_page import (
     read_mark,
 )
 from profiles.queries.scan_input import BlockInput, block_inputs
-from profiles.queries.selection import InvalidQuery, ProfileOrder, Selection, View
+from profiles.queries.selection import InvalidQuery, ProfileOrder, ProfileSelection, View
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 
@@ -104,7 +104,7 @@ def export_page(
 def _pprof(context: QueryContext, project: int, listed: ListedProfile) -> bytes | None:
     """Return a profile as a gzipped pprof, None if it cannot be read."""
     entry = listed.profile
-    selection = Selection(
+    selection = ProfileSelection(
         project,
         entry.service,
         ProfileType(entry.type),
@@ -173,8 +173,8 @@ def _in_blocks(
     return block_inputs(context, matching, read_block_rows(rows.order_by("-last")))
 
 
-def _selection(which: ProfileListing) -> Selection:
-    return Selection(
+def _selection(which: ProfileListing) -> ProfileSelection:
+    return ProfileSelection(
         which.project,
         which.service,
         which.type or ProfileType.CPU,  # has no effect: `_in_blocks` has filtered by type

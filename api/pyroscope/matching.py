@@ -11,8 +11,8 @@ from endpoints.params.values import LONGEST_SPAN, MAX_TEXT, YEARS
 from profiles.query import (
     MOST_LABELS,
     InvalidQuery,
+    ProfileSelection,
     QueryContext,
-    Selection,
     View,
     deployments_of,
     run_label_names,
@@ -114,7 +114,7 @@ def matching_deployments(
 
 def series_selections(
     context: QueryContext, selector: Selector, of: MatchedRange
-) -> list[tuple[Selection, Labels]]:
+) -> list[tuple[ProfileSelection, Labels]]:
     """Return a selection for each matching service and type, with the labels of its profiles.
 
     Raise InvalidQuery above MAX_LABELLED services and types.
@@ -140,7 +140,7 @@ def series_types(
 
 def selections(
     context: QueryContext, selector: Selector, type_id: TypeId, of: MatchedRange
-) -> list[Selection]:
+) -> list[ProfileSelection]:
     """Return one selection for each service with profiles that the selector may match.
 
     Raise InvalidQuery for several services with more than MAX_INPUTS head rows and blocks, and for
@@ -237,7 +237,7 @@ def _narrowed(
     type_: ProfileType,
     of: MatchedRange,
     labels: Labels,
-) -> Selection | None:
+) -> ProfileSelection | None:
     """Return the selection of a service and type; None if no profile can match."""
     deployments = [each for each in deployments_of(context) if each.service == service]
     zones = _allowed(selector.of(ZONE), {each.zone for each in deployments})
@@ -255,7 +255,7 @@ def _narrowed(
         allowed[CONTENTION_LABEL] = tuple(value for value in selected if value in contention)
         if not allowed[CONTENTION_LABEL]:
             return None
-    return Selection(
+    return ProfileSelection(
         project=context.project,
         service=service,
         type=type_,

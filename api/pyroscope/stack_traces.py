@@ -17,8 +17,8 @@ from profiles.query import (
     ExportFormat,
     InvalidQuery,
     MetricNotFound,
+    ProfileSelection,
     QueryContext,
-    Selection,
     ServicesTree,
     run_export,
     run_services_tree,
@@ -183,7 +183,9 @@ def _pprof(context: QueryContext, request: StacksRequest, now: datetime) -> ppro
     return profile
 
 
-def _selections(context: QueryContext, request: StacksRequest, now: datetime) -> list[Selection]:
+def _selections(
+    context: QueryContext, request: StacksRequest, now: datetime
+) -> list[ProfileSelection]:
     of = time_range(request.start, request.end, now)
     found = selections(
         context, parse_selector(request.label_selector), parse_id(request.profile_typeID), of

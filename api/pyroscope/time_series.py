@@ -26,8 +26,8 @@ from api.pyroscope.selectors import parse_selector
 from profiles.query import (
     InvalidQuery,
     MetricNotFound,
+    ProfileSelection,
     QueryContext,
-    Selection,
     run_options,
     run_profile_values,
 )
@@ -160,7 +160,7 @@ def _groups(
 
 
 def _of_selection(
-    context: QueryContext, selection: Selection, type_id: TypeId, names: Sequence[str]
+    context: QueryContext, selection: ProfileSelection, type_id: TypeId, names: Sequence[str]
 ) -> Iterator[_Group]:
     stored = {name: name for name in names}
     if {*names} - {*_FIXED}:

@@ -9,8 +9,8 @@ from endpoints.params.view import SPLIT, read_order, read_view
 from profiles.query import (
     ExportFile,
     ExportFormat,
+    ProfileSelection,
     QueryContext,
-    Selection,
     View,
     focus_json,
     run_export,
@@ -35,7 +35,7 @@ def query(request: ApiRequest) -> ApiQuery:
     return ApiQuery(run, selection.end, form)
 
 
-def _json(context: QueryContext, selection: Selection, view: View) -> bytes:
+def _json(context: QueryContext, selection: ProfileSelection, view: View) -> bytes:
     if view.focus is not None:
         return focus_json(context, run_focus(context, selection, view))
     return tree_json(context, run_tree(context, selection, view))

@@ -17,7 +17,7 @@ from benchmarks.table import Figure, show
 from profiles.compaction.compactor import Compactor
 from profiles.query import (
     FilterOption,
-    Selection,
+    ProfileSelection,
     View,
     ViewFilter,
     compare_json,
@@ -36,7 +36,7 @@ STEP = timedelta(seconds=15)
 PEERS = "Pyroscope 49, Parca 499 (without intervals)"
 
 
-def fill() -> Selection:
+def fill() -> ProfileSelection:
     call_command("migrate", verbosity=0)
     project = create_project("Bench", User.objects.create_user("bench@example.org", "x" * 12))
     shop = rows.deployment(project)
@@ -44,13 +44,13 @@ def fill() -> Selection:
     for i in range(PROFILES):
         insert([rows.new_of(shop, raws[i * 37 % VARIANTS], minutes=i / 4)])
     end = rows.NOON + PROFILES * STEP
-    return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON, end)
+    return ProfileSelection(project.pk, "shop", ProfileType.CPU, rows.NOON, end)
 
 
-def halves(whole: Selection) -> tuple[Selection, Selection]:
+def halves(whole: ProfileSelection) -> tuple[ProfileSelection, ProfileSelection]:
     middle = whole.start + (whole.end - whole.start) / 2
-    first = Selection(whole.project, whole.service, whole.type, whole.start, middle)
-    return first, Selection(whole.project, whole.service, whole.type, middle, whole.end)
+    first = ProfileSelection(whole.project, whole.service, whole.type, whole.start, middle)
+    return first, ProfileSelection(whole.project, whole.service, whole.type, middle, whole.end)
 
 
 def main() -> int:

@@ -13,7 +13,7 @@ from benchmarks.cpu import cpu_ms
 from benchmarks.least import wall_ms
 from benchmarks.shapes import variants
 from benchmarks.table import Figure, show
-from profiles.query import Selection, View, run_services, run_top, run_tree, tree_json
+from profiles.query import ProfileSelection, View, run_services, run_top, run_tree, tree_json
 from profiles.storage.insert import insert
 from projects.models import User
 from projects.profile_types import ProfileType
@@ -24,7 +24,7 @@ from tests.profiles.contexts import query_context
 PROFILES, VARIANTS = 250, 64
 
 
-def fill() -> Selection:
+def fill() -> ProfileSelection:
     call_command("migrate", verbosity=0)
     project = create_project("Bench", User.objects.create_user("bench@example.org", "x" * 12))
     shop = rows.deployment(project)
@@ -32,7 +32,7 @@ def fill() -> Selection:
     for i in range(PROFILES):
         insert([rows.new_of(shop, raws[i % VARIANTS], minutes=i / 4)])
     end = rows.NOON + timedelta(hours=2)
-    return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON, end)
+    return ProfileSelection(project.pk, "shop", ProfileType.CPU, rows.NOON, end)
 
 
 def main() -> int:

@@ -20,7 +20,7 @@ from profiles.queries.cache import result_cache
 from profiles.query import (
     Grouping,
     GroupKind,
-    Selection,
+    ProfileSelection,
     View,
     run_series,
     run_tree,
@@ -57,7 +57,7 @@ def labelled() -> list[bytes]:
     return found
 
 
-def fill(profiles: int, service: str) -> Selection:
+def fill(profiles: int, service: str) -> ProfileSelection:
     project = create_project(service, User.objects.create_user(f"{service}@example.org", "x" * 12))
     versions = [rows.deployment(project, service, version=str(i)) for i in range(2)]
     raws = labelled()
@@ -73,21 +73,21 @@ def fill(profiles: int, service: str) -> Selection:
             ]
         )
     end = rows.NOON + timedelta(seconds=15 * profiles)
-    return Selection(project.pk, service, ProfileType.CPU, rows.NOON, end)
+    return ProfileSelection(project.pk, service, ProfileType.CPU, rows.NOON, end)
 
 
-def flame(selection: Selection, split: Grouping | None) -> bytes:
+def flame(selection: ProfileSelection, split: Grouping | None) -> bytes:
     result_cache().clear()
     context = query_context(selection)
     return tree_json(context, run_tree(context, selection, View(split=split)))
 
 
-def series(selection: Selection) -> object:
+def series(selection: ProfileSelection) -> object:
     result_cache().clear()
     return run_series(query_context(selection), selection, View(), ENDPOINT)
 
 
-def flames(selection: Selection, *, in_blocks: bool) -> list[Figure]:
+def flames(selection: ProfileSelection, *, in_blocks: bool) -> list[Figure]:
     """Time the flame graph of the profiles, whole and split.
 
     Blocks have sums over all of their profiles, so the whole graph reads no profile; a split one

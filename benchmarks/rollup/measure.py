@@ -22,7 +22,7 @@ from benchmarks.table import Figure, show
 from profiles.compaction.compactor import Compactor
 from profiles.models import Block
 from profiles.query import (
-    Selection,
+    ProfileSelection,
     View,
     run_options,
     run_profiles,
@@ -80,9 +80,9 @@ def _moved(block: Block, **fields: object) -> Block:
 
 
 def queries(project: Project) -> dict[str, Callable[[], object]]:
-    def selection(hours: float) -> Selection:
+    def selection(hours: float) -> ProfileSelection:
         end = MIDNIGHT + DAY - timedelta(seconds=0 if hours == 24 else 1)
-        return Selection(project.pk, "shop", CPU, end - timedelta(hours=hours), end)
+        return ProfileSelection(project.pk, "shop", CPU, end - timedelta(hours=hours), end)
 
     def flame(hours: float) -> bytes:
         matching = selection(hours)

@@ -9,7 +9,7 @@ from endpoints.params import parameter, values
 from endpoints.params.parameter import Family, Parameter, Repeated
 from endpoints.params.reader import Reader, StrictReader
 from endpoints.params.values import Now
-from profiles.query import Grouping, GroupKind, Selection
+from profiles.query import Grouping, GroupKind, ProfileSelection
 from projects.profile_types import ProfileType
 
 
@@ -146,7 +146,7 @@ def read_narrowing(of: Reader) -> Narrowing:
     )
 
 
-def with_unset(selection: Selection, unset: Sequence[Grouping]) -> Selection:
+def with_unset(selection: ProfileSelection, unset: Sequence[Grouping]) -> ProfileSelection:
     """Return the selection that also allows profiles, or samples, without these labels.
 
     A label of which the selection allows some values keeps them.
@@ -169,21 +169,21 @@ def _allowing(labels: Labels, name: str) -> Labels:
     return tuple((allowed | {name: (*allowed.get(name, ()), "")}).items())
 
 
-def read_selection(of: StrictReader, project: int, now: datetime) -> Selection:
+def read_selection(of: StrictReader, project: int, now: datetime) -> ProfileSelection:
     """Read a selection of one service and type of the project with the pk `project`."""
     service, type_ = of.required(SERVICE), of.required(TYPE)
     start, end = read_range(of, now).bounds(now)
-    return _narrowed(Selection(project, service, type_, start, end), of)
+    return _narrowed(ProfileSelection(project, service, type_, start, end), of)
 
 
-def read_other_side(of: StrictReader, first: Selection, now: datetime) -> Selection:
+def read_other_side(of: StrictReader, first: ProfileSelection, now: datetime) -> ProfileSelection:
     """Read the second selection of a comparison: `first` with the parameters in `of` replaced."""
     range_of_first = TimeRange(first.end - first.start, first.end)
     start, end = read_range(of, now, range_of_first).bounds(now)
     return _narrowed(replace(first, start=start, end=end), of)
 
 
-def _narrowed(plain: Selection, of: StrictReader) -> Selection:
+def _narrowed(plain: ProfileSelection, of: StrictReader) -> ProfileSelection:
     narrowing = read_narrowing(of)
     own = with_unset(
         replace(

@@ -12,7 +12,7 @@ from endpoints.params import parameter
 from frontend.params.page_links import flame_url
 from frontend.params.page_params import PageParams
 from frontend.text.display_names import agent_name, type_name
-from profiles.query import DeadlinePassed, QueryContext, Selection, run_profiles
+from profiles.query import DeadlinePassed, ProfileSelection, QueryContext, run_profiles
 from projects.models import Project
 from projects.profile_types import INSTANTANEOUS, ProfileType
 from scheduler import user_captures
@@ -126,7 +126,7 @@ def _is_stored(
     context: QueryContext, project: Project, capture: UserCapture, claimed: datetime
 ) -> bool:
     """Return whether the profile of a claimed request is stored; False at the query's deadline."""
-    selection = Selection(
+    selection = ProfileSelection(
         project.pk,
         capture.service,
         ProfileType(capture.type),

@@ -53,7 +53,18 @@ from frontend.params.url_parameter import (
     url_parameters,
     without_display_parameters,
 )
-from profiles.query import Grouping, GroupKind, Metric, Order, Selection, Shape, View, ViewFilter
+from profiles.query import (
+    Grouping,
+    GroupKind,
+    Metric,
+    Order,
+    ProfileSelection,
+    SavedTree,
+    Selection,
+    Shape,
+    View,
+    ViewFilter,
+)
 from projects.profile_types import ProfileType
 
 LIST_VIEW = "list"  # without a graph
@@ -170,8 +181,17 @@ class PageParams:
         return bool(self.samples) or any(each.kind is GroupKind.SAMPLE for each in self.unset)
 
     def selection(self, project: int, service: str, of: ProfileType, now: datetime) -> Selection:
+        if self.snapshot:
+            end = self.end or now
+            return SavedTree(project, self.snapshot, service, of, end - self.span, end)
+        return self.profile_selection(project, service, of, now)
+
+    def profile_selection(
+        self, project: int, service: str, of: ProfileType, now: datetime
+    ) -> ProfileSelection:
+        """Return the selected profiles, on a page without saved trees."""
         end = self.end or now
-        selection = Selection(
+        selection = ProfileSelection(
             project=project,
             service=service,
             type=of,
@@ -183,7 +203,6 @@ class PageParams:
             weight=self.weight,
             weights=self.weights,
             profile=self.profile,
-            snapshot=self.snapshot,
             samples=self.samples,
         )
         return with_unset(selection, self.unset)

@@ -1,7 +1,7 @@
 """Comparison of two selections, node by node, with tests of significance."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import NamedTuple
 
@@ -20,9 +20,10 @@ from profiles.engine.stats.per_profile import MAX_CELLS, PerProfile
 from profiles.engine.stats.significance import MIN_PROFILES, REAL
 from profiles.engine.stats.spread import MeasuredSum, of_rows, of_variance
 from profiles.engine.stats.sum_of_squares import VarianceMerge
-from profiles.queries.cache import cache_sum, cached_sum
 from profiles.queries.context import QueryContext
-from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_query
+from profiles.queries.merge_query import ProfilesQuery, list_metrics
+from profiles.queries.plan import QueryPlan, ReadOptions, Trees, choose_metric, plan_query
+from profiles.queries.result_codec import encodable
 from profiles.queries.results import (
     CompareResult,
     FunctionChange,
@@ -31,12 +32,22 @@ from profiles.queries.results import (
     Untested,
     UntestedReason,
 )
-from profiles.queries.scan import Trees, add_profiles, explain_errors
-from profiles.queries.selection import FilterOption, Group, InvalidQuery, Selection, Shape, View
-from profiles.queries.tree import apply_view, highlighted, merge_trees
+from profiles.queries.scan import add_profiles, explain_errors
+from profiles.queries.selection import (
+    FilterOption,
+    Group,
+    InvalidQuery,
+    ProfileSelection,
+    SavedTree,
+    Selection,
+    Shape,
+    View,
+)
+from profiles.queries.tree_merge import TreeMerge
+from profiles.queries.views import apply_view, highlighted
 
 Sides = tuple[Selection, Selection]
-_Side = tuple[MeasuredSum, Coverage]
+_ProfileSides = tuple[ProfileSelection, ProfileSelection]
 
 
 def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -> CompareResult:
@@ -49,7 +60,7 @@ def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -
     if (a.project, a.service, a.type) != (b.project, b.service, b.type):
         raise InvalidQuery("Both sides of a comparison must have the same service and type.")
     with context.snapshot:
-        metrics = _common(a, metrics_of(context, a), metrics_of(context, b))
+        metrics = _common(a, list_metrics(context, a), list_metrics(context, b))
         metric = choose_metric(a, view, metrics)
         compared, coverages, untested = _compare(context, (a, b), metric, view)
     if view.root is not None:
@@ -72,6 +83,12 @@ def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -
     )
 
 
+@encodable
+class _Measured(NamedTuple):
+    sum: MeasuredSum
+    coverage: Coverage
+
+
 class _Compared(NamedTuple):
     trees: ComparedTrees
     coverages: tuple[Coverage, Coverage]
@@ -85,19 +102,21 @@ def _common(a: Selection, of_a: tuple[Metric, ...], of_b: tuple[Metric, ...]) ->
     selected side has only the type's default metric, as a side without profiles does.
     """
     both = tuple(metric for metric in of_a if metric in of_b)
-    nothing = (DEFAULT_METRICS[a.type.value],)  # `metrics_of` a side without profiles
+    nothing = (DEFAULT_METRICS[a.type.value],)  # of a side without profiles
     return both or (of_b if of_a == nothing else of_a)
 
 
 def _compare(context: QueryContext, sides: Sides, metric: Metric, view: View) -> _Compared:
     whole = replace(view, root=None)
-    if any(side.snapshot for side in sides):
-        return _compare_untested(context, sides, metric, whole, Untested(UntestedReason.SNAPSHOT))
-    if any(side.samples for side in sides):
+    a, b = sides
+    if isinstance(a, SavedTree) or isinstance(b, SavedTree):
+        why = Untested(UntestedReason.SNAPSHOT)
+        return _compare_untested(context, sides, metric, whole, why)
+    if a.samples or b.samples:
         why = Untested(UntestedReason.SAMPLE_LABELS)
         return _compare_untested(context, sides, metric, whole, why)
     try:
-        compared = _compare_tested(context, sides, metric, whole)
+        compared = _compare_tested(context, (a, b), metric, whole)
     except TooLarge as error:
         why = Untested(UntestedReason.TOO_MANY_VALUES, error.value, error.allowed)
         return _compare_untested(context, sides, metric, whole, why)
@@ -114,7 +133,9 @@ def _is_plain(view: View) -> bool:
     return not changes and not turned and view.focus is None
 
 
-def _compare_tested(context: QueryContext, sides: Sides, metric: Metric, view: View) -> _Compared:
+def _compare_tested(
+    context: QueryContext, sides: _ProfileSides, metric: Metric, view: View
+) -> _Compared:
     with explain_errors():
         if _is_plain(view):
             return _by_variance(context, sides, metric)
@@ -122,28 +143,43 @@ def _compare_tested(context: QueryContext, sides: Sides, metric: Metric, view: V
         return _by_profile(context, sides, metric, view)
 
 
-def _by_variance(context: QueryContext, sides: Sides, metric: Metric) -> _Compared:
-    plans = [plan_query(context, side, variance=True) for side in sides]
-    (first, coverage), (second, other) = (_measure(context, plan, metric) for plan in plans)
-    return _Compared(compare_trees(first, second, context.check), (coverage, other), None)
+@dataclass(frozen=True)
+class _VarianceMerge(ProfilesQuery[_Measured]):
+    """Sum of one side by function, with its variance."""
 
+    selection: ProfileSelection
+    view: View = field(default_factory=View)
 
-def _measure(context: QueryContext, plan: QueryPlan, metric: Metric) -> _Side:
-    """Sum one side with its variance; cache the result if the side is entirely in blocks."""
-    of = "variance", metric
-    measured: _Side | None = cached_sum(plan.result_key, of)
-    if measured is None:
-        merge = VarianceMerge(metric, settings.MAX_QUERY_NODES, plan.selection.type, context.check)
-        trees = Trees.FUNCTIONS
-        coverage = add_profiles(context, plan, metric, merge, in_order=True, trees=trees)
+    @property
+    def options(self) -> ReadOptions:
+        return ReadOptions(trees=Trees.FUNCTIONS, variance=True, in_order=True)
+
+    @property
+    def cache_key(self) -> str:
+        return "variance"
+
+    def accumulate(self, context: QueryContext, plan: QueryPlan, metric: Metric) -> _Measured:
+        most = settings.MAX_QUERY_NODES
+        merge = VarianceMerge(metric, most, self.selection.type, context.check)
+        coverage = add_profiles(context, plan, metric, merge)
         side = of_variance(merge.variance(), coverage.profiles, context.check)
-        measured = side, coverage
-        numbers, is_readable = 3 * len(side.tree.id), coverage.is_readable
-        cache_sum(plan.result_key, of, measured, numbers, is_readable=is_readable)
-    return measured
+        return _Measured(side, coverage)
+
+    def count_numbers(self, result: _Measured) -> int:
+        return 3 * len(result.sum.tree.id)
+
+    def is_readable(self, result: _Measured) -> bool:
+        return result.coverage.is_readable
 
 
-def _by_profile(context: QueryContext, sides: Sides, metric: Metric, view: View) -> _Compared:
+def _by_variance(context: QueryContext, sides: _ProfileSides, metric: Metric) -> _Compared:
+    a, b = (_VarianceMerge(side).sum(context, metric) for side in sides)
+    return _Compared(compare_trees(a.sum, b.sum, context.check), (a.coverage, b.coverage), None)
+
+
+def _by_profile(
+    context: QueryContext, sides: _ProfileSides, metric: Metric, view: View
+) -> _Compared:
     """Compare in a view that changes the nodes, from the values of every single profile.
 
     Sums of squares exist for the nodes of the plain view only. Raise TooLarge beyond MAX_CELLS.
@@ -166,17 +202,18 @@ def _by_profile(context: QueryContext, sides: Sides, metric: Metric, view: View)
 
 
 def _add_side(
-    context: QueryContext, side: Selection, metric: Metric, profiles: PerProfile
+    context: QueryContext, side: ProfileSelection, metric: Metric, profiles: PerProfile
 ) -> Coverage:
-    plan = plan_query(context, side, days=False)
-    return add_profiles(context, plan, metric, profiles, in_order=True)
+    plan = plan_query(context, side, ReadOptions(day_blocks=False, in_order=True))
+    return add_profiles(context, plan, metric, profiles)
 
 
 def _compare_untested(
     context: QueryContext, sides: Sides, metric: Metric, view: View, why: Untested
 ) -> _Compared:
+    whole = View(metric)
     (a, first), (b, second) = (
-        merge_trees(context, plan_query(context, side), metric, view.group) for side in sides
+        TreeMerge(side, whole, view.group).sum(context, metric) for side in sides
     )
 
     def compare(view: View) -> ComparedTrees:

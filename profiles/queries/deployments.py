@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.queries.context import QueryContext
-from profiles.queries.selection import Selection
+from profiles.queries.selection import ProfileSelection
 from projects.models import Deployment
 from projects.models.deployment import first_profile
 
@@ -33,7 +33,7 @@ def deployments_by_pk(context: QueryContext, pks: Iterable[int]) -> Mapping[int,
     return {pk: each for pk in pks if (each := by_pk[pk]) is not None}
 
 
-def matching_deployments(context: QueryContext, selection: Selection) -> NDArray[np.int64]:
+def matching_deployments(context: QueryContext, selection: ProfileSelection) -> NDArray[np.int64]:
     """Return Deployment.pk of the selection's service, zones and versions; empty ones mean any."""
     of = selection
 

@@ -1,29 +1,23 @@
 """Export of a view as a file for other programs: pprof, folded stacks, speedscope or CSV."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
-from django.conf import settings
 
-from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.reshape import summed_down
 from profiles.engine.calltree.split import with_tag_roots
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.coverage import Coverage, ScanStats
-from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.exports import csv_file, folded, speedscope
-from profiles.engine.metrics import DEFAULT_METRICS, Metric
+from profiles.engine.metrics import DEFAULT_METRICS
 from profiles.engine.pprof import encode
 from profiles.queries.context import QueryContext
-from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_query
+from profiles.queries.merge_query import list_metrics
 from profiles.queries.results import TopResult, TreeResult
-from profiles.queries.scan import add_profiles
-from profiles.queries.selection import Group, Grouping, InvalidQuery, Selection, View
-from profiles.queries.split import add_split, reads_labels, split_merge
-from profiles.queries.stored_results import stored_sum
-from profiles.queries.tree import apply_view, merge_trees, of_samples, run_top, run_tree
+from profiles.queries.selection import Group, InvalidQuery, Selection, View
+from profiles.queries.tree import run_top, run_tree
+from profiles.queries.tree_merge import MetricsMerge
+from profiles.queries.views import apply_view
 
 MAX_FRAMES = 20_000_000  # frames of all stacks of a file: some 100 MB and some seconds
 _ALL = 2**31  # nodes: a file is never folded
@@ -91,12 +85,11 @@ def _pprof(context: QueryContext, selection: Selection, view: View) -> ExportFil
     """
     type_ = selection.type.value
     with context.snapshot:
-        metrics = metrics_of(context, selection)
-        metric = choose_metric(selection, view, metrics)
+        metrics = list_metrics(context, selection)
         among = sorted(metrics, key=lambda each: (each == DEFAULT_METRICS[type_], each))
-        plan = plan_query(context, selection, by_labels=reads_labels(view.split))
-        merged, coverage = merge_metrics(context, plan, metric, among, view.group, view.split)
-    tree = apply_view(context, merged, view)
+        merged = MetricsMerge(selection, view, view.group, tuple(among)).run(context)
+    coverage = merged.sum.coverage
+    tree = apply_view(context, merged.sum.tree, view)
     _limit_frames(context, tree)
     if view.split is not None:
         tree = with_tag_roots(tree, view.split.label)
@@ -104,50 +97,12 @@ def _pprof(context: QueryContext, selection: Selection, view: View) -> ExportFil
         tree,
         time_ns=round(coverage.first.timestamp()) * 10**9 if coverage.first else 0,
         duration_ns=coverage.duration_ns,
-        default=metric.name,
+        default=merged.metric.name,
         period_type=encode.PERIOD_TYPES.get(type_),
         comments=[f"Profiles left out: {each.profiles}. {each.why}" for each in coverage.missing],
         check=context.check,
     )
     return ExportFile(data, coverage.left_out)
-
-
-def merge_metrics(
-    context: QueryContext,
-    plan: QueryPlan,
-    metric: Metric,
-    among: Sequence[Metric],
-    group: Group,
-    split: Grouping | None = None,
-) -> tuple[Tree, Coverage]:
-    """Merge as `merge_trees` does, with further metrics in the same tree.
-
-    From `among`, the tree has `metric` and each metric that exactly the same profiles have. If a
-    sum passes 64 bits or the tree has too many nodes, merge `metric` alone.
-    """
-    if plan.selection.snapshot:
-        return stored_sum(context, plan.selection, among, group, split)
-    stats = ScanStats(shared={*among})
-    try:
-        if split is None:
-            by_function = group is Group.FUNCTION and not plan.selection.samples
-            type_ = plan.selection.type
-            merge = Merge(among, by_function, settings.MAX_QUERY_NODES, type_, context.check)
-            coverage = add_profiles(context, plan, metric, merge, stats=stats)
-            tree = of_samples(context, merge.tree(), plan.selection, group)
-        else:
-            parted = split_merge(context, plan.selection, split, among, group)
-            coverage = add_split(context, plan, metric, split, parted, stats)
-            tree = parted.tree()
-    except (BadProfile, TooLarge):
-        # The limit may have been passed by the other metrics alone.
-        return merge_trees(context, plan, metric, group, split)
-    shared = [k for k, each in enumerate(among) if each == metric or each in stats.shared]
-    labelled = tree.labelled
-    if labelled:
-        labelled = replace(labelled, values=labelled.values[shared])
-    metrics = tuple(among[k] for k in shared)
-    return replace(tree, metrics=metrics, self=tree.self[shared], labelled=labelled), coverage
 
 
 def _limit_frames(context: QueryContext, tree: Tree) -> None:

@@ -7,6 +7,7 @@ CPU time to build them than the database takes to execute them. Their texts cont
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from enum import Enum
 from typing import Any, NamedTuple
 
 import orjson
@@ -22,8 +23,7 @@ from profiles.engine.timestamps import micros
 from profiles.models import Blob, Block, Profile, Resolution
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import matching_deployments
-from profiles.queries.selection import MetricNotFound, Selection, View
-from profiles.queries.stored_results import stored_metrics
+from profiles.queries.selection import MetricNotFound, ProfileSelection, Selection, View
 from profiles.storage.blob_store import BlockLocation
 
 LONGEST = timedelta(days=1)  # greatest time range of a block
@@ -76,11 +76,35 @@ class BlockRow(NamedTuple):
     metrics: Sequence[tuple[str, str, int]]  # name, unit, number of profiles that have it
 
 
+class Trees(Enum):
+    """Part of a head row's call tree that a scan reads."""
+
+    NONE = "none"
+    WHOLE = "whole"
+    FUNCTIONS = "functions"  # for sums by function; another thread unpacks it ahead of use
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """Data that a query needs of the profiles that it reads."""
+
+    trees: Trees = Trees.WHOLE
+    # Without it, there are hour blocks only: day blocks have sums, no single profiles.
+    day_blocks: bool = True
+    variance: bool = False  # day blocks have sums of squares
+    by_labels: bool = False  # day blocks have sums by label
+    cuts: tuple[datetime, ...] = ()  # ascending; no input lies across one of these times
+    # Inputs in order of time, for floating-point sums, whose last bits depend on it; otherwise in
+    # the order that is read fastest.
+    in_order: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
     """Head rows and blocks that a query reads, inside the snapshot that planned it."""
 
-    selection: Selection
+    selection: ProfileSelection
+    options: ReadOptions
     filter: RowFilter
     has_head: bool
     head: QuerySet[Profile]  # empty, without a statement, if `has_head` is False
@@ -88,37 +112,26 @@ class QueryPlan:
     result_key: tuple[Hashable, ...] | None  # of sums over the plan; None if these may change
 
 
+_DEFAULT_OPTIONS = ReadOptions()
+
+
 def plan_query(
-    context: QueryContext,
-    selection: Selection,
-    *,
-    days: bool = True,
-    variance: bool = False,
-    by_labels: bool = False,
-    cuts: Sequence[datetime] = (),
+    context: QueryContext, selection: ProfileSelection, options: ReadOptions = _DEFAULT_OPTIONS
 ) -> QueryPlan:
     """Plan the reads of a selection; call this and read all inputs inside one snapshot.
 
-    Together the head rows and blocks have each profile once. Without `days`, there are hour blocks
-    only: day blocks have sums, no single profiles. A day block without sums of squares (if
-    `variance`), without sums by label (if `by_labels`, or if the selection has labels) or across
-    one of the times `cuts` is replaced by its hour blocks. Sums over a range that is closed and
-    entirely in blocks do not change: compaction and retention replace blocks by others. The plan of
-    a snapshot reads nothing.
+    Together the head rows and blocks have each profile once. A day block that lacks what the
+    options need, or sums by label if the selection has labels, or that lies across a cut, is
+    replaced by its hour blocks. Sums over a range that is closed and entirely in blocks do not
+    change: compaction and retention replace blocks by others.
     """
-    _require_own(context, selection)
-    context.record.note_selection(
-        selection.service, selection.type.value, selection.start, selection.end
-    )
-    if selection.snapshot:
-        nothing = RowFilter(micros(selection.start), micros(selection.end), None, (), None, "")
-        return QueryPlan(selection, nothing, False, Profile.objects.none(), [], None)
+    begin_selection(context, selection)
     has_head = bool(_newest_totals(context, selection))
-    by_labels = by_labels or bool(selection.labels)
-    blocks = _block_rows(context, selection, days, variance, by_labels, cuts)
+    blocks = _block_rows(context, selection, options)
     is_fixed = not has_head and selection.end <= timezone.now() - CLOSED
     return QueryPlan(
         selection=selection,
+        options=options,
         filter=row_filter(context, selection),
         has_head=has_head,
         head=_head_rows(selection) if has_head else Profile.objects.none(),
@@ -127,20 +140,26 @@ def plan_query(
     )
 
 
-def _require_own(context: QueryContext, selection: Selection) -> None:
+def begin_selection(context: QueryContext, selection: Selection) -> None:
+    """Note what the query reads. Raise ValueError for another project than the context's."""
+    require_own(context, selection)
+    context.record.note_selection(
+        selection.service, selection.type.value, selection.start, selection.end
+    )
+
+
+def require_own(context: QueryContext, selection: Selection) -> None:
     """Raise ValueError for a selection of another project than the context's."""
     if selection.project != context.project:
         raise ValueError("The selection is of another project than the query's context.")
 
 
-def metrics_of(context: QueryContext, selection: Selection) -> tuple[Metric, ...]:
+def profile_metrics(context: QueryContext, selection: ProfileSelection) -> tuple[Metric, ...]:
     """Return the metrics of the selection's newest profiles, the default one to show first.
 
     Without profiles, return the type's default metric alone.
     """
-    _require_own(context, selection)
-    if selection.snapshot:
-        return stored_metrics(context, selection)
+    require_own(context, selection)
     metrics: dict[Metric, None] = {}
     type_ = selection.type.value
     for totals in _newest_totals(context, selection):
@@ -177,7 +196,7 @@ def choose_metric(selection: Selection, view: View, metrics: tuple[Metric, ...])
     raise MetricNotFound(f"No metric {view.metric.name} in these profiles. Available: {names}.")
 
 
-def _newest_totals(context: QueryContext, selection: Selection) -> list[Totals]:
+def _newest_totals(context: QueryContext, selection: ProfileSelection) -> list[Totals]:
     """Return Profile.totals of the selection's newest head rows; empty without rows."""
     of = selection
     values = (of.project, of.service, of.type.value, of.start, of.end, NEWEST_ROWS)
@@ -195,7 +214,7 @@ def _newest_totals(context: QueryContext, selection: Selection) -> list[Totals]:
     return context.snapshot.once(("newest totals", selection), load_narrowed)
 
 
-def _head_rows(selection: Selection) -> QuerySet[Profile]:
+def _head_rows(selection: ProfileSelection) -> QuerySet[Profile]:
     """Return the head rows of the selection, ignoring `weight`, its top n %."""
     rows = Profile.objects.filter(
         project=selection.project,
@@ -222,7 +241,7 @@ def _head_rows(selection: Selection) -> QuerySet[Profile]:
     return rows
 
 
-def row_filter(context: QueryContext, selection: Selection) -> RowFilter:
+def row_filter(context: QueryContext, selection: ProfileSelection) -> RowFilter:
     """Return the filter for profiles in blocks; an empty service means all services."""
     narrowed = selection.zones or selection.versions
     deployments = matching_deployments(context, selection) if narrowed else None
@@ -249,22 +268,20 @@ def read_block_rows(blocks: QuerySet[Block]) -> Iterator[BlockRow]:
 
 def _block_rows(
     context: QueryContext,
-    selection: Selection,
-    days: bool,
-    variance: bool,
-    by_labels: bool,
-    cuts: Sequence[datetime],
+    selection: ProfileSelection,
+    options: ReadOptions,
 ) -> list[BlockRow]:
     single = selection.weight is not None or selection.weights or selection.profile
-    if not days or single:
+    if not options.day_blocks or single:
         return _blocks(context, selection, _HOURS)
     rows = _largest_blocks(context, selection)
+    by_labels = options.by_labels or bool(selection.labels)
 
     def is_usable(row: BlockRow) -> bool:
         return (
             (row.by_labels or not by_labels)
-            and (row.has_variance or not variance)
-            and not any(row.start < cut < row.end for cut in cuts)
+            and (row.has_variance or not options.variance)
+            and not any(row.start < cut < row.end for cut in options.cuts)
         )
 
     finer = {row.pk for row in rows if row.is_day and not is_usable(row)}
@@ -275,14 +292,14 @@ def _block_rows(
     return _in_order([*(row for row in rows if row.pk not in finer), *hours])
 
 
-def _largest_blocks(context: QueryContext, selection: Selection) -> list[BlockRow]:
+def _largest_blocks(context: QueryContext, selection: ProfileSelection) -> list[BlockRow]:
     """Return the day blocks inside the range, and hour blocks outside of these."""
     bounds = (selection.start, selection.end)
     return _blocks(context, selection, _LARGEST, *bounds, *bounds)
 
 
 def _blocks(
-    context: QueryContext, selection: Selection, condition: str, *parameters: int | datetime
+    context: QueryContext, selection: ProfileSelection, condition: str, *parameters: int | datetime
 ) -> list[BlockRow]:
     """Return the blocks that overlap the range and meet a further condition, in order of time."""
     of = selection

@@ -136,7 +136,9 @@ def _common_fields(context: QueryContext, result: TreeResult | FocusResult) -> d
 
 
 def _selection_fields(
-    context: QueryContext, result: TreeResult | FocusResult | CompareResult, selection: Selection
+    context: QueryContext,
+    result: TreeResult | FocusResult | CompareResult,
+    selection: Selection,
 ) -> dict[str, Any]:
     return {
         "v": VERSION,

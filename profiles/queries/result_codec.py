@@ -1,8 +1,8 @@
 """Bytes of query results, for a result cache that several processes share.
 
 The bytes are the length of a header, the header in JSON, which describes the value, and the aligned
-buffers of its arrays and strings, all in one zstd frame. Only scalars, containers, arrays and the
-classes listed here can be encoded; decoding creates nothing else.
+buffers of its arrays and strings, all in one zstd frame. Only scalars, containers, arrays and
+`encodable` classes can be encoded; decoding creates nothing else.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import orjson
@@ -24,57 +24,44 @@ from profiles.engine.encoding.compression import DAMAGE, compress, decompress
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.spread import MeasuredSum, Spread
 from profiles.engine.string_table import StringTable
-from profiles.queries.results import (
-    CompareResult,
-    FocusResult,
-    FunctionChange,
-    FunctionRow,
-    GroupSums,
-    Intervals,
-    SeriesSums,
-    TimeSpan,
-    TopResult,
-    TotalChange,
-    TreeResult,
-    Untested,
-    UntestedReason,
-)
-from profiles.queries.selection import (
-    FilterOption,
-    Group,
-    Grouping,
-    GroupKind,
-    Order,
-    Selection,
-    Shape,
-    View,
-    ViewFilter,
-)
 from projects.profile_types import ProfileType
 
-VERSION = 5  # of the format; part of the keys of shared caches
+T = TypeVar("T")
+
+VERSION = 6  # of the format; part of the keys of shared caches
 _ALIGNMENT = 8  # bytes: of each buffer, and the size of the header's length
-_CLASSES = {
+_CLASSES: dict[str, type[Any]] = {
     each.__name__: each
     for each in (
         *(Tree, Frames, LabelledSelf, Label, Metric, TreeFunctions, Spread, MeasuredSum),
-        *(Coverage, Missing, ScanStats, SeriesSums, GroupSums, TimeSpan, Peek, Neighbour),
-        *(TreeResult, TopResult, FocusResult, CompareResult, Intervals, Untested),
-        *(Selection, View, ViewFilter, Grouping, FunctionRow, FunctionChange, TotalChange),
+        *(Coverage, Missing, ScanStats, Peek, Neighbour),
     )
 }
-_ENUMS = {
-    each.__name__: each
-    for each in (
-        *(Reason, UntestedReason, FilterOption, Group, GroupKind, Order, Shape, ProfileType),
-    )
-}
-_ROWS = {"FunctionRow": FunctionRow, "FunctionChange": FunctionChange}  # of scalars only
+_ENUMS: dict[str, type[Enum]] = {each.__name__: each for each in (Reason, ProfileType)}
+_ROWS: dict[str, type[Any]] = {}  # of scalars only, whose collections are stored as columns
 _DTYPES = {"<i8", "<i4", "<u8", "<f8", "|u1", "|b1"}
 
 
 class UnknownFormat(Exception):
     """Value that cannot be encoded, or bytes that are not an encoded value of this version."""
+
+
+def encodable(kind: type[T]) -> type[T]:
+    """Decorate a dataclass, named tuple or enum whose instances can be encoded.
+
+    Every process that reads the shared cache must have imported the class's module.
+    """
+    if issubclass(kind, Enum):
+        _ENUMS[kind.__name__] = kind
+    else:
+        _CLASSES[kind.__name__] = kind
+    return kind
+
+
+def encodable_row(kind: type[T]) -> type[T]:
+    """Decorate a class as `encodable` does, with fields of scalars only; there may be many."""
+    _ROWS[kind.__name__] = kind
+    return encodable(kind)
 
 
 def encode(value: object) -> bytes:

@@ -13,12 +13,14 @@ from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.encoding.preorder_columns import depths
 from profiles.engine.metrics import Metric
-from profiles.queries.selection import Grouping, Selection, View
+from profiles.queries.result_codec import encodable, encodable_row
+from profiles.queries.selection import Grouping, ProfileSelection, Selection, View
 from projects.profile_types import ProfileType
 
 _LARGE = 200  # a function's total is large from this part of all values: half a percent
 
 
+@encodable
 @dataclass(frozen=True, slots=True)
 class TreeResult:
     """Call tree of a view, summed over the matching profiles."""
@@ -44,6 +46,7 @@ class TreeResult:
         return int(self.tree.self.sum()) + sum(total for _, total in self.folded.values())
 
 
+@encodable_row
 @dataclass(frozen=True, slots=True)
 class FunctionRow:
     """Function in a list, with sums over the matching profiles."""
@@ -55,6 +58,7 @@ class FunctionRow:
     count: int  # distinct stacks that reach it
 
 
+@encodable
 @dataclass(frozen=True, slots=True)
 class TopResult:
     """List of the functions of a view."""
@@ -75,6 +79,7 @@ class TopResult:
         return [row for row in self.rows if row.self or row.total >= large]
 
 
+@encodable
 @dataclass(frozen=True, slots=True)
 class FocusResult:
     """Callers and callees of one function, summed over its call sites.
@@ -130,6 +135,7 @@ class LinesResult:
     drawn_total: int  # Σ of all functions, after the view's filters
 
 
+@encodable
 @dataclass(frozen=True, slots=True)
 class Intervals:
     """Confidence intervals of differences of per-profile mean totals; each array is [N].
@@ -142,6 +148,7 @@ class Intervals:
     q: NDArray[np.float64]  # false discovery rate over all tested nodes
 
 
+@encodable_row
 class FunctionChange(NamedTuple):
     """Function on both sides, with sums over the profiles and an interval as in Intervals.
 
@@ -160,6 +167,7 @@ class FunctionChange(NamedTuple):
     real: bool  # significant: q is at most profiles.engine.stats.significance.REAL
 
 
+@encodable
 @dataclass(frozen=True, slots=True)
 class TotalChange:
     """Totals of all nodes of both sides, with an interval and names as in FunctionChange."""
@@ -172,6 +180,7 @@ class TotalChange:
     real: bool
 
 
+@encodable
 class UntestedReason(StrEnum):
     SNAPSHOT = "snapshot"
     SAMPLE_LABELS = "sample_labels"
@@ -179,6 +188,7 @@ class UntestedReason(StrEnum):
     FEW_PROFILES = "few_profiles"
 
 
+@encodable
 @dataclass(frozen=True, slots=True)
 class Untested:
     """Reason for which a comparison has no tests of significance, and so no intervals.
@@ -210,6 +220,7 @@ class Untested:
                 )
 
 
+@encodable
 @dataclass(frozen=True, slots=True)
 class CompareResult:
     """Comparison of two selections of one project, service and type.
@@ -261,6 +272,7 @@ class VersionSpan:
     profiles: int
 
 
+@encodable
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
     """Profiles between two times."""
@@ -270,6 +282,7 @@ class TimeSpan:
     profiles: int
 
 
+@encodable
 @dataclass(frozen=True, slots=True)
 class SeriesSums:
     """Sums of a history by time step, before its view."""
@@ -289,7 +302,7 @@ class SeriesSums:
 class HistoryResult:
     """Costs of functions by time step, with the versions that ran in the range."""
 
-    selection: Selection
+    selection: ProfileSelection
     view: View
     metric: Metric
     metrics: tuple[Metric, ...]
@@ -300,6 +313,7 @@ class HistoryResult:
     versions: tuple[VersionSpan, ...]  # in order of first profile
 
 
+@encodable
 @dataclass(frozen=True, slots=True)
 class GroupSums:
     """Sums by group and time step, before groups are named; X cells with a value."""
@@ -330,7 +344,7 @@ class GroupSeries:
 class SeriesResult:
     """Sums of a metric by time step, for each value of a label."""
 
-    selection: Selection
+    selection: ProfileSelection
     view: View
     group_by: Grouping | None
     metric: Metric
@@ -347,7 +361,7 @@ class SeriesResult:
 class HeatMapResult:
     """Number of profiles by time and weight."""
 
-    selection: Selection
+    selection: ProfileSelection
     metric: Metric
     coverage: Coverage
     starts: tuple[datetime, ...]  # [T], equal steps
@@ -441,7 +455,7 @@ class StripStep:
 class StripResult:
     """Profiles over time, in equal steps without gaps from the selection's start."""
 
-    selection: Selection
+    selection: ProfileSelection
     step_seconds: float
     metric: Metric
     coverage: Coverage
@@ -466,7 +480,7 @@ class ProfileRow:
 class ProfileValuesResult:
     """Time and value of P profiles, grouped by the values of labels; each array is int64 [P]."""
 
-    selection: Selection
+    selection: ProfileSelection
     metric: Metric
     coverage: Coverage  # reports unreadable profiles only
     time: NDArray[np.int64]  # µs since 1970
@@ -486,7 +500,7 @@ class StoredTimes(NamedTuple):
 class ProfilesResult:
     """Page of a list of profiles."""
 
-    selection: Selection
+    selection: ProfileSelection
     coverage: Coverage  # of all pages
     rows: tuple[ProfileRow, ...]
     next_page: str | None  # parameter `page` of the next page; None on the last one

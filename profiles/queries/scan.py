@@ -13,7 +13,6 @@ from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import Enum
 from functools import partial
 from itertools import chain, groupby, islice
 from typing import Any, NamedTuple, TypeAlias
@@ -36,7 +35,8 @@ from profiles.engine.timestamps import micros
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.heaviest import heaviest
-from profiles.queries.plan import QueryPlan
+from profiles.queries.plan import QueryPlan, Trees
+from profiles.queries.saved_tree_input import SavedTreeInput, SavedTreePlan
 from profiles.queries.scan_input import (
     ANY,
     Accumulator,
@@ -44,7 +44,7 @@ from profiles.queries.scan_input import (
     Dimension,
     HourInput,
     ProfileLabel,
-    ScanInput,
+    ProfilesInput,
     block_inputs,
 )
 from profiles.queries.selection import InvalidQuery
@@ -57,38 +57,31 @@ _HEAD_FIELDS = (
     *("time", "pk"),
 )
 Unpacked = list[Numbers | BadTree | None]
+Plan: TypeAlias = QueryPlan | SavedTreePlan
 RowQuery: TypeAlias = "QuerySet[Any, tuple[Any, ...]]"
 RowStream = Generator[tuple[Any, ...], None, None]
 
 
-class Trees(Enum):
-    """Part of a head row's call tree that a scan reads."""
-
-    NONE = "no tree"
-    WHOLE = "all of each"
-    FUNCTIONS = "what sums by function need, unpacked before they do"
-
-
 def add_profiles(
     context: QueryContext,
-    plan: QueryPlan,
+    plan: Plan,
     metric: Metric,
     accumulator: Accumulator,
-    *,
-    in_order: bool = False,
-    trees: Trees = Trees.WHOLE,
     stats: ScanStats | None = None,
 ) -> Coverage:
     """Add all planned profiles that have the metric to the accumulator; return their coverage.
 
     Profiles that cannot be read are left out and listed in the coverage. `stats` counts the
-    profiles; the other options are those of `scan`. Raise BadProfile if a sum passes 64 bits, and
-    TooLarge if the accumulator passes its limit.
+    profiles. Raise BadProfile if a sum passes 64 bits, and TooLarge if the accumulator passes its
+    limit.
     """
     stats = stats or ScanStats()
-    with scan(context, plan, metric, in_order=in_order, trees=trees) as inputs:
-        for each in inputs:
-            each.add_to(accumulator, stats)
+    if isinstance(plan, SavedTreePlan):
+        SavedTreeInput(context, plan.row, metric).add_to(accumulator, stats)
+    else:
+        with scan(context, plan, metric) as inputs:
+            for each in inputs:
+                each.add_to(accumulator, stats)
     coverage = stats.coverage()
     context.record.profiles += coverage.profiles
     require_64_bits(coverage.total)
@@ -100,33 +93,28 @@ def scan(
     context: QueryContext,
     plan: QueryPlan,
     metric: Metric,
-    *,
-    cuts: Sequence[datetime] = (),
-    in_order: bool = False,
-    trees: Trees = Trees.WHOLE,
-) -> Generator[Iterator[ScanInput], None, None]:
+    trees: Trees | None = None,
+) -> Generator[Iterator[ProfilesInput], None, None]:
     """Open a scan of all planned profiles that have the metric.
 
-    No input lies across one of the times `cuts`, which are ascending. Inputs come `in_order` where
-    floating-point sums are made of them, whose last bits depend on it; otherwise in the order that
-    is read fastest. With `Trees.NONE`, inputs of the head provide `dimension` only. Iteration
-    raises DeadlinePassed between inputs.
+    `trees` replaces that of the plan's options. With `Trees.NONE`, inputs of the head provide
+    `dimension` only. Iteration raises DeadlinePassed between inputs.
     """
-    rows, blocks = open_plan(context, plan, metric, cuts)
+    rows, blocks = open_plan(context, plan, metric)
     if not plan.has_head:
         yield _checked(context, blocks)
         return
-    type_ = plan.selection.type.value
-    with closing(_head_inputs(rows, type_, metric, cuts, trees)) as head:
-        inputs = chain[ScanInput](head, blocks) if in_order else _blocks_first(blocks, head)
-        yield _checked(context, inputs)
+    options, type_ = plan.options, plan.selection.type.value
+    with closing(_head_inputs(rows, type_, metric, options.cuts, trees or options.trees)) as head:
+        in_order = chain[ProfilesInput](head, blocks)
+        yield _checked(context, in_order if options.in_order else _blocks_first(blocks, head))
 
 
 def open_plan(
-    context: QueryContext, plan: QueryPlan, metric: Metric = ANY, cuts: Sequence[datetime] = ()
+    context: QueryContext, plan: QueryPlan, metric: Metric = ANY
 ) -> tuple[QuerySet[Profile], Iterator[BlockInput]]:
     """Return a plan's head rows and block inputs, both narrowed to the selection's top n %."""
-    blocks = block_inputs(context, plan.filter, plan.blocks, metric, cuts)
+    blocks = block_inputs(context, plan.filter, plan.blocks, metric, plan.options.cuts)
     if plan.selection.weight is None:
         return plan.head, blocks
     hours = [each for each in blocks if isinstance(each, HourInput)]
@@ -160,7 +148,9 @@ def explain_errors(
         raise InvalidQuery(f"These profiles cannot be merged: {error}") from error
 
 
-def _blocks_first(blocks: Iterator[ScanInput], head: Iterator[ScanInput]) -> Iterator[ScanInput]:
+def _blocks_first(
+    blocks: Iterator[ProfilesInput], head: Iterator[ProfilesInput]
+) -> Iterator[ProfilesInput]:
     """Yield the blocks before the head rows, but start to read the head first.
 
     Other threads unpack the first head rows while the blocks are added. The sum then contains
@@ -172,7 +162,7 @@ def _blocks_first(blocks: Iterator[ScanInput], head: Iterator[ScanInput]) -> Ite
     yield from head
 
 
-def _checked(context: QueryContext, inputs: Iterator[ScanInput]) -> Iterator[ScanInput]:
+def _checked(context: QueryContext, inputs: Iterator[ProfilesInput]) -> Iterator[ProfilesInput]:
     for each in inputs:
         context.check()
         yield each
@@ -231,13 +221,13 @@ class HeadInput:
         columns = [(micros(row.time), *row[1:5]) for row in self.rows]
         return Dimension(*np.array(columns, np.int64).reshape(-1, 5).T)
 
-    def by_value(self, label: ProfileLabel) -> Sequence[tuple[str, ScanInput]]:
+    def by_value(self, label: ProfileLabel) -> Sequence[tuple[str, ProfilesInput]]:
         unpacked = self.unpacked.result() if self.unpacked else [None] * len(self.rows)
         groups: dict[str, list[tuple[HeadRow, Numbers | BadTree | None]]] = {}
         for row, numbers in zip(self.rows, unpacked, strict=True):
             value = label.value_of(row.deployment, row.labels)
             groups.setdefault(value, []).append((row, numbers))
-        found: list[tuple[str, ScanInput]] = [
+        found: list[tuple[str, ProfilesInput]] = [
             (
                 value,
                 replace(

@@ -70,11 +70,7 @@ class ProfileLabel(Protocol):
 
 
 class ScanInput(Protocol):
-    """Profiles that have the metric, stored together, between two cuts; possibly none."""
-
-    @property
-    def start(self) -> datetime:
-        """Return a time between the same two cuts that is not after the earliest profile."""
+    """Profiles that have the metric, possibly none, whose values can be added to a sum."""
 
     def add_to(self, accumulator: Accumulator, stats: ScanStats) -> None:
         """Add the input's profiles to the accumulator, and count them in `stats`.
@@ -83,10 +79,18 @@ class ScanInput(Protocol):
         bits, and TooLarge if it passes the accumulator's limit.
         """
 
+
+class ProfilesInput(ScanInput, Protocol):
+    """Single profiles, stored together, between two cuts."""
+
+    @property
+    def start(self) -> datetime:
+        """Return a time between the same two cuts that is not after the earliest profile."""
+
     def dimension(self, stats: ScanStats) -> Dimension:
         """Return the columns of the input's profiles, and count them as `add_to` does."""
 
-    def by_value(self, label: ProfileLabel) -> "Sequence[tuple[str, ScanInput]]":
+    def by_value(self, label: ProfileLabel) -> "Sequence[tuple[str, ProfilesInput]]":
         """Divide the input into one for each value that the label has in it.
 
         An unreadable input stays whole, under any value.
@@ -189,7 +193,7 @@ class BlockInput:
             total=profiles.totals[profiles.metrics.index(self.metric)][mask],
         )
 
-    def by_value(self, label: ProfileLabel) -> Sequence[tuple[str, ScanInput]]:
+    def by_value(self, label: ProfileLabel) -> Sequence[tuple[str, ProfilesInput]]:
         try:
             profiles, matching = self.opened.profiles, self.matching
         except UNREADABLE:

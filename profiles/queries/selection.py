@@ -1,10 +1,12 @@
-"""Selection (which profiles) and View (how to show them)."""
+"""Selection (what a query reads) and View (how to show it)."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import ClassVar, TypeAlias
 
 from profiles.engine.metrics import Metric
+from profiles.queries.result_codec import encodable
 from projects.profile_types import ProfileType
 
 
@@ -16,6 +18,7 @@ class MetricNotFound(InvalidQuery):
     """Metric of the view that the selected profiles do not have."""
 
 
+@encodable
 class FilterOption(StrEnum):
     """Effect of a filter on matching frames; the values appear in URLs."""
 
@@ -26,11 +29,13 @@ class FilterOption(StrEnum):
     HIGHLIGHT = "highlight"
 
 
+@encodable
 class Group(StrEnum):
     FUNCTION = "function"
     LINE = "line"
 
 
+@encodable
 class Shape(StrEnum):
     """Direction of a call tree; the values are those of the URL parameter `view`."""
 
@@ -38,6 +43,7 @@ class Shape(StrEnum):
     BOTTOM_UP = "bottomup"  # roots are the functions with self values, callers are below them
 
 
+@encodable
 class Order(StrEnum):
     WEIGHT = "weight"
     NAME = "name"
@@ -50,8 +56,9 @@ class ProfileOrder(StrEnum):
     HEAVIEST = "heaviest"
 
 
+@encodable
 @dataclass(frozen=True, slots=True)
-class Selection:
+class ProfileSelection:
     """Filter for profiles of one project, service and type with start <= time < end."""
 
     project: int  # projects.models.Project.pk
@@ -69,10 +76,29 @@ class Selection:
     # (name, allowed values) of sample labels: only these samples of the profiles count, with ""
     # also those without the label
     samples: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    # ResultSnapshot.snapshot_id: its stored tree instead of profiles; nothing else applies then
-    snapshot: str = ""
 
 
+@encodable
+@dataclass(frozen=True, slots=True)
+class SavedTree:
+    """Stored result of a query, which may have outlived its profiles.
+
+    Everything but `project` and `id` describes it; a query reads the whole tree.
+    """
+
+    project: int  # projects.models.Project.pk
+    id: str  # ResultSnapshot.snapshot_id
+    service: str  # under which it is shown
+    type: ProfileType
+    start: datetime
+    end: datetime
+    samples: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = ()  # all samples count
+
+
+Selection: TypeAlias = ProfileSelection | SavedTree
+
+
+@encodable
 class GroupKind(StrEnum):
     """Label to group by; the values are those of the URL parameters that select one value."""
 
@@ -82,6 +108,7 @@ class GroupKind(StrEnum):
     SAMPLE = "sample"  # label of samples
 
 
+@encodable
 @dataclass(frozen=True, slots=True)
 class Grouping:
     """Label by whose values a query groups; `name` is that of a profile or sample label."""
@@ -100,6 +127,7 @@ class Grouping:
         return self.name or str(self.kind)
 
 
+@encodable
 @dataclass(frozen=True, slots=True)
 class ViewFilter:
     """Filter of a view on the frames that `value` matches by function or file."""
@@ -108,6 +136,7 @@ class ViewFilter:
     value: str  # a substring, or a regular expression between slashes
 
 
+@encodable
 @dataclass(frozen=True, slots=True)
 class View:
     """Metric, filters and shape in which the selected profiles are shown."""

@@ -15,11 +15,12 @@ from profiles.engine.calltree.top import function_cost, top
 from profiles.engine.calltree.tree import Frames, Tree
 from profiles.engine.metrics import Metric
 from profiles.queries.context import QueryContext
-from profiles.queries.plan import choose_metric, metrics_of, plan_query
 from profiles.queries.results import FunctionRow
 from profiles.queries.scan import explain_errors, require_64_bits
-from profiles.queries.selection import Group, MetricNotFound, Selection, View
-from profiles.queries.tree import explain_view_errors, function_row, merge_trees
+from profiles.queries.selection import MetricNotFound, ProfileSelection, View
+from profiles.queries.tree import function_row
+from profiles.queries.tree_merge import TreeMerge
+from profiles.queries.views import explain_view_errors
 
 
 class FoldedTree(NamedTuple):
@@ -83,7 +84,7 @@ class ServicesTree:
 
 
 def run_services_tree(
-    context: QueryContext, selections: Iterable[Selection], metric: Metric
+    context: QueryContext, selections: Iterable[ProfileSelection], metric: Metric
 ) -> ServicesTree:
     """Merge the matching profiles of all selections that have the metric.
 
@@ -96,11 +97,9 @@ def run_services_tree(
         for selection in selections:
             context.check()
             try:
-                own = choose_metric(selection, view, metrics_of(context, selection))
+                tree, coverage = TreeMerge(selection, view).run(context).sum
             except MetricNotFound:
                 continue
-            plan = plan_query(context, selection)
-            tree, coverage = merge_trees(context, plan, own, Group.FUNCTION)
             total += coverage.total
             with explain_errors():
                 require_64_bits(total)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from frontend.params.restrictions import PAGES_OF_PROFILES, RESTRICTIONS, reason_of, restriction_of
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
-from profiles.query import QueryContext, Selection, View, take_snapshot
+from profiles.query import ProfileSelection, QueryContext, View, save_tree
 from profiles.storage.insert import insert
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
@@ -202,10 +202,10 @@ def test_a_snapshot_goes_through_pages_that_need_profiles(
     signed_in: Client, project: Project, alice: User
 ) -> None:
     now = timezone.now()
-    selection = Selection(project.pk, "checkout", ProfileType.CPU, now - timedelta(hours=1), now)
-    taken = take_snapshot(
-        QueryContext(project.pk), selection, View(), title="Noon", query="", by=alice
+    selection = ProfileSelection(
+        project.pk, "checkout", ProfileType.CPU, now - timedelta(hours=1), now
     )
+    taken = save_tree(QueryContext(project.pk), selection, View(), title="Noon", query="", by=alice)
     pairs = [("snapshot", taken.id), ("zone", "us-east1-c")]
     html = html_of(signed_in.get(f"/p/acme-shop/flame?{urlencode(pairs)}"))
     assert left_out(html) == {"zone": "A snapshot cannot be restricted."}

@@ -32,7 +32,7 @@ from profiles.queries.results import (
     Untested,
     UntestedReason,
 )
-from profiles.queries.selection import FilterOption, Selection, View, ViewFilter
+from profiles.queries.selection import FilterOption, ProfileSelection, View, ViewFilter
 from projects.profile_types import ProfileType
 from tests.attacks.attackers import hostile_profiles as hostile
 from tests.ingest.pprof import field
@@ -156,7 +156,7 @@ def results() -> tuple[bytes, ...]:
 
 def _results() -> Sequence[object]:
     tree, cpu = trees()[0], Metric("cpu", "nanoseconds")
-    selection = Selection(
+    selection = ProfileSelection(
         7,
         "shop",
         ProfileType.CPU,

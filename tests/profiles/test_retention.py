@@ -8,7 +8,7 @@ from django.utils import timezone
 from profiles import retention
 from profiles.compaction.compactor import Compactor
 from profiles.models import Block, Profile, Resolution
-from profiles.query import Selection, View, run_profiles, run_tree
+from profiles.query import ProfileSelection, View, run_profiles, run_tree
 from projects.models import Agent, Deployment, Project, Quota
 from projects.profile_types import ProfileType
 from tests.profiles import rows
@@ -29,8 +29,8 @@ def left(project: Project) -> set[str]:
     return {
         row.name_id
         for row in run_profiles(
-            query_context(Selection(project.pk, "shop", CPU, *ever)),
-            Selection(project.pk, "shop", CPU, *ever),
+            query_context(ProfileSelection(project.pk, "shop", CPU, *ever)),
+            ProfileSelection(project.pk, "shop", CPU, *ever),
         ).rows
     }
 
@@ -90,7 +90,7 @@ def test_at_the_edge_a_day_gives_way_to_its_hours_and_those_are_cut(
     retention.retain(project.pk, at(7))
     assert left(project) == {"7", "8", "9", "10"}
     assert Block.objects.get().start == rows.NOON + timedelta(hours=7)
-    selection = Selection(project.pk, "shop", CPU, rows.NOON, rows.NOON + RETENTION)
+    selection = ProfileSelection(project.pk, "shop", CPU, rows.NOON, rows.NOON + RETENTION)
     assert run_tree(query_context(selection), selection, View()).coverage.profiles == 4
     assert counted_bytes(project) == really_stored_bytes(project)
 

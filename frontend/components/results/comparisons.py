@@ -16,7 +16,7 @@ from frontend.page_query import PageQuery, sort_by_last_seen
 from frontend.params.formats import span_text, time_text
 from frontend.params.page_params import DEFAULT_VIEW, PageParams
 from frontend.params.restrictions import restrict
-from profiles.query import MenuChoice, OptionsResult, ServiceName, SnapshotInfo
+from profiles.query import MenuChoice, OptionsResult, SavedTreeInfo, ServiceName
 
 _MOST_VERSIONS = 5
 _MOST_LABELS, _MOST_LABEL_VALUES = 3, 8
@@ -71,7 +71,7 @@ def comparisons(
 
 
 def with_services(
-    snapshot: SnapshotInfo, params: PageParams, services: Sequence[ServiceName]
+    snapshot: SavedTreeInfo, params: PageParams, services: Sequence[ServiceName]
 ) -> list[Comparison]:
     """Return comparisons of a snapshot with the last day of the services that have its type.
 

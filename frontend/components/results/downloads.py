@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from django.http import HttpResponse
 
-from profiles.query import Selection, encode_csv
+from profiles.query import ProfileSelection, encode_csv
 
 ENDINGS = {
     "pprof": "pb.gz",
@@ -18,7 +18,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
 _LONGEST = 60  # characters per component of the name
 
 
-def download_name(selection: Selection, form: str) -> str:
+def download_name(selection: ProfileSelection, form: str) -> str:
     """Return `profiler_[SERVICE]_[TYPE]_[FROM]_[TO]_[ZONE]_[VERSION]` with the format's extension.
 
     Contains only letters, digits, dots and dashes; a zone or version without a filter is `all`.

@@ -154,7 +154,7 @@ def series_of(
     The latter is None if they cannot be compared, for example without the metric. Raise
     `InvalidQuery` or `DeadlinePassed`.
     """
-    selection = of.selection
+    selection = of.profile_selection
     span = selection.end - selection.start
     view = query.params.shown(metric_named(query.params.metric, options))
     run = partial(run_series, of.context, view=view, group_by=query.group_by, size=MAX_SERIES)

@@ -31,7 +31,7 @@ from profiles.query import (
     DeadlinePassed,
     InvalidQuery,
     QueryContext,
-    SnapshotNotFound,
+    SavedTreeNotFound,
     compare_json,
 )
 from projects.access import project_for
@@ -65,7 +65,7 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
         return HttpResponseRedirect(f"{request.path}?{start}")
     try:
         shown = compare_page.context(queries, project, query, notices, now)
-    except SnapshotNotFound as error:
+    except SavedTreeNotFound as error:
         raise Http404(str(error)) from error
     context = {
         "project": project,

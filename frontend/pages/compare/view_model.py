@@ -38,13 +38,15 @@ from profiles.query import (
     DeadlinePassed,
     InvalidQuery,
     OptionsResult,
+    ProfileSelection,
     QueryContext,
+    SavedTree,
+    SavedTreeInfo,
     Selection,
-    SnapshotInfo,
     Untested,
     UntestedReason,
+    get_saved_tree,
     run_sample_labels,
-    run_snapshot,
 )
 from projects.models import Project
 
@@ -118,7 +120,7 @@ def _settled(query: CompareQuery, of: PageQuery) -> CompareQuery:
 
 
 def _ranged(of: PageQuery, side: PageParams) -> PageParams:
-    return of_snapshot(side, run_snapshot(of.context, side.snapshot)) if side.snapshot else side
+    return of_snapshot(side, get_saved_tree(of.context, side.snapshot)) if side.snapshot else side
 
 
 def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
@@ -152,11 +154,11 @@ def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
     return shown | {"notices": notices} | _of_result(result, query, url)
 
 
-def _snapshots(of: PageQuery, query: CompareQuery) -> tuple[SnapshotInfo | None, ...]:
+def _snapshots(of: PageQuery, query: CompareQuery) -> tuple[SavedTreeInfo | None, ...]:
     """Return the snapshots of the baseline and of the selected side, None for profiles."""
     sides = query.baseline, query.selected
     return tuple(
-        run_snapshot(of.context, side.snapshot) if side.snapshot else None for side in sides
+        get_saved_tree(of.context, side.snapshot) if side.snapshot else None for side in sides
     )
 
 
@@ -179,11 +181,7 @@ def _pickers(
     `options` are those of the selected side, and serve both if the time range is the same.
     """
     selected, baseline = sides
-    same = (selected.start, selected.end, selected.snapshot) == (
-        baseline.start,
-        baseline.end,
-        baseline.snapshot,
-    )
+    same = _whole(selected) == _whole(baseline)
     of_baseline = options if same else options_of(of.context, baseline)
     samples = _samples(of, selected)
     samples_of_baseline = samples if same else _samples(of, baseline)
@@ -195,12 +193,18 @@ def _pickers(
 
 def _samples(of: PageQuery, selection: Selection) -> SampleLabelValues:
     """Return the sample labels to choose from: of all profiles in the side's range."""
-    if selection.snapshot:
+    if isinstance(selection, SavedTree):
         return {}
-    whole = Selection(
+    return run_sample_labels(of.context, _whole(selection))
+
+
+def _whole(selection: Selection) -> Selection:
+    """Return all profiles in the selection's range, or its saved tree."""
+    if isinstance(selection, SavedTree):
+        return selection
+    return ProfileSelection(
         selection.project, selection.service, selection.type, selection.start, selection.end
     )
-    return run_sample_labels(of.context, whole)
 
 
 def _history(query: CompareQuery, of: PageQuery) -> str:

@@ -30,7 +30,7 @@ from frontend.pages.embed.theme import THEMES
 from frontend.params.page_params import page_params
 from frontend.text.display_names import type_name
 from frontend.text.units import format_value
-from profiles.query import QueryContext, Selection, TreeResult, run_tree_and_functions
+from profiles.query import ProfileSelection, QueryContext, TreeResult, run_tree_and_functions
 from projects.credentials import embed_tokens
 from projects.credentials.authentication import Access
 from projects.credentials.embed_tokens import Embed, EmbedExpired, EmbedNotFound
@@ -135,7 +135,7 @@ def _picture(
     params = page_params(LenientReader.of_query(QueryDict(embed.query)), now)
     if not params.service or params.type is None:
         raise EmbedNotFound
-    selection = params.selection(context.project, params.service, params.type, now)
+    selection = params.profile_selection(context.project, params.service, params.type, now)
     with context.snapshot:
         metric = find_metric(context, selection, params.metric)
         view = replace(params.shown(metric), max_nodes=_MAX_NODES)
@@ -145,7 +145,7 @@ def _picture(
     return flame_picture(result, colours, title, image_params.size, theme)
 
 
-def _title(selection: Selection, result: TreeResult) -> str:
+def _title(selection: ProfileSelection, result: TreeResult) -> str:
     coverage = result.coverage
     end = f"{selection.end:%Y-%m-%d %H:%M} UTC"
     parts = [selection.service, str(type_name(selection.type)), *filter(None, selection.versions)]

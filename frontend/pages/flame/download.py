@@ -41,7 +41,8 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
     if not params.service or params.type is None:
         sentence = _("The address must name a service and a type.")
         return text_error(HTTPStatus.BAD_REQUEST, sentence)
-    selection = params.selection(project.pk, params.service, params.type, now)
+    shown = project.pk, params.service, params.type, now
+    selection = params.selection(*shown)
     context = query_context(request, project)
     try:
         metric = find_metric(context, selection, params.metric)
@@ -52,7 +53,7 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
     except DeadlinePassed:
         sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter time range.")
         return text_error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
-    return _file(file, download_name(selection, form))
+    return _file(file, download_name(params.profile_selection(*shown), form))
 
 
 def _in_file(view: View, form: str) -> View:

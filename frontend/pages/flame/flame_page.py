@@ -41,9 +41,9 @@ from profiles.query import (
     Metric,
     MetricNotFound,
     OptionsResult,
+    SavedTreeInfo,
+    SavedTreeUnreadable,
     Selection,
-    SnapshotInfo,
-    SnapshotUnreadable,
     TopResult,
     run_sample_labels,
 )
@@ -108,7 +108,7 @@ class FlamePage:
     tree_url: str
     packages_url: str  # of the functions whose packages colour a list without a graph
     seen: str  # version tag of the result; changes when there are new profiles
-    snapshot: SnapshotInfo | None
+    snapshot: SavedTreeInfo | None
     narrowed: list[str]  # zones, versions and labels that the snapshot was restricted to
     live_url: str  # of the selection that the snapshot was taken of; "" without one
 
@@ -148,7 +148,7 @@ def _nearest(
         ) as error:  # the menu offers the metrics of all zones, versions and labels
             params, metric = replace(params, metric=""), None
             errors.append(error)
-        except SnapshotUnreadable:
+        except SavedTreeUnreadable:
             raise
         except InvalidQuery as error:
             if params.root is not None or params.focus:

@@ -25,7 +25,7 @@ from frontend.params.form_address import redirect_form
 from frontend.params.page_links import carried_of
 from frontend.params.page_params import SEEN, ParsedParams, read
 from frontend.text.display_names import type_name
-from profiles.query import DeadlinePassed, InvalidQuery, QueryContext, SnapshotNotFound
+from profiles.query import DeadlinePassed, InvalidQuery, QueryContext, SavedTreeNotFound
 from projects.access import may_annotate, may_capture, may_embed, membership
 from projects.models import Member
 
@@ -56,7 +56,7 @@ def flame(request: HttpRequest, project_id: str) -> HttpResponseBase:
                 contents.load()
     except DeadlinePassed:
         contents.empty = not_in_time(member.project, reading.params)
-    except SnapshotNotFound as error:
+    except SavedTreeNotFound as error:
         raise Http404(str(error)) from error
     response: HttpResponseBase
     if htmx:

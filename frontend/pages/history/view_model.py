@@ -115,7 +115,7 @@ def history_of(of: PageQuery, query: HistoryQuery, options: OptionsResult) -> Hi
     """Run the history query. Raise `InvalidQuery` or `DeadlinePassed`."""
     return run_history(
         of.context,
-        of.selection,
+        of.profile_selection,
         query.params.shown(metric_named(query.params.metric, options)),
         step=query.shown_step,
         names=query.functions,

@@ -18,7 +18,7 @@ from frontend.params.url_parameter import (
     url_flag,
     url_parameter,
 )
-from profiles.query import ProfileOrder, Selection
+from profiles.query import ProfileOrder, ProfileSelection
 from projects.profile_types import ProfileType
 
 PICK_FROM, PICK_TO = (
@@ -56,9 +56,11 @@ class ProfileQuery:
     def narrowed(self) -> bool:
         return bool(self.picked or self.params.weights)
 
-    def selection(self, project: int, service: str, of: ProfileType, now: datetime) -> Selection:
+    def selection(
+        self, project: int, service: str, of: ProfileType, now: datetime
+    ) -> ProfileSelection:
         """Return the listed profiles: the selected region of the heat map, or the whole range."""
-        whole = self.params.selection(project, service, of, now)
+        whole = self.params.profile_selection(project, service, of, now)
         if self.picked is None:
             return whole
         start, end = self.picked

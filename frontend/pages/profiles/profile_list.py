@@ -12,8 +12,8 @@ from profiles.query import (
     DEFAULT_METRICS,
     Coverage,
     ProfileRow,
+    ProfileSelection,
     QueryContext,
-    Selection,
     run_profiles,
 )
 
@@ -45,7 +45,9 @@ class ProfileList:
     next_page: str  # value of the `page` parameter; "" on the last page
 
 
-def list_profiles(context: QueryContext, query: ProfileQuery, selection: Selection) -> ProfileList:
+def list_profiles(
+    context: QueryContext, query: ProfileQuery, selection: ProfileSelection
+) -> ProfileList:
     """Query one page of profiles.
 
     Raise `DeadlinePassed`, or `InvalidQuery` if the page cursor is invalid.
@@ -62,7 +64,7 @@ def list_profiles(context: QueryContext, query: ProfileQuery, selection: Selecti
     )
 
 
-def columns(selection: Selection) -> list[str]:
+def columns(selection: ProfileSelection) -> list[str]:
     """Return the CSV header for `table`."""
     metric = DEFAULT_METRICS[selection.type]
     weight = f"{metric.name} ({metric.unit})"

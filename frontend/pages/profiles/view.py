@@ -18,7 +18,7 @@ from frontend.pages.profiles import view_model as profile_page
 from frontend.pages.profiles.params import ProfileQuery, read
 from frontend.pages.profiles.profile_list import columns, table
 from frontend.params.form_address import redirect_form
-from profiles.query import DeadlinePassed, QueryContext, Selection, run_profiles
+from profiles.query import DeadlinePassed, ProfileSelection, QueryContext, run_profiles
 from projects.access import project_for
 
 CSV_ROWS = 10_000
@@ -76,7 +76,7 @@ def profiles_csv(request: HttpRequest, project_id: str) -> HttpResponse:
 
 
 def _rows(
-    context: QueryContext, selection: Selection, query: ProfileQuery
+    context: QueryContext, selection: ProfileSelection, query: ProfileQuery
 ) -> list[list[str | int | float]]:
     rows: list[list[str | int | float]] = []
     page: str | None = ""

@@ -19,8 +19,8 @@ from profiles.query import (
     HeatMapResult,
     InvalidQuery,
     OptionsResult,
+    ProfileSelection,
     QueryContext,
-    Selection,
     run_heat_map,
 )
 from projects.models import Project
@@ -65,7 +65,7 @@ def _shown(of: PageQuery, query: ProfileQuery, url: str) -> dict[str, object]:
     selection = query.selection(of.project.pk, of.selection.service, of.selection.type, of.now)
     options = options_of(of.context, of.selection)
     query, found, unread = _listed(of.context, query, selection)
-    heat_map_of = run_heat_map(of.context, replace(of.selection, weights=None))
+    heat_map_of = run_heat_map(of.context, replace(of.profile_selection, weights=None))
     return {
         **selecting_context(of, options, "profiles"),
         **_map(heat_map_of, query),
@@ -88,7 +88,7 @@ def _map(result: HeatMapResult, query: ProfileQuery) -> dict[str, object]:
 
 
 def _listed(
-    context: QueryContext, query: ProfileQuery, selection: Selection
+    context: QueryContext, query: ProfileQuery, selection: ProfileSelection
 ) -> tuple[ProfileQuery, ProfileList, tuple[str, ...]]:
     """List a page of profiles; with an invalid page cursor the first page, and a notice."""
     try:

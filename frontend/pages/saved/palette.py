@@ -14,7 +14,7 @@ from frontend.page_query import query_context
 from frontend.pages.saved.view import view_url
 from frontend.params.list_params import FIND
 from frontend.params.page_links import carried_with
-from profiles.query import run_service_search, snapshots_of
+from profiles.query import list_saved_trees, run_service_search
 from projects import saved_views
 from projects.access import project_for
 from projects.models import Project
@@ -54,5 +54,5 @@ def palette(request: HttpRequest, project_id: str) -> JsonResponse:
 def _saved_entries(project: Project, flame: str) -> Iterator[_Entry]:
     for view in saved_views.of_project(project):
         yield "views", view.name, view_url(project.project_id, view)
-    for info in snapshots_of(project.pk):
+    for info in list_saved_trees(project.pk):
         yield "snapshots", info.title, f"{flame}?{urlencode({'snapshot': info.id})}"

@@ -29,12 +29,12 @@ from profiles.query import (
     DeadlinePassed,
     InvalidQuery,
     NothingToStore,
-    SnapshotInfo,
-    SnapshotNotFound,
+    SavedTreeInfo,
+    SavedTreeNotFound,
     SnapshotNotStored,
-    delete_snapshot,
-    run_snapshot,
-    take_snapshot,
+    delete_saved_tree,
+    get_saved_tree,
+    save_tree,
 )
 from projects.access import membership
 from projects.account_limits import LimitReached
@@ -76,16 +76,16 @@ def delete(request: HttpRequest, project_id: str, snapshot_id: str) -> HttpRespo
     member = membership(request.user, project_id)
     context = query_context(request, member.project)
     try:
-        info = run_snapshot(context, snapshot_id)
-    except SnapshotNotFound as error:
+        info = get_saved_tree(context, snapshot_id)
+    except SavedTreeNotFound as error:
         raise Http404(str(error)) from error
     require_may_change_saved(member, info.created_by.pk if info.created_by else None)
-    delete_snapshot(member.project.pk, snapshot_id, by=cast("User", request.user))
+    delete_saved_tree(member.project.pk, snapshot_id, by=cast("User", request.user))
     messages.success(request, _("Snapshot “%(title)s” deleted") % {"title": info.title})
     return redirect(f"{reverse('saved', args=[project_id])}#snapshots")
 
 
-def snapshot_url(project_id: str, info: SnapshotInfo) -> str:
+def snapshot_url(project_id: str, info: SavedTreeInfo) -> str:
     """Return the URL of the flame page with a snapshot, in the view in which it was taken."""
     of = LenientReader.of_query(QueryDict(info.query))
     stored = read(of, info.end).params
@@ -106,7 +106,7 @@ def snapshot_url(project_id: str, info: SnapshotInfo) -> str:
     return f"{reverse('flame', args=[project_id])}?{query.urlencode()}"
 
 
-def _taken(request: HttpRequest, member: Member) -> SnapshotInfo:
+def _taken(request: HttpRequest, member: Member) -> SavedTreeInfo:
     """Take the snapshot of a request. Raise what the queries and storing raise."""
     now = timezone.now()
     query = QueryDict(urlsplit(request.POST.get("address", "")).query)
@@ -118,9 +118,9 @@ def _taken(request: HttpRequest, member: Member) -> SnapshotInfo:
     if of is None:
         raise NothingToStore
     metric = find_metric(context, of.selection, of.params.metric)
-    return take_snapshot(
+    return save_tree(
         context,
-        of.selection,
+        of.profile_selection,
         of.params.shown(metric),
         title=_title(request.POST.get("title", ""), of),
         query=_absolute(of).parameters(),

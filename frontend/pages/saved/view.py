@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from common.amounts import bytes_text
 from frontend.text.display_names import type_name
-from profiles.query import SnapshotInfo, snapshots_of
+from profiles.query import SavedTreeInfo, list_saved_trees
 from projects import saved_views
 from projects.access import may_change_saved, membership
 from projects.models import Member, SavedView
@@ -25,7 +25,7 @@ class ViewRow(NamedTuple):
 
 
 class SnapshotRow(NamedTuple):
-    info: SnapshotInfo
+    info: SavedTreeInfo
     url: str
     type: str
     size: str
@@ -71,7 +71,7 @@ def snapshot_rows(member: Member) -> list[SnapshotRow]:
             bytes_text(info.size),
             may_change_saved(member, info.created_by.pk if info.created_by else None),
         )
-        for info in snapshots_of(member.project.pk)
+        for info in list_saved_trees(member.project.pk)
     ]
 
 

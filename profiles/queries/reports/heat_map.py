@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from profiles.engine.coverage import ScanStats
 from profiles.engine.timestamps import micros, rounded_down
 from profiles.queries.context import QueryContext
-from profiles.queries.plan import metrics_of, plan_query
+from profiles.queries.plan import Trees, plan_query, profile_metrics
 from profiles.queries.results import HeatMapResult
-from profiles.queries.scan import Trees, scan
-from profiles.queries.selection import Selection
+from profiles.queries.scan import scan
+from profiles.queries.selection import ProfileSelection
 
 WEIGHTS = 10  # greatest number of weight bins, the rows
 MOST_STEPS = 90  # greatest number of time steps, the columns
@@ -22,7 +22,7 @@ _STEPS = [
 ] + [timedelta(days=days) for days in (1, 2, 7, 14)]
 
 
-def run_heat_map(context: QueryContext, selection: Selection) -> HeatMapResult:
+def run_heat_map(context: QueryContext, selection: ProfileSelection) -> HeatMapResult:
     """Count profiles by time and by weight, the total of the type's default metric.
 
     Steps begin at round times of UTC: the first may begin before the range, and the last may end
@@ -32,9 +32,9 @@ def run_heat_map(context: QueryContext, selection: Selection) -> HeatMapResult:
     stats = ScanStats()
     times, weights = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     with context.snapshot:
-        metric = metrics_of(context, selection)[0]
+        metric = profile_metrics(context, selection)[0]
         plan = plan_query(context, selection)
-        with scan(context, plan, metric, trees=Trees.NONE) as inputs:
+        with scan(context, plan, metric, Trees.NONE) as inputs:
             for each in inputs:
                 columns = each.dimension(stats)
                 times.append(columns.time)
@@ -60,7 +60,7 @@ def step_of(span: timedelta) -> timedelta:
     return next((step for step in _STEPS if span / step <= MOST_STEPS - 1), span / MOST_STEPS)
 
 
-def _starts(selection: Selection, step: timedelta) -> list[datetime]:
+def _starts(selection: ProfileSelection, step: timedelta) -> list[datetime]:
     first = rounded_down(selection.start, step)
     return [first + i * step for i in range(max(1, -((first - selection.end) // step)))]
 

@@ -1,7 +1,7 @@
 """History: costs of functions over time, step by step."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -15,10 +15,10 @@ from profiles.engine.coverage import ScanStats
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.time_series import FunctionSeries, SeriesByFunction, TimeSeriesMerge
 from profiles.engine.timestamps import moment, rounded_down
-from profiles.queries.cache import cache_sum, cached_sum
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
-from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_query
+from profiles.queries.merge_query import ProfilesQuery
+from profiles.queries.plan import QueryPlan, ReadOptions, Trees
 from profiles.queries.results import (
     HistoryLine,
     HistoryResult,
@@ -27,10 +27,10 @@ from profiles.queries.results import (
     TimeSpan,
     VersionSpan,
 )
-from profiles.queries.scan import Trees, explain_errors, require_64_bits, scan
-from profiles.queries.scan_input import ScanInput
-from profiles.queries.selection import InvalidQuery, Selection, Shape, View
-from profiles.queries.tree import apply_view
+from profiles.queries.scan import explain_errors, require_64_bits, scan
+from profiles.queries.scan_input import ProfilesInput
+from profiles.queries.selection import InvalidQuery, ProfileSelection, Shape, View
+from profiles.queries.views import apply_view
 
 LINES = 5  # number of top functions to return by default
 MAX_LINES = 50
@@ -47,7 +47,7 @@ _MOST_DAYS = 120
 
 def run_history(
     context: QueryContext,
-    selection: Selection,
+    selection: ProfileSelection,
     view: View,
     *,
     step: timedelta | None = None,
@@ -69,18 +69,15 @@ def run_history(
     is_offered = _name_filter(show, hide)
     step = step or step_of(selection.end - selection.start)
     starts = step_starts(selection, step)
-    with context.snapshot:
-        metrics = metrics_of(context, selection)
-        metric = choose_metric(selection, view, metrics)
-        plan = plan_query(context, selection, cuts=starts)
-        sums = _merge(context, plan, metric, starts, step)
+    merged = _HistoryMerge(selection, view, tuple(starts), step).run(context)
+    sums = merged.sum
     tree = apply_view(context, sums.tree, replace(view, shape=Shape.TOP_DOWN))
     series = SeriesByFunction(tree, context.check)
     return HistoryResult(
         selection=selection,
         view=view,
-        metric=metric,
-        metrics=metrics,
+        metric=merged.metric,
+        metrics=merged.metrics,
         coverage=sums.coverage(),
         step_seconds=step.total_seconds(),
         steps=_steps(starts, sums.stats, tree),
@@ -113,7 +110,7 @@ def _name_filter(show: Sequence[str], hide: Sequence[str]) -> Callable[[str], bo
     return is_offered
 
 
-def step_starts(selection: Selection, step: timedelta) -> list[datetime]:
+def step_starts(selection: ProfileSelection, step: timedelta) -> list[datetime]:
     """Return the starts of the steps of a range, at round times of UTC.
 
     The first may lie before the range. Raise InvalidQuery if there are none or more than MAX_STEPS.
@@ -154,55 +151,52 @@ def _joined(span: TimeSpan, new: TimeSpan) -> TimeSpan:
     return TimeSpan(first, last, span.profiles + new.profiles)
 
 
-def _merge(
-    context: QueryContext,
-    plan: QueryPlan,
-    metric: Metric,
-    starts: list[datetime],
-    step: timedelta,
-) -> SeriesSums:
-    """Merge all matching profiles by step.
+@dataclass(frozen=True)
+class _HistoryMerge(ProfilesQuery[SeriesSums]):
+    """Merge of all matching profiles by step."""
 
-    The result of a plan that is entirely in blocks is cached and shared: do not modify it.
-    """
-    sums: SeriesSums | None = cached_sum(plan.result_key, (metric, step))
-    if sums is None:
-        sums = _sum_steps(context, plan, metric, starts, step)
-        is_readable = not any(stats.missing for stats in sums.stats)
-        size = sums.tree.self.size
-        cache_sum(plan.result_key, (metric, step), sums, size, is_readable=is_readable)
-    return sums
+    selection: ProfileSelection
+    view: View
+    starts: tuple[datetime, ...]  # of the steps
+    step: timedelta
 
+    @property
+    def options(self) -> ReadOptions:
+        # Trees by function have no sample labels.
+        trees = Trees.WHOLE if self.selection.samples else Trees.FUNCTIONS
+        return ReadOptions(trees=trees, cuts=self.starts)
 
-def _sum_steps(
-    context: QueryContext,
-    plan: QueryPlan,
-    metric: Metric,
-    starts: list[datetime],
-    step: timedelta,
-) -> SeriesSums:
-    stats = [ScanStats() for _ in starts]
-    deployments: dict[int, TimeSpan] = {}
-    samples = plan.selection.samples
-    # Trees by function have no sample labels.
-    trees = Trees.WHOLE if samples else Trees.FUNCTIONS
-    with explain_errors(), scan(context, plan, metric, cuts=starts, trees=trees) as inputs:
-        merge = TimeSeriesMerge(metric, len(starts), plan.selection.type, context.check)
-        for each in inputs:
-            merge.step = max(0, (each.start - starts[0]) // step)
-            if samples:
-                _add_samples(context, plan.selection, each, merge, stats[merge.step])
-            else:
-                each.add_to(merge, stats[merge.step])
-            _add_deployments(each, deployments)
-        require_64_bits(sum(each.total for each in stats))
-        return SeriesSums(merge.tree(), stats, deployments)
+    @property
+    def cache_key(self) -> timedelta:
+        return self.step
+
+    def accumulate(self, context: QueryContext, plan: QueryPlan, metric: Metric) -> SeriesSums:
+        stats = [ScanStats() for _ in self.starts]
+        deployments: dict[int, TimeSpan] = {}
+        selection = self.selection
+        with explain_errors(), scan(context, plan, metric) as inputs:
+            merge = TimeSeriesMerge(metric, len(self.starts), selection.type, context.check)
+            for each in inputs:
+                merge.step = max(0, (each.start - self.starts[0]) // self.step)
+                if selection.samples:
+                    _add_samples(context, selection, each, merge, stats[merge.step])
+                else:
+                    each.add_to(merge, stats[merge.step])
+                _add_deployments(each, deployments)
+            require_64_bits(sum(each.total for each in stats))
+            return SeriesSums(merge.tree(), stats, deployments)
+
+    def count_numbers(self, result: SeriesSums) -> int:
+        return result.tree.self.size
+
+    def is_readable(self, result: SeriesSums) -> bool:
+        return not any(stats.missing for stats in result.stats)
 
 
 def _add_samples(
     context: QueryContext,
-    selection: Selection,
-    scan_input: ScanInput,
+    selection: ProfileSelection,
+    scan_input: ProfilesInput,
     merge: TimeSeriesMerge,
     stats: ScanStats,
 ) -> None:
@@ -212,7 +206,7 @@ def _add_samples(
     merge.add_tree(only_samples(whole.tree(), selection.samples, context.check))
 
 
-def _add_deployments(scan_input: ScanInput, deployments: dict[int, TimeSpan]) -> None:
+def _add_deployments(scan_input: ProfilesInput, deployments: dict[int, TimeSpan]) -> None:
     columns = scan_input.dimension(ScanStats())  # `add_to` has counted the profiles
     for pk in np.unique(columns.deployment).tolist():
         times = columns.time[columns.deployment == pk]

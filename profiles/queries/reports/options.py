@@ -15,11 +15,11 @@ from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.heaviest import top_count
-from profiles.queries.plan import QueryPlan, metrics_of, plan_query
+from profiles.queries.plan import QueryPlan, plan_query, profile_metrics
 from profiles.queries.results import MenuChoice, OptionsResult, WeightChoice
 from profiles.queries.scan import open_plan
 from profiles.queries.scan_input import profile_facts
-from profiles.queries.selection import Selection
+from profiles.queries.selection import ProfileSelection
 from projects.profile_types import ProfileType
 
 WEIGHTS = (50.0, 25.0, 10.0, 5.0, 1.0)  # percent
@@ -30,10 +30,10 @@ def run_options(
     context: QueryContext, service: str, type: ProfileType, start: datetime, end: datetime
 ) -> OptionsResult:
     """Return the zones, versions, labels, weights and metrics that have profiles in the range."""
-    selection = Selection(context.project, service, type, start, end)
+    selection = ProfileSelection(context.project, service, type, start, end)
     with context.snapshot:
         counts = _count(context, plan_query(context, selection))
-        metrics = metrics_of(context, selection)
+        metrics = profile_metrics(context, selection)
         by_pk = deployments_by_pk(context, counts.deployments)
     return OptionsResult(
         zones=_choices(counts.by({pk: each.zone for pk, each in by_pk.items()})),

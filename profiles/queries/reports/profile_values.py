@@ -15,11 +15,11 @@ from profiles.engine.timestamps import micros
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
-from profiles.queries.plan import choose_metric, metrics_of, plan_query
+from profiles.queries.plan import choose_metric, plan_query, profile_metrics
 from profiles.queries.results import ProfileValuesResult
 from profiles.queries.scan import open_plan, total_of
 from profiles.queries.scan_input import profile_facts
-from profiles.queries.selection import Selection, View
+from profiles.queries.selection import ProfileSelection, View
 
 # Names of a deployment's properties in `by`; other names are those of profile labels.
 _OF_DEPLOYMENT = ("zone", "version")
@@ -27,7 +27,7 @@ _HEAD_ROWS_AT_ONCE = 2000
 
 
 def run_profile_values(
-    context: QueryContext, selection: Selection, view: View, by: Sequence[str] = ()
+    context: QueryContext, selection: ProfileSelection, view: View, by: Sequence[str] = ()
 ) -> ProfileValuesResult:
     """Return the value of each matching profile in the view's metric, grouped by labels.
 
@@ -39,7 +39,7 @@ def run_profile_values(
     parts: list[_Part] = []
     stats = ScanStats()
     with context.snapshot:
-        metric = choose_metric(selection, view, metrics_of(context, selection))
+        metric = choose_metric(selection, view, profile_metrics(context, selection))
         head, blocks = open_plan(context, plan_query(context, selection), metric)
         parts.append(_of_head(head, selection.type.value, metric, labels, groups))
         context.check()

@@ -10,7 +10,7 @@ from profiles.engine.timestamps import moment
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
-from profiles.queries.plan import plan_query
+from profiles.queries.plan import ReadOptions, plan_query
 from profiles.queries.reports.profile_page import (
     ProfileEntry,
     mark_of,
@@ -21,7 +21,7 @@ from profiles.queries.reports.profile_page import (
 from profiles.queries.results import ProfileRow, ProfilesResult
 from profiles.queries.scan import open_plan
 from profiles.queries.scan_input import BlockInput, profile_facts
-from profiles.queries.selection import ProfileOrder, Selection
+from profiles.queries.selection import ProfileOrder, ProfileSelection
 from projects.models import Agent
 
 PAGE = 100
@@ -31,7 +31,7 @@ _HALF = 2**31
 
 def run_profiles(
     context: QueryContext,
-    selection: Selection,
+    selection: ProfileSelection,
     *,
     page: str = "",
     size: int = PAGE,
@@ -45,7 +45,9 @@ def run_profiles(
     stats = ScanStats()
     mark, size = read_mark(page), min(max(size, 1), MAX_PAGE)
     with context.snapshot:
-        head, inputs = open_plan(context, plan_query(context, selection, days=False))
+        head, inputs = open_plan(
+            context, plan_query(context, selection, ReadOptions(day_blocks=False))
+        )
         blocks = _count_blocks(context, inputs, stats)
         _count_head(head, stats)
         context.check()

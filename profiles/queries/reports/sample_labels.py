@@ -6,9 +6,9 @@ from profiles.engine.encoding.codec import numbers_of
 from profiles.engine.errors import BadTree
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import plan_query
+from profiles.queries.saved_tree_input import saved_sample_labels
 from profiles.queries.scan_input import UNREADABLE, OpenedBlock, block_inputs
-from profiles.queries.selection import Selection
-from profiles.queries.stored_results import stored_sample_labels
+from profiles.queries.selection import SavedTree, Selection
 
 HEAD_ROWS = 20  # newest profiles of the head whose labels are read
 BLOCKS = 2  # newest blocks whose labels are read
@@ -22,8 +22,8 @@ def run_sample_labels(context: QueryContext, selection: Selection) -> Mapping[st
     Only the newest matching profiles are read, so labels and values that are rare may be missing.
     Profiles that cannot be read are skipped.
     """
-    if selection.snapshot:
-        return _menu(stored_sample_labels(context, selection))
+    if isinstance(selection, SavedTree):
+        return _menu(saved_sample_labels(context, selection))
     found: set[tuple[str, str]] = set()
     with context.snapshot:
         plan = plan_query(context, selection)

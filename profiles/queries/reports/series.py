@@ -11,17 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from profiles.engine.metrics import Metric
-from profiles.queries.cache import cache_sum, cached_sum
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
-from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_query
+from profiles.queries.merge_query import Merged
 from profiles.queries.reports.history import step_of, step_starts
-from profiles.queries.reports.series_accumulator import Key, SeriesAccumulator, SeriesQuery
+from profiles.queries.reports.series_accumulator import Key, SeriesMerge
 from profiles.queries.results import GroupSeries, GroupSums, HistoryStep, SeriesResult
-from profiles.queries.scan import explain_errors
-from profiles.queries.selection import Grouping, GroupKind, InvalidQuery, Selection, View
-from profiles.queries.tree import explain_view_errors
+from profiles.queries.selection import Grouping, GroupKind, InvalidQuery, ProfileSelection, View
 
 SIZE = 10  # values with a series of their own, by default
 MAX_SIZE = 1000
@@ -29,7 +25,7 @@ MAX_SIZE = 1000
 
 def run_series(
     context: QueryContext,
-    selection: Selection,
+    selection: ProfileSelection,
     view: View,
     group_by: Grouping | None = None,
     *,
@@ -59,15 +55,11 @@ def run_series(
         raise InvalidQuery("A series cannot start at a node of the tree. Remove `root`.")
     step = step or step_of(selection.end - selection.start)
     starts = step_starts(selection, step)
+    query = SeriesMerge(selection, view, group_by, tuple(starts), step)
     with context.snapshot:
-        metrics = metrics_of(context, selection)
-        metric = choose_metric(selection, view, metrics)
-        query = SeriesQuery(context, selection, view, group_by, metric, starts, step)
-        plan = _plan(query)
-        with explain_errors(), explain_view_errors():
-            sums = _sums(query, plan)
-        groups = _groups(query, sums)
-    return _result(query, metrics, sums, groups, min(size, MAX_SIZE))
+        merged = query.run(context)
+        groups = _groups(context, query, merged.sum)
+    return _result(query, merged, groups, min(size, MAX_SIZE))
 
 
 class _NamedGroup(NamedTuple):
@@ -78,37 +70,13 @@ class _NamedGroup(NamedTuple):
     total: int
 
 
-def _plan(query: SeriesQuery) -> QueryPlan:
-    """Plan the reads. A day block may cover several steps unless values are read from it."""
-    return plan_query(
-        query.context,
-        query.selection,
-        by_labels=query.reads_values and query.kind is GroupKind.LABEL,
-        cuts=query.starts if query.reads_values else (),
-    )
-
-
-def _sums(query: SeriesQuery, plan: QueryPlan) -> GroupSums:
-    """Sum all matching profiles; the result of a plan in blocks is cached: do not modify it."""
-    view = query.view
-    of = "series", query.metric, query.label, view.filters, view.focus, query.step
-    sums: GroupSums | None = cached_sum(plan.result_key, of)
-    if sums is None:
-        accumulator = SeriesAccumulator(query)
-        accumulator.add(plan)
-        sums = accumulator.sums()
-        numbers, is_readable = 3 * len(sums.total), not sums.stats.missing
-        cache_sum(plan.result_key, of, sums, numbers, is_readable=is_readable)
-    return sums
-
-
-def _groups(query: SeriesQuery, sums: GroupSums) -> list[_NamedGroup]:
+def _groups(context: QueryContext, query: SeriesMerge, sums: GroupSums) -> list[_NamedGroup]:
     """Return the groups with a total or a profile by value, the greatest total first."""
     totals = np.zeros(len(sums.keys), np.int64)
     np.add.at(totals, sums.group, sums.total)
     numbers: dict[str | None, list[int]] = {}
     for number, (value, total, profiles) in enumerate(
-        zip(_values(query, sums.keys), totals.tolist(), sums.profiles, strict=True)
+        zip(_values(context, query, sums.keys), totals.tolist(), sums.profiles, strict=True)
     ):
         if total or profiles:
             numbers.setdefault(value, []).append(number)
@@ -116,11 +84,11 @@ def _groups(query: SeriesQuery, sums: GroupSums) -> list[_NamedGroup]:
     return sorted(groups, key=lambda each: (-each.total, each.value is None, each.value or ""))
 
 
-def _values(query: SeriesQuery, keys: Sequence[Key]) -> list[str | None]:
+def _values(context: QueryContext, query: SeriesMerge, keys: Sequence[Key]) -> list[str | None]:
     """Return the label value of each key; None for an empty one and a deleted deployment."""
     if query.kind not in (GroupKind.VERSION, GroupKind.ZONE):
         return [str(key) if key else None for key in keys]
-    by_pk = deployments_by_pk(query.context, [key for key in keys if isinstance(key, int)])
+    by_pk = deployments_by_pk(context, [key for key in keys if isinstance(key, int)])
     of_pk = {pk: each.version for pk, each in by_pk.items()}
     if query.kind is GroupKind.ZONE:
         of_pk = {pk: each.zone for pk, each in by_pk.items()}
@@ -128,20 +96,19 @@ def _values(query: SeriesQuery, keys: Sequence[Key]) -> list[str | None]:
 
 
 def _result(
-    query: SeriesQuery,
-    metrics: tuple[Metric, ...],
-    sums: GroupSums,
+    query: SeriesMerge,
+    merged: Merged[GroupSums],
     groups: Sequence[_NamedGroup],
     size: int,
 ) -> SeriesResult:
     """Return the result: a series for each of the first `size` groups, and one for the others."""
-    others = groups[size:]
+    sums, others = merged.sum, groups[size:]
     return SeriesResult(
         selection=query.selection,
         view=query.view,
         group_by=query.group_by,
-        metric=query.metric,
-        metrics=metrics,
+        metric=merged.metric,
+        metrics=merged.metrics,
         coverage=sums.stats.coverage(),
         step_seconds=query.step.total_seconds(),
         steps=_steps(query, sums),
@@ -151,7 +118,7 @@ def _result(
     )
 
 
-def _series(query: SeriesQuery, sums: GroupSums, groups: Sequence[_NamedGroup]) -> GroupSeries:
+def _series(query: SeriesMerge, sums: GroupSums, groups: Sequence[_NamedGroup]) -> GroupSeries:
     """Return the sum of groups, under the value of the first one."""
     numbers = [number for each in groups for number in each.numbers]
     sparse_values = np.isin(sums.group, numbers)
@@ -167,7 +134,7 @@ def _series(query: SeriesQuery, sums: GroupSums, groups: Sequence[_NamedGroup]) 
     )
 
 
-def _steps(query: SeriesQuery, sums: GroupSums) -> tuple[HistoryStep, ...]:
+def _steps(query: SeriesMerge, sums: GroupSums) -> tuple[HistoryStep, ...]:
     totals = np.zeros(len(query.starts), np.int64)
     np.add.at(totals, sums.step, sums.total)
     columns = (sums.step_profiles, totals, sums.step_duration_ns)

@@ -4,17 +4,19 @@ Without filters and sample labels it adds the total that head rows and blocks ha
 Otherwise it adds the totals of the values that count, which are read from the profile.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from django.db.models import BinaryField, QuerySet, Value
 from numpy.typing import NDArray
 
 from profiles.engine.blocks import ProfileColumns
+from profiles.engine.calltree.filters import Filters
 from profiles.engine.coverage import ScanStats
 from profiles.engine.errors import BadTree
 from profiles.engine.metrics import Metric
@@ -22,12 +24,13 @@ from profiles.engine.stats.label_totals import LabelTotals, LabelTotalsReader
 from profiles.engine.timestamps import micros
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
-from profiles.queries.plan import QueryPlan
+from profiles.queries.merge_query import ProfilesQuery
+from profiles.queries.plan import QueryPlan, ReadOptions
 from profiles.queries.results import GroupSums
-from profiles.queries.scan import open_plan, require_64_bits, stream_rows, total_of
+from profiles.queries.scan import explain_errors, open_plan, require_64_bits, stream_rows, total_of
 from profiles.queries.scan_input import UNREADABLE, BlockInput, DayInput, leave_out
-from profiles.queries.selection import Grouping, GroupKind, InvalidQuery, Selection, View
-from profiles.queries.tree import filters_of
+from profiles.queries.selection import Grouping, GroupKind, InvalidQuery, ProfileSelection, View
+from profiles.queries.views import build_filters, explain_view_errors
 
 MAX_VALUES = 20_000  # distinct values of the label in the range
 CHUNK = 64  # head rows between two checks of the deadline
@@ -35,16 +38,39 @@ Numbers = NDArray[np.int64]
 Key = int | str | None  # Deployment.pk, or the value of a label
 
 
-class SeriesQuery(NamedTuple):
-    """Parameters of one query of a series."""
+@dataclass(frozen=True)
+class SeriesMerge(ProfilesQuery[GroupSums]):
+    """Sum of a metric by the values of a label and by time step."""
 
-    context: QueryContext
-    selection: Selection
+    selection: ProfileSelection
     view: View
     group_by: Grouping | None
-    metric: Metric
-    starts: list[datetime]  # of the steps
+    starts: tuple[datetime, ...]  # of the steps
     step: timedelta
+
+    @property
+    def options(self) -> ReadOptions:
+        # A day block may cover several steps unless values are read from it.
+        return ReadOptions(
+            by_labels=self.reads_values and self.kind is GroupKind.LABEL,
+            cuts=self.starts if self.reads_values else (),
+        )
+
+    @property
+    def cache_key(self) -> Hashable:
+        return self.label, self.view.filters, self.view.focus, self.step
+
+    def accumulate(self, context: QueryContext, plan: QueryPlan, metric: Metric) -> GroupSums:
+        accumulator = SeriesAccumulator(context, self, metric)
+        with explain_errors(), explain_view_errors():
+            accumulator.add(plan)
+        return accumulator.sums()
+
+    def count_numbers(self, result: GroupSums) -> int:
+        return 3 * len(result.total)
+
+    def is_readable(self, result: GroupSums) -> bool:
+        return not result.stats.missing
 
     @property
     def kind(self) -> GroupKind | None:
@@ -56,24 +82,24 @@ class SeriesQuery(NamedTuple):
         return self.group_by.parameter if self.group_by else ""
 
     @property
-    def reader(self) -> LabelTotalsReader:
+    def reads_values(self) -> bool:
+        """Return True if the stored totals of profiles are not enough."""
+        has_filters = self.view.focus is not None or build_filters(self.view) != Filters()
+        return self.kind is GroupKind.SAMPLE or has_filters or bool(self.selection.samples)
+
+    def build_reader(self, context: QueryContext, metric: Metric) -> LabelTotalsReader:
         by_sample = self.group_by is not None and self.kind is GroupKind.SAMPLE
         return LabelTotalsReader(
-            self.metric,
+            metric,
             self.selection.type.value,
-            filters_of(self.view),
+            build_filters(self.view),
             self.view.focus,
             self.selection.samples,
             self.group_by.name if self.group_by and by_sample else "",
-            self.context.check,
+            context.check,
         )
 
-    @property
-    def reads_values(self) -> bool:
-        """Return True if the stored totals of profiles are not enough."""
-        return self.kind is GroupKind.SAMPLE or self.reader.is_restricted
-
-    def key_of(self, deployment: int, labels: dict[str, str]) -> Key:
+    def get_key(self, deployment: int, labels: dict[str, str]) -> Key:
         """Return the group of a profile; None if groups are not of whole profiles."""
         if self.kind in (GroupKind.VERSION, GroupKind.ZONE):
             return deployment
@@ -85,9 +111,9 @@ class SeriesQuery(NamedTuple):
 class SeriesAccumulator:
     """Sums by group and step of the profiles of one plan."""
 
-    def __init__(self, query: SeriesQuery) -> None:
-        self._query = query
-        self._reader = query.reader if query.reads_values else None
+    def __init__(self, context: QueryContext, query: SeriesMerge, metric: Metric) -> None:
+        self._context, self._query, self._metric = context, query, metric
+        self._reader = query.build_reader(context, metric) if query.reads_values else None
         self._is_of_profiles = query.kind is not GroupKind.SAMPLE
         self._first, self._width = micros(query.starts[0]), query.step // timedelta(microseconds=1)
         self._numbers: dict[Key, int] = {}
@@ -103,9 +129,9 @@ class SeriesAccumulator:
         Raise InvalidQuery for more than MAX_VALUES groups, BadProfile for a sum beyond 64 bits,
         and DeadlinePassed.
         """
-        head, blocks = open_plan(self._query.context, plan, self._query.metric)
+        head, blocks = open_plan(self._context, plan, self._metric)
         for each in blocks:
-            self._query.context.check()
+            self._context.check()
             self._add_block(each)
         if plan.has_head:
             self._add_head(head)
@@ -180,17 +206,18 @@ class SeriesAccumulator:
         columns = ("deployment_id", "duration_ns", "labels", "totals", tree, "time", "pk")
         with closing(stream_rows(head.values_list(*columns))) as rows:
             while chunk := list(islice(rows, CHUNK)):
-                self._query.context.check()
+                self._context.check()
                 self._add_rows(chunk)
 
     def _add_rows(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add head rows, in order of time."""
-        of, used = self._query, list[tuple[int, int, int, datetime]]()  # group, total, duration
+        used = list[tuple[int, int, int, datetime]]()  # group, total, duration
+        type_ = self._query.selection.type.value
         sparse_values: list[tuple[int, int, int]] = []  # row of `used`, group, total
         for deployment, duration, labels, totals, tree, time, _ in rows:
-            total = total_of(totals, of.metric, of.selection.type.value)
+            total = total_of(totals, self._metric, type_)
             if not isinstance(total, int):
-                self._stats.lack(of.metric, total, 1, time, time)
+                self._stats.lack(self._metric, total, 1, time, time)
                 continue
             try:
                 found = self._reader.of_tree(bytes(tree), total) if self._reader else None
@@ -198,7 +225,7 @@ class SeriesAccumulator:
                 end = time + timedelta(microseconds=duration // 1000)
                 self._stats.leave_out(time, end, str(error))
                 continue
-            key = of.key_of(deployment, labels)
+            key = self._query.get_key(deployment, labels)
             group = self._number(key) if self._is_of_profiles else 0
             if found is None:
                 sparse_values.append((len(used), group, total))
@@ -222,10 +249,10 @@ class SeriesAccumulator:
     ) -> tuple[Sequence[Key], Numbers]:
         """Return the groups of rows: distinct keys, and the index of the key of each row."""
         if self._query.kind is GroupKind.LABEL:
-            keys = [self._query.key_of(0, dict(labels)) for labels in columns.label_sets]
+            keys = [self._query.get_key(0, dict(labels)) for labels in columns.label_sets]
             return keys, label_set.astype(np.int64)
         distinct, index = np.unique(deployment, return_inverse=True)
-        return [self._query.key_of(pk, {}) for pk in distinct.tolist()], index
+        return [self._query.get_key(pk, {}) for pk in distinct.tolist()], index
 
     def _numbered(self, keys: Sequence[Key], index: Numbers) -> Numbers:
         """Return the number of the group keys[index]; only keys in use get a number."""

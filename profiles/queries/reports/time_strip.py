@@ -1,22 +1,30 @@
 """Time strip: number and values of profiles over time, and the total of one function."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import numpy as np
 from django.utils import timezone
 
 from profiles.engine.coverage import ScanStats
+from profiles.engine.metrics import Metric
 from profiles.engine.timestamps import micros, rounded_down
-from profiles.queries.cache import cache_sum, cached_sum
 from profiles.queries.context import QueryContext
-from profiles.queries.plan import CLOSED, choose_metric, metrics_of, plan_query
+from profiles.queries.merge_query import ProfilesQuery
+from profiles.queries.plan import (
+    CLOSED,
+    QueryPlan,
+    Trees,
+    choose_metric,
+    plan_query,
+    profile_metrics,
+)
 from profiles.queries.reports.history import run_history
 from profiles.queries.reports.series import run_series
 from profiles.queries.results import StripResult, StripStep
-from profiles.queries.scan import Trees, scan
-from profiles.queries.selection import InvalidQuery, MetricNotFound, Selection, View
+from profiles.queries.scan import scan
+from profiles.queries.selection import InvalidQuery, MetricNotFound, ProfileSelection, View
 
 MAX_STEPS = 120
 _MINUTE = timedelta(minutes=1)
@@ -29,12 +37,13 @@ _STEPS = [
         *(3600, 7200, 10800, 14400, 21600, 43200),
     )
 ] + [timedelta(days=days) for days in (1, 2, 5, 10, 30, 90)]
+_Totals = tuple[tuple[int, ...], bool]  # by step; False if unreadable profiles are missing
 _SETTLED = CLOSED + timedelta(hours=1)  # after this, profiles of an hour are usually in blocks
 
 
 def run_strip(
     context: QueryContext,
-    selection: Selection,
+    selection: ProfileSelection,
     view: View | None = None,
     *,
     step: timedelta | None = None,
@@ -56,9 +65,9 @@ def run_strip(
     totals = np.zeros(len(starts))  # float64, because a sum of totals may pass 64 bits
     stats = ScanStats()
     with context.snapshot:
-        metric = choose_metric(selection, view or View(), metrics_of(context, selection))
+        metric = choose_metric(selection, view or View(), profile_metrics(context, selection))
         plan = plan_query(context, selection)
-        with scan(context, plan, metric, trees=Trees.NONE) as inputs:
+        with scan(context, plan, metric, Trees.NONE) as inputs:
             for each in inputs:
                 columns = each.dimension(stats)
                 index = (columns.time - micros(starts[0])) // (step // timedelta(microseconds=1))
@@ -76,7 +85,7 @@ def run_strip(
 
 
 def _strip_of_samples(
-    context: QueryContext, selection: Selection, view: View, step: timedelta
+    context: QueryContext, selection: ProfileSelection, view: View, step: timedelta
 ) -> StripResult:
     series = run_series(context, selection, view, step=step)
     return StripResult(
@@ -92,7 +101,7 @@ def _strip_of_samples(
 
 
 def run_function_strip(
-    context: QueryContext, selection: Selection, view: View, name: str, step: timedelta
+    context: QueryContext, selection: ProfileSelection, view: View, name: str, step: timedelta
 ) -> tuple[int, ...]:
     """Return the total of a function in each step of the strip of a selection and step.
 
@@ -107,7 +116,10 @@ def run_function_strip(
     for start, end in ((starts[0], cut), (cut, selection.end)):
         if start < end:
             part = replace(selection, start=start, end=end)
-            totals += _function_totals(context, part, view, name, step)
+            try:
+                totals += _FunctionTotals(part, view, name, step).run(context).sum[0]
+            except MetricNotFound:  # no profile of this part has it
+                totals += [0] * len(_starts(part, step))
     return tuple(totals)
 
 
@@ -121,27 +133,35 @@ def strip_step(span: timedelta) -> timedelta:
     return next((step for step in steps if span / step <= MAX_STEPS - 1), _STEPS[-1])
 
 
-def _function_totals(
-    context: QueryContext, selection: Selection, view: View, name: str, step: timedelta
-) -> Sequence[int]:
-    with context.snapshot:
-        plan = plan_query(context, selection)
-        of = ("function over time", view.metric, view.filters, name, step)
-        totals: Sequence[int] | None = cached_sum(plan.result_key, of)
-        if totals is None:
-            try:
-                result = run_history(context, selection, view, step=step, names=[name])
-            except MetricNotFound:  # no profile of this part has it
-                return [0] * len(_starts(selection, step))
-            # functions of the same name in several files
-            lines = [line.total for line in result.lines]
-            totals = [sum(values) for values in zip(*lines, strict=True)]
-            readable = result.coverage.is_readable
-            cache_sum(plan.result_key, of, totals, len(totals), is_readable=readable)
-    return totals
+@dataclass(frozen=True)
+class _FunctionTotals(ProfilesQuery[_Totals]):
+    """Total of a function in each step of a selection."""
+
+    selection: ProfileSelection
+    view: View
+    name: str
+    step: timedelta
+
+    @property
+    def cache_key(self) -> Hashable:
+        return self.view.filters, self.name, self.step
+
+    def accumulate(self, context: QueryContext, plan: QueryPlan, metric: Metric) -> _Totals:
+        view = replace(self.view, metric=metric)
+        result = run_history(context, self.selection, view, step=self.step, names=[self.name])
+        # functions of the same name in several files
+        lines = [line.total for line in result.lines]
+        totals = tuple(sum(values) for values in zip(*lines, strict=True))
+        return totals, result.coverage.is_readable
+
+    def count_numbers(self, result: _Totals) -> int:
+        return len(result[0])
+
+    def is_readable(self, result: _Totals) -> bool:
+        return result[1]
 
 
-def _starts(selection: Selection, step: timedelta) -> list[datetime]:
+def _starts(selection: ProfileSelection, step: timedelta) -> list[datetime]:
     if selection.end <= selection.start:
         raise InvalidQuery("A time strip needs a range that is not empty.")
     first = rounded_down(selection.start, step)

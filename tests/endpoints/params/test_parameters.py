@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from endpoints.params.reader import BadParameter, StrictReader, parse
 from endpoints.params.selection import read_other_side, read_range, read_selection
 from endpoints.params.view import read_order, read_view
-from profiles.query import Selection
+from profiles.query import ProfileSelection
 from projects.profile_types import ProfileType
 from tests.examples import examples
 
@@ -67,7 +67,7 @@ def test_ranges(query: str, start: int, end: int) -> None:
     assert found == (NOW + timedelta(hours=start), NOW + timedelta(hours=end))
 
 
-def sides(**changes: object) -> tuple[Selection, Selection]:
+def sides(**changes: object) -> tuple[ProfileSelection, ProfileSelection]:
     usual = {"service": "shop", "type": "CPU", "zone": "eu-1", "label.instance": "a"}
     of = parse(urlencode(usual | changes, doseq=True))
     first = read_selection(of, 1, NOW)

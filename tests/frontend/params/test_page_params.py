@@ -134,7 +134,7 @@ def test_a_page_selects_what_the_api_selects(pairs: list[tuple[str, str]]) -> No
     page = LenientReader(pairs)
     params = page_params(page, NOW)
     assert page.issues == []
-    found = params.selection(7, "shop", ProfileType.CPU, NOW)
+    found = params.profile_selection(7, "shop", ProfileType.CPU, NOW)
     assert replace(found, labels=()) == replace(selection, labels=())
     assert dict(found.labels) == dict(selection.labels)
     assert params.shown(view.metric) == replace(view, filters=tuple(dict.fromkeys(view.filters)))
@@ -258,7 +258,7 @@ def test_no_address_has_more_filters_than_a_page_shows() -> None:
 def test_unset_labels_stay_in_the_address() -> None:
     query = "unset=version&unset=label.region&unset=sample.endpoint"
     found = read_params(f"label.region=eu&{query}")
-    selection = found.selection(7, "shop", ProfileType.CPU, NOW)
+    selection = found.profile_selection(7, "shop", ProfileType.CPU, NOW)
     assert (selection.versions, selection.labels) == (("",), (("region", ("eu", "")),))
     assert selection.samples == (("endpoint", ("",)),)
     assert found.parameters() == f"span=1h&label.region=eu&{query}"
@@ -275,4 +275,4 @@ def test_restrictions_to_labels_of_profiles_and_of_samples_are_removed_separatel
 def test_any_label_selects_profiles() -> None:
     found = read_params("label.region=eu&label.region=us&label.instance=a7&label.=x&label.empty=")
     assert found.labels == (("instance", ("a7",)), ("region", ("eu", "us")))
-    assert found.selection(7, "shop", ProfileType.CPU, NOW).labels == found.labels
+    assert found.profile_selection(7, "shop", ProfileType.CPU, NOW).labels == found.labels

@@ -16,7 +16,7 @@ from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.models import Block, Profile
 from profiles.queries import concurrency, exports
 from profiles.queries.exports import ExportFile
-from profiles.queries.selection import Selection
+from profiles.queries.selection import ProfileSelection
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.ingest.client import DEPLOYMENT, Client, assert_error_response
@@ -226,7 +226,7 @@ def test_profiles_that_cannot_be_read_are_skipped_and_counted(
 ) -> None:
     real = exports.run_export
 
-    def export(context: Any, selection: Selection, *rest: Any) -> ExportFile:
+    def export(context: Any, selection: ProfileSelection, *rest: Any) -> ExportFile:
         file = real(context, selection, *rest)
         is_oldest = selection.start < NOON + timedelta(hours=2)
         return replace(file, left_out=1) if is_oldest else file

@@ -9,7 +9,7 @@ from profiles.compaction.compactor import Compactor
 from profiles.compaction.pending_series import MIN_ROWS_ENDED_HOUR
 from profiles.compaction.plan import find_projects_with_hours
 from profiles.models import Block, Profile
-from profiles.query import Selection, View, run_tree
+from profiles.query import ProfileSelection, View, run_tree
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
@@ -80,7 +80,7 @@ def test_a_query_of_any_range_counts_each_profile_once(project: Project, shop: D
     assert [profiles for _, _, profiles, _ in blocks()] == [20]
 
     def count(start: float, end: float) -> int:
-        selection = Selection(
+        selection = ProfileSelection(
             project.pk, "shop", ProfileType.CPU, rows.NOON + start * HOUR, rows.NOON + end * HOUR
         )
         return run_tree(query_context(selection), selection, View()).coverage.profiles

@@ -19,7 +19,7 @@ from profiles.compaction.replace import Replacement, replace_sources
 from profiles.engine.blocks import LEVEL, build_hour
 from profiles.engine.encoding.compression import FAST
 from profiles.models import Block, BlockLevel, Profile
-from profiles.query import Selection, View, run_tree
+from profiles.query import ProfileSelection, View, run_tree
 from profiles.storage.blob_store import blobs
 from profiles.storage.blobs import BlobUnavailable
 from profiles.storage.blobs.files import FileBlobs
@@ -312,7 +312,7 @@ def test_parts_that_a_day_has_summed_meanwhile_are_left_alone(
     monkeypatch.setattr(compactor, "replace_sources", beaten)
     assert Compactor(project.pk, later).build_level1() == 0
     assert stock(project) == before
-    selection = Selection(
+    selection = ProfileSelection(
         project.pk, "shop", ProfileType.CPU, rows.NOON - 24 * HOUR, rows.NOON + 24 * HOUR
     )
     assert run_tree(query_context(selection), selection, View()).coverage.profiles == 4
@@ -340,7 +340,7 @@ def test_results_do_not_depend_on_the_times_of_compaction(
     now, count, total = rows.NOON, 0, 0
 
     def coverage(start: datetime, end: datetime) -> tuple[int, int]:
-        selection = Selection(project.pk, service, ProfileType.CPU, start, end)
+        selection = ProfileSelection(project.pk, service, ProfileType.CPU, start, end)
         found = run_tree(query_context(selection), selection, View()).coverage
         return found.profiles, found.total
 

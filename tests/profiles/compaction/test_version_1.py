@@ -15,7 +15,7 @@ from profiles.compaction.plan import Span
 from profiles.compaction.replace import Replacement, replace_sources
 from profiles.engine.blocks import open_hour
 from profiles.models import Block, BlockLevel, Profile, Resolution
-from profiles.query import Selection, View, run_tree
+from profiles.query import ProfileSelection, View, run_tree
 from profiles.storage.blob_store import location_of, read
 from profiles.storage.insert import insert
 from projects.models import Deployment, Project
@@ -37,10 +37,10 @@ NEW_ADDRESSES = {("libfoo.so.1+0x1234", BUILD): 10, ("libfoo.so.1+0x5678", BUILD
 
 
 @pytest.fixture
-def selection(project: Project) -> Selection:
+def selection(project: Project) -> ProfileSelection:
     """Return the selection of the day of the profile in hour.bin."""
     start = HOUR.replace(hour=0)
-    return Selection(project.pk, "shop", ProfileType.CPU, start, start + DAY)
+    return ProfileSelection(project.pk, "shop", ProfileType.CPU, start, start + DAY)
 
 
 def store_new(shop: Deployment, time: datetime) -> None:
@@ -63,7 +63,7 @@ def store_old_block(shop: Deployment) -> Block:
     return block
 
 
-def assert_both_versions_are_summed(selection: Selection) -> None:
+def assert_both_versions_are_summed(selection: ProfileSelection) -> None:
     """Check the self values of all functions, and that no two nodes have the same stack."""
     result = run_tree(query_context(selection.project), selection, View())
     tree = result.tree
@@ -82,7 +82,7 @@ def assert_both_versions_are_summed(selection: Selection) -> None:
 
 
 def test_a_row_of_version_1_is_compacted_with_one_of_today(
-    shop: Deployment, selection: Selection
+    shop: Deployment, selection: ProfileSelection
 ) -> None:
     store_old_row(shop, HOUR)
     store_new(shop, HOUR + timedelta(minutes=1))
@@ -94,7 +94,7 @@ def test_a_row_of_version_1_is_compacted_with_one_of_today(
 
 @pytest.mark.parametrize("is_other_hour", [False, True])
 def test_a_block_of_version_1_is_read_and_rolled_up_with_todays_profiles(
-    is_other_hour: bool, shop: Deployment, selection: Selection
+    is_other_hour: bool, shop: Deployment, selection: ProfileSelection
 ) -> None:
     block = store_old_block(shop)
     assert open_hour(read(location_of(block))).count == 1

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from profiles.query import Selection
+from profiles.query import ProfileSelection
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
@@ -16,7 +16,7 @@ def shop(project: Project) -> Deployment:
 
 
 @pytest.fixture
-def selection(project: Project) -> Selection:
+def selection(project: Project) -> ProfileSelection:
     """Return the selection of the hour from noon."""
     end = rows.NOON + timedelta(hours=1)
-    return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON, end)
+    return ProfileSelection(project.pk, "shop", ProfileType.CPU, rows.NOON, end)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from profiles.query import Grouping, GroupKind, Selection
+from profiles.query import Grouping, GroupKind, ProfileSelection
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
@@ -51,12 +51,14 @@ def fill(project: Project) -> list[LabelledProfile]:
     return sent
 
 
-def whole(project: Project) -> Selection:
+def whole(project: Project) -> ProfileSelection:
     """Return the selection of all profiles."""
-    return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON - DAY, rows.NOON + 3 * DAY)
+    return ProfileSelection(
+        project.pk, "shop", ProfileType.CPU, rows.NOON - DAY, rows.NOON + 3 * DAY
+    )
 
 
-def cut(project: Project) -> Selection:
+def cut(project: Project) -> ProfileSelection:
     """Return a selection that begins and ends within an hour, and within a day."""
     start, end = timedelta(minutes=37), timedelta(hours=13, minutes=11)
     return replace(whole(project), start=rows.NOON + start, end=rows.NOON + end)

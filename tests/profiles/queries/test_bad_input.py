@@ -26,7 +26,7 @@ from profiles.query import (
     FilterOption,
     Group,
     InvalidQuery,
-    Selection,
+    ProfileSelection,
     Shape,
     View,
     ViewFilter,
@@ -60,7 +60,7 @@ EXPLODING = r"/^(a+)+$/"
 
 UNHIDDEN = View(filters=(ViewFilter(FilterOption.HIDE, "nothing"),))
 
-Run = Callable[[Selection], object]
+Run = Callable[[ProfileSelection], object]
 MERGING: dict[str, Run] = {
     "tree": lambda of: tree_json(query_context(of), run_tree(query_context(of), of, View())),
     "lines": lambda of: tree_json(
@@ -131,7 +131,7 @@ def chain(depth: int, every: bool) -> Tree:
 
 
 @pytest.fixture
-def a_day(selection: Selection) -> Selection:
+def a_day(selection: ProfileSelection) -> ProfileSelection:
     """Return the selection's day, from midnight to midnight."""
     start = selection.start.replace(hour=0)
     return replace(selection, start=start, end=start + timedelta(days=1))
@@ -166,7 +166,7 @@ def beyond_64_bits(shop: Deployment, rolled: Callable[[], None]) -> None:
 @merging
 @pytest.mark.parametrize("value", [2**62, 2**63 - 11])
 def test_one_huge_value_spoils_no_day(
-    run: Run, value: int, a_day: Selection, shop: Deployment, rolled: Callable[[], None]
+    run: Run, value: int, a_day: ProfileSelection, shop: Deployment, rolled: Callable[[], None]
 ) -> None:
     rows.stored(shop, {"main;work": value}, sample_types=NANOSECONDS)
     rows.stored(shop, {"main;other": 9}, sample_types=NANOSECONDS, minutes=61)
@@ -191,7 +191,7 @@ def test_one_huge_value_spoils_no_day(
 
 
 def test_what_is_folded_of_two_huge_sides_passes_64_bits(
-    selection: Selection, shop: Deployment
+    selection: ProfileSelection, shop: Deployment
 ) -> None:
     rows.stored(shop, {"main": 1, "main;work": 2**63 - 9}, sample_types=NANOSECONDS)
     found = run_compare(query_context(selection), selection, selection, View(max_nodes=1))
@@ -203,7 +203,7 @@ def test_what_is_folded_of_two_huge_sides_passes_64_bits(
 
 @merging
 def test_sums_beyond_64_bits_are_rejected(
-    run: Run, beyond_64_bits: None, selection: Selection
+    run: Run, beyond_64_bits: None, selection: ProfileSelection
 ) -> None:
     with pytest.raises(InvalidQuery, match="64 bits"):
         run(selection)
@@ -211,20 +211,20 @@ def test_sums_beyond_64_bits_are_rejected(
 
 
 @merging
-def test_so_are_those_of_a_day(run: Run, beyond_64_bits: None, a_day: Selection) -> None:
+def test_so_are_those_of_a_day(run: Run, beyond_64_bits: None, a_day: ProfileSelection) -> None:
     with pytest.raises(InvalidQuery, match="64 bits"):
         run(a_day)
 
 
 @listing
 def test_lists_do_not_mind_sums_beyond_64_bits(
-    run: Run, beyond_64_bits: None, selection: Selection
+    run: Run, beyond_64_bits: None, selection: ProfileSelection
 ) -> None:
     assert run(selection)
 
 
 def test_a_list_of_more_than_64_bits_is_written_exactly(
-    beyond_64_bits: None, selection: Selection, shop: Deployment
+    beyond_64_bits: None, selection: ProfileSelection, shop: Deployment
 ) -> None:
     rows.stored(shop, {"main": 2**62}, sample_types=NANOSECONDS, minutes=4)
     rows.stored(shop, {"main": 2**62 + 1}, sample_types=NANOSECONDS, minutes=5)
@@ -241,7 +241,7 @@ def test_values_below_zero_are_never_stored() -> None:
 
 @merging
 def test_profiles_without_samples_count_as_profiles(
-    run: Run, selection: Selection, shop: Deployment
+    run: Run, selection: ProfileSelection, shop: Deployment
 ) -> None:
     rows.stored(shop, {})
     assert run(selection)
@@ -252,7 +252,7 @@ def test_profiles_without_samples_count_as_profiles(
 
 @listing
 def test_lists_have_profiles_without_samples(
-    run: Run, selection: Selection, shop: Deployment
+    run: Run, selection: ProfileSelection, shop: Deployment
 ) -> None:
     rows.stored(shop, {})
     assert run(selection)
@@ -260,13 +260,15 @@ def test_lists_have_profiles_without_samples(
 
 @pytest.mark.slow
 @merging
-def test_stacks_of_ten_thousand_frames(run: Run, selection: Selection, shop: Deployment) -> None:
+def test_stacks_of_ten_thousand_frames(
+    run: Run, selection: ProfileSelection, shop: Deployment
+) -> None:
     store(shop, chain(10_000, every=False))
     assert run(selection)
 
 
 @pytest.mark.slow
-def test_deep_stacks_are_whole_in_every_view(selection: Selection, shop: Deployment) -> None:
+def test_deep_stacks_are_whole_in_every_view(selection: ProfileSelection, shop: Deployment) -> None:
     store(shop, chain(10_000, every=False))
     assert orjson.loads(
         tree_json(query_context(selection), run_tree(query_context(selection), selection, View()))
@@ -284,7 +286,7 @@ def test_deep_stacks_are_whole_in_every_view(selection: Selection, shop: Deploym
 
 @pytest.mark.slow
 def test_deep_stacks_with_values_everywhere_are_rejected_by_exports(
-    selection: Selection, shop: Deployment
+    selection: ProfileSelection, shop: Deployment
 ) -> None:
     store(shop, chain(10_000, every=True))
     assert len(run_tree(query_context(selection), selection, View()).tree.id) == 10_000
@@ -296,7 +298,7 @@ def test_deep_stacks_with_values_everywhere_are_rejected_by_exports(
 
 @pytest.mark.slow
 def test_a_million_nodes_are_folded_and_no_total_is_lost(
-    selection: Selection, shop: Deployment
+    selection: ProfileSelection, shop: Deployment
 ) -> None:
     tree = million_nodes()
     total = int(tree.self.sum())
@@ -316,14 +318,16 @@ def test_a_million_nodes_are_folded_and_no_total_is_lost(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["top", "focus", "bottom up", "lines of a function"])
-def test_a_million_nodes_in_every_view(name: str, selection: Selection, shop: Deployment) -> None:
+def test_a_million_nodes_in_every_view(
+    name: str, selection: ProfileSelection, shop: Deployment
+) -> None:
     store(shop, million_nodes())
     assert MERGING[name](selection)
 
 
 @pytest.mark.slow
 def test_a_hundred_thousand_distinct_labels_of_samples(
-    selection: Selection, shop: Deployment
+    selection: ProfileSelection, shop: Deployment
 ) -> None:
     rows.stored_raw(shop, labelled(100_000))
     result = run_tree(query_context(selection), selection, View(group=Group.LINE))
@@ -349,7 +353,9 @@ def labelled(count: int) -> bytes:
 
 
 @pytest.mark.slow
-def test_ten_thousand_distinct_labels_of_profiles(selection: Selection, shop: Deployment) -> None:
+def test_ten_thousand_distinct_labels_of_profiles(
+    selection: ProfileSelection, shop: Deployment
+) -> None:
     """Check as many values as a label may have in a day."""
     first = rows.stored(shop)
     like = Profile.objects.get(name_id=first.name_id)
@@ -366,7 +372,7 @@ def test_ten_thousand_distinct_labels_of_profiles(selection: Selection, shop: De
 
 @pytest.mark.parametrize("option", list(FilterOption))
 def test_expressions_with_catastrophic_backtracking_end(
-    option: FilterOption, selection: Selection, shop: Deployment
+    option: FilterOption, selection: ProfileSelection, shop: Deployment
 ) -> None:
     rows.stored(shop, {f"main;{'a' * 5000}!": 1})
     assert run_tree(

@@ -16,7 +16,7 @@ from profiles.queries import scan_input
 from profiles.queries.cache import BlockCache
 from profiles.query import (
     Group,
-    Selection,
+    ProfileSelection,
     View,
     compare_json,
     run_compare,
@@ -63,7 +63,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
 
 @pytest.fixture
-def selection(project: Project) -> Selection:
+def selection(project: Project) -> ProfileSelection:
     """Return a selection of a day and part of the next, all in blocks."""
     for minutes in range(0, 30 * 60, 45):
         stacks = {"main;a": minutes + 1, f"main;{minutes % 4}": 2}
@@ -73,10 +73,10 @@ def selection(project: Project) -> Selection:
     Compactor(project.pk, later).build_level2()
     assert not Profile.objects.exists()
     start, end = rows.NOON + timedelta(minutes=5), rows.NOON + timedelta(hours=29)
-    return Selection(project.pk, "shop", ProfileType.CPU, start, end)
+    return ProfileSelection(project.pk, "shop", ProfileType.CPU, start, end)
 
 
-def all_results(selection: Selection) -> list[object]:
+def all_results(selection: ProfileSelection) -> list[object]:
     middle = rows.NOON + timedelta(hours=15)
     first, second = (
         dataclasses.replace(selection, end=middle),
@@ -106,7 +106,7 @@ def all_results(selection: Selection) -> list[object]:
 
 @pytest.mark.django_db
 def test_results_are_the_same_from_cached_blocks(
-    selection: Selection, cache: BlockCache, monkeypatch: pytest.MonkeyPatch
+    selection: ProfileSelection, cache: BlockCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = all_results(selection), all_results(selection)
     assert len(cache) > 1
@@ -116,7 +116,7 @@ def test_results_are_the_same_from_cached_blocks(
 
 @pytest.mark.django_db
 def test_a_cached_block_is_not_read_again(
-    selection: Selection, cache: BlockCache, reads: Callable[[], int]
+    selection: ProfileSelection, cache: BlockCache, reads: Callable[[], int]
 ) -> None:
     run_tree(query_context(selection), selection, View())
     before = reads()
@@ -127,7 +127,7 @@ def test_a_cached_block_is_not_read_again(
 
 @pytest.mark.django_db
 def test_a_cached_block_is_not_fetched_again_from_a_remote_store(
-    selection: Selection,
+    selection: ProfileSelection,
     cache: BlockCache,
     reads: Callable[[], int],
     monkeypatch: pytest.MonkeyPatch,
@@ -151,7 +151,7 @@ def test_a_cached_block_is_not_fetched_again_from_a_remote_store(
 
 @pytest.mark.django_db
 def test_a_block_that_went_meanwhile_is_fetched_after_all(
-    selection: Selection, cache: BlockCache, monkeypatch: pytest.MonkeyPatch
+    selection: ProfileSelection, cache: BlockCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(FileBlobs, "is_remote", True)
     first = tree_json(
@@ -166,7 +166,7 @@ def test_a_block_that_went_meanwhile_is_fetched_after_all(
 
 @pytest.mark.django_db
 def test_without_room_each_query_reads(
-    selection: Selection, reads: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+    selection: ProfileSelection, reads: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan_input, "block_cache", BlockCache(0))
     run_tree(query_context(selection), selection, View())

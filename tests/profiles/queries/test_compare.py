@@ -17,7 +17,7 @@ from profiles.query import (
     FunctionChange,
     Group,
     InvalidQuery,
-    Selection,
+    ProfileSelection,
     Shape,
     Untested,
     UntestedReason,
@@ -51,7 +51,9 @@ def stacks(number: int, version: str) -> Stacks:
 
 
 @pytest.fixture
-def sides(project: Project, selection: Selection) -> tuple[Selection, Selection]:
+def sides(
+    project: Project, selection: ProfileSelection
+) -> tuple[ProfileSelection, ProfileSelection]:
     """Store profiles of two versions of the shop, and return their selections."""
     for version in "12":
         shop = rows.deployment(project, version=version)
@@ -64,7 +66,9 @@ def by_name(result: CompareResult) -> dict[str, FunctionChange]:
     return {change.name: change for change in result.functions}
 
 
-def test_each_side_is_what_it_is_by_itself(sides: tuple[Selection, Selection]) -> None:
+def test_each_side_is_what_it_is_by_itself(
+    sides: tuple[ProfileSelection, ProfileSelection],
+) -> None:
     result = run_compare(query_context(sides[0]), *sides, View())
     for k, side in enumerate(sides):
         alone, top = (
@@ -86,7 +90,7 @@ def test_each_side_is_what_it_is_by_itself(sides: tuple[Selection, Selection]) -
 
 
 def test_what_changed_is_real_and_what_did_not_is_not(
-    sides: tuple[Selection, Selection],
+    sides: tuple[ProfileSelection, ProfileSelection],
 ) -> None:
     result = run_compare(query_context(sides[0]), *sides, View())
     changes = by_name(result)
@@ -103,14 +107,18 @@ def test_what_changed_is_real_and_what_did_not_is_not(
     assert result.untested is None
 
 
-def test_a_side_compared_with_itself_shows_nothing(sides: tuple[Selection, Selection]) -> None:
+def test_a_side_compared_with_itself_shows_nothing(
+    sides: tuple[ProfileSelection, ProfileSelection],
+) -> None:
     result = run_compare(query_context(sides[0]), sides[0], sides[0], View())
     assert not any(change.real for change in result.functions)
     assert result.intervals is not None
     assert not (result.intervals.q < 1).any()
 
 
-def test_a_side_without_profiles_has_no_tests(sides: tuple[Selection, Selection]) -> None:
+def test_a_side_without_profiles_has_no_tests(
+    sides: tuple[ProfileSelection, ProfileSelection],
+) -> None:
     nobody = replace(sides[0], versions=("3",))
     for pair in ((sides[0], nobody), (nobody, sides[0])):
         result = run_compare(query_context(pair[0]), *pair, View())
@@ -140,7 +148,7 @@ def test_a_side_without_profiles_has_no_tests(sides: tuple[Selection, Selection]
     ],
 )
 def test_views_that_change_the_nodes_have_exact_intervals(
-    sides: tuple[Selection, Selection], view: View
+    sides: tuple[ProfileSelection, ProfileSelection], view: View
 ) -> None:
     """Check `io`, whose values are the same in all views."""
     plain, result = (
@@ -170,7 +178,7 @@ def test_views_that_change_the_nodes_have_exact_intervals(
     ],
 )
 def test_the_whole_has_the_interval_of_the_profiles_totals(
-    project: Project, selection: Selection, view: View
+    project: Project, selection: ProfileSelection, view: View
 ) -> None:
     """Check trees with two roots against the totals of the same profiles queried one by one."""
     sides, variances = [], []
@@ -199,7 +207,7 @@ def test_the_whole_has_the_interval_of_the_profiles_totals(
 
 
 def test_beyond_a_limit_such_views_have_none_and_say_why(
-    sides: tuple[Selection, Selection], monkeypatch: pytest.MonkeyPatch
+    sides: tuple[ProfileSelection, ProfileSelection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view = View(filters=(ViewFilter(FilterOption.HIDE, "steady"),))
     exact = run_compare(query_context(sides[0]), *sides, view)
@@ -216,7 +224,7 @@ def test_beyond_a_limit_such_views_have_none_and_say_why(
 
 
 def test_a_root_restricts_the_result_and_leaves_the_tests_unchanged(
-    sides: tuple[Selection, Selection],
+    sides: tuple[ProfileSelection, ProfileSelection],
 ) -> None:
     whole = run_compare(query_context(sides[0]), *sides, View())
     ids, total = whole.tree.id.tolist(), totals(whole.tree.parent, whole.tree.self[0])
@@ -234,7 +242,9 @@ def test_a_root_restricts_the_result_and_leaves_the_tests_unchanged(
         run_compare(query_context(sides[0]), *sides, View(root=1))
 
 
-def test_folding_keeps_what_is_widest_on_average(sides: tuple[Selection, Selection]) -> None:
+def test_folding_keeps_what_is_widest_on_average(
+    sides: tuple[ProfileSelection, ProfileSelection],
+) -> None:
     whole, result = (
         run_compare(query_context(sides[0]), *sides, View()),
         run_compare(query_context(sides[0]), *sides, View(max_nodes=3)),
@@ -249,7 +259,7 @@ def test_folding_keeps_what_is_widest_on_average(sides: tuple[Selection, Selecti
     assert len(result.intervals.q) == 3
 
 
-def test_the_json_has_both_sides(sides: tuple[Selection, Selection]) -> None:
+def test_the_json_has_both_sides(sides: tuple[ProfileSelection, ProfileSelection]) -> None:
     result = run_compare(query_context(sides[0]), *sides, View())
     document = json.loads(compare_json(query_context(result.selections[0]), result))
     assert (document["profiles"], document["b"]["profiles"]) == (PROFILES, PROFILES)
@@ -297,7 +307,7 @@ def test_changes_are_those_of_functions_with_a_value_and_ties_stand_by_name() ->
     assert changes[-1] == FunctionChange("b", "2", 0, 5, 0, 10, None, None, None, False)
 
 
-def test_the_metrics_are_those_of_both_sides(project: Project, selection: Selection) -> None:
+def test_the_metrics_are_those_of_both_sides(project: Project, selection: ProfileSelection) -> None:
     for version, types in (
         ("1", [("samples", "count"), ("cpu", "nanoseconds")]),
         ("2", [("cpu", "nanoseconds"), ("other", "count")]),
@@ -310,7 +320,7 @@ def test_the_metrics_are_those_of_both_sides(project: Project, selection: Select
     assert result.tree.self.tolist() == [[7], [5]]
 
 
-def test_only_alike_things_are_compared(selection: Selection) -> None:
+def test_only_alike_things_are_compared(selection: ProfileSelection) -> None:
     for other in (
         replace(selection, service="other"),
         replace(selection, type=ProfileType.HEAP),
@@ -320,7 +330,7 @@ def test_only_alike_things_are_compared(selection: Selection) -> None:
             run_compare(query_context(selection), selection, other, View())
 
 
-def test_sides_may_be_times(shop: Deployment, selection: Selection) -> None:
+def test_sides_may_be_times(shop: Deployment, selection: ProfileSelection) -> None:
     for i in range(2 * PROFILES):
         rows.stored(shop, stacks(i, "2" if i >= PROFILES else "1"), minutes=i)
     middle = selection.start + timedelta(minutes=PROFILES)

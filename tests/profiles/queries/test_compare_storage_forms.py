@@ -13,7 +13,7 @@ from profiles.models import Profile
 from profiles.query import (
     CompareResult,
     FilterOption,
-    Selection,
+    ProfileSelection,
     View,
     ViewFilter,
     run_compare,
@@ -29,7 +29,9 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def sides(shop: Deployment, selection: Selection) -> tuple[Selection, Selection]:
+def sides(
+    shop: Deployment, selection: ProfileSelection
+) -> tuple[ProfileSelection, ProfileSelection]:
     """Return selections of two hours of one day; in the second hour `work` takes longer."""
     for i in range(24):
         work = 1000 + 10 * (i % 5) + 300 * (i >= 12)
@@ -39,7 +41,7 @@ def sides(shop: Deployment, selection: Selection) -> tuple[Selection, Selection]
     return selection, replace(selection, start=selection.end, end=selection.end + hour)
 
 
-def roll_up(selection: Selection) -> None:
+def roll_up(selection: ProfileSelection) -> None:
     later = timezone.now() + timedelta(days=2)
     Compactor(selection.project, later).build_level1()
     Compactor(selection.project, later).build_level2()
@@ -60,7 +62,7 @@ def rounded(result: CompareResult) -> list[tuple[object, ...]]:
     "view", [View(), View(filters=(ViewFilter(FilterOption.HIDE_FRAMES, "main"),))]
 )
 def test_intervals_by_blocks_are_those_of_the_head(
-    sides: tuple[Selection, Selection], view: View
+    sides: tuple[ProfileSelection, ProfileSelection], view: View
 ) -> None:
     before = run_compare(query_context(sides[0]), *sides, view)
     assert any(row.real for row in before.functions)
@@ -72,7 +74,7 @@ def test_intervals_by_blocks_are_those_of_the_head(
 
 @pytest.mark.parametrize("in_blocks", [0, 1])
 def test_a_side_in_blocks_is_compared_with_one_in_the_head(
-    sides: tuple[Selection, Selection], in_blocks: int
+    sides: tuple[ProfileSelection, ProfileSelection], in_blocks: int
 ) -> None:
     ordered_sides = sides if in_blocks == 0 else sides[::-1]
     before = run_compare(query_context(ordered_sides[0]), *ordered_sides, View())
@@ -84,7 +86,7 @@ def test_a_side_in_blocks_is_compared_with_one_in_the_head(
 
 
 def test_texts_of_the_head_are_not_read_where_blocks_know_its_functions(
-    sides: tuple[Selection, Selection], monkeypatch: pytest.MonkeyPatch
+    sides: tuple[ProfileSelection, ProfileSelection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both = replace(sides[0], end=sides[1].end)
     before = tree_json(query_context(both), run_tree(query_context(both), both, View()))
@@ -95,7 +97,7 @@ def test_texts_of_the_head_are_not_read_where_blocks_know_its_functions(
     assert tree_json(query_context(both), run_tree(query_context(both), both, View())) == before
 
 
-def test_so_are_steps_and_days(sides: tuple[Selection, Selection]) -> None:
+def test_so_are_steps_and_days(sides: tuple[ProfileSelection, ProfileSelection]) -> None:
     midnight = rows.NOON - timedelta(hours=12)
     day = replace(sides[0], start=midnight, end=midnight + timedelta(days=1))
     steps = (timedelta(minutes=10), timedelta(hours=1), timedelta(days=1))

@@ -26,7 +26,7 @@ from profiles.query import (
     ExportFormat,
     FilterOption,
     Group,
-    Selection,
+    ProfileSelection,
     Shape,
     View,
     ViewFilter,
@@ -52,7 +52,7 @@ from tests.profiles.contexts import query_context
 
 pytestmark = pytest.mark.django_db
 
-Ask = Callable[[Selection, float | None], object]
+Ask = Callable[[ProfileSelection, float | None], object]
 FILTERS = (
     ViewFilter(FilterOption.HIDE, "f7"),
     ViewFilter(FilterOption.HIDE_FRAMES, "/^f3$/"),
@@ -121,7 +121,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> AdvancingClock:
 
 
 @pytest.fixture(params=["head", "block"])
-def stored(request: pytest.FixtureRequest, selection: Selection, shop: Deployment) -> Selection:
+def stored(
+    request: pytest.FixtureRequest, selection: ProfileSelection, shop: Deployment
+) -> ProfileSelection:
     for minute in range(10):
         stacks = {f"main;f{number};f{number + 1}": minute + number for number in range(9)}
         rows.stored(shop, stacks, minutes=minute)
@@ -133,7 +135,7 @@ def stored(request: pytest.FixtureRequest, selection: Selection, shop: Deploymen
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_it_ends_at_the_first_look_behind_its_deadline(
-    name: str, stored: Selection, clock: AdvancingClock
+    name: str, stored: ProfileSelection, clock: AdvancingClock
 ) -> None:
     ask = QUERIES[name]
     ask(stored, AHEAD + 1e6)
@@ -147,7 +149,7 @@ def test_it_ends_at_the_first_look_behind_its_deadline(
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_it_looks_at_the_clock_when_all_is_merged(
-    name: str, stored: Selection, clock: AdvancingClock, monkeypatch: pytest.MonkeyPatch
+    name: str, stored: ProfileSelection, clock: AdvancingClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     merged: list[int] = []
     tree = Merge.tree
@@ -163,7 +165,10 @@ def test_it_looks_at_the_clock_when_all_is_merged(
 
 
 def test_a_large_block_is_looked_at_chunk_by_chunk(
-    selection: Selection, shop: Deployment, monkeypatch: pytest.MonkeyPatch, clock: AdvancingClock
+    selection: ProfileSelection,
+    shop: Deployment,
+    monkeypatch: pytest.MonkeyPatch,
+    clock: AdvancingClock,
 ) -> None:
     looks = []
     for hour, profiles in enumerate((2, 12)):
@@ -174,7 +179,7 @@ def test_a_large_block_is_looked_at_chunk_by_chunk(
         Compactor(shop.project_id, rows.NOON + timedelta(days=3)).build_level1()
         clock.looks = 0
         start = rows.NOON + timedelta(hours=hour, minutes=1)  # avoids the stored sums of all rows
-        one = Selection(
+        one = ProfileSelection(
             selection.project, "shop", selection.type, start, start + timedelta(hours=1)
         )
         run_tree(query_context(one, AHEAD + 1e6), one, View(group=Group.LINE))
@@ -211,7 +216,7 @@ def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hanging]:
 
 @pytest.mark.parametrize("stored", ["block"], indirect=True)
 def test_a_folder_that_hangs_delays_no_query_beyond_its_deadline(
-    stored: Selection, hanging: Hanging
+    stored: ProfileSelection, hanging: Hanging
 ) -> None:
     before = readers()
     for ask in (*QUERIES.values(), *LISTS):
@@ -229,7 +234,9 @@ def readers() -> set[threading.Thread]:
     return {each for each in threading.enumerate() if each.name.startswith("file-reader")}
 
 
-def test_a_result_that_is_encoded_late_is_late(stored: Selection, clock: AdvancingClock) -> None:
+def test_a_result_that_is_encoded_late_is_late(
+    stored: ProfileSelection, clock: AdvancingClock
+) -> None:
     in_time = query_context(stored)
     tree = run_tree(in_time, stored, View())
     compared = run_compare(in_time, stored, stored, View())
@@ -252,7 +259,7 @@ class Left(Event):
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_it_ends_once_nobody_waits(
-    name: str, stored: Selection, monkeypatch: pytest.MonkeyPatch
+    name: str, stored: ProfileSelection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contexts, "Event", Left)
     with pytest.raises(DeadlinePassed):

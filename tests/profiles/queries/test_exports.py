@@ -15,7 +15,7 @@ from profiles.query import (
     ExportFormat,
     FilterOption,
     InvalidQuery,
-    Selection,
+    ProfileSelection,
     Shape,
     View,
     ViewFilter,
@@ -38,7 +38,7 @@ def two(shop: Deployment) -> None:
     rows.stored(shop, minutes=1)
 
 
-def test_csv_is_the_list_with_unit_and_profiles_in_its_head(selection: Selection) -> None:
+def test_csv_is_the_list_with_unit_and_profiles_in_its_head(selection: ProfileSelection) -> None:
     text = run_export(
         query_context(selection), selection, WITHOUT_FOO2, ExportFormat.CSV
     ).data.decode()
@@ -56,21 +56,21 @@ def test_csv_is_the_list_with_unit_and_profiles_in_its_head(selection: Selection
     ]
 
 
-def test_stacks_are_filtered_and_never_cut(selection: Selection) -> None:
+def test_stacks_are_filtered_and_never_cut(selection: ProfileSelection) -> None:
     text = run_export(
         query_context(selection), selection, WITHOUT_FOO2, ExportFormat.FOLDED
     ).data.decode()
     assert text.splitlines() == ["main 4000000", "main;foo1 3000000", "main;foo1;bar 5000000"]
 
 
-def test_stacks_have_the_shape_of_the_view(selection: Selection) -> None:
+def test_stacks_have_the_shape_of_the_view(selection: ProfileSelection) -> None:
     text = run_export(
         query_context(selection), selection, View(shape=Shape.BOTTOM_UP), ExportFormat.FOLDED
     ).data.decode()
     assert text.splitlines()[0] == "bar;foo1;main 5000000"
 
 
-def test_pprof_has_lines(selection: Selection) -> None:
+def test_pprof_has_lines(selection: ProfileSelection) -> None:
     raw = gunzip(
         run_export(query_context(selection), selection, View(), ExportFormat.PPROF).data, 2**20
     )
@@ -80,7 +80,7 @@ def test_pprof_has_lines(selection: Selection) -> None:
 
 
 def test_stacks_that_are_too_long_in_total_are_rejected(
-    selection: Selection, monkeypatch: pytest.MonkeyPatch
+    selection: ProfileSelection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exports, "MAX_FRAMES", 11)
     assert run_export(query_context(selection), selection, View(), ExportFormat.FOLDED)
@@ -97,11 +97,11 @@ GO_HEAP = (
 HEAP_STACKS = {"main;a": [9, 900, 3, 300], "main;b": [5, 500, 1, 100]}
 
 
-def heap_of(selection: Selection) -> Selection:
+def heap_of(selection: ProfileSelection) -> ProfileSelection:
     return replace(selection, type=ProfileType.HEAP)
 
 
-def exported(selection: Selection, view: View) -> tuple[Any, ExportFile]:
+def exported(selection: ProfileSelection, view: View) -> tuple[Any, ExportFile]:
     file = run_export(query_context(selection), selection, view, ExportFormat.PPROF)
     return Profile.FromString(gunzip(file.data, 2**20)), file
 
@@ -112,7 +112,7 @@ def types_of(message: Any) -> list[tuple[bytes, bytes]]:
 
 
 def test_pprof_has_all_that_the_profiles_share_as_gos_own_files(
-    selection: Selection, shop: Deployment
+    selection: ProfileSelection, shop: Deployment
 ) -> None:
     for minutes in (1, 2):
         rows.stored(shop, HEAP_STACKS, minutes=minutes, type=ProfileType.HEAP, sample_types=GO_HEAP)
@@ -128,7 +128,9 @@ def test_pprof_has_all_that_the_profiles_share_as_gos_own_files(
         assert file.left_out == 0
 
 
-def test_pprof_has_the_samples_before_the_cpu_time(selection: Selection, shop: Deployment) -> None:
+def test_pprof_has_the_samples_before_the_cpu_time(
+    selection: ProfileSelection, shop: Deployment
+) -> None:
     later = replace(selection, start=rows.NOON + timedelta(minutes=5))
     kinds = [("samples", "count"), ("cpu", "nanoseconds")]
     rows.stored(shop, {"main": [3, 30]}, minutes=6, sample_types=kinds)
@@ -138,7 +140,9 @@ def test_pprof_has_the_samples_before_the_cpu_time(selection: Selection, shop: D
     assert [list(sample.value) for sample in message.sample] == [[7, 70]]
 
 
-def test_pprof_leaves_out_what_some_profiles_lack(selection: Selection, shop: Deployment) -> None:
+def test_pprof_leaves_out_what_some_profiles_lack(
+    selection: ProfileSelection, shop: Deployment
+) -> None:
     kinds = [("samples", "count"), ("cpu", "nanoseconds")]
     rows.stored(shop, {"main": [3, 30]}, minutes=6, sample_types=kinds)
     rows.stored(shop, {"main": [4]}, minutes=7, sample_types=kinds[:1])
@@ -154,7 +158,7 @@ def test_pprof_leaves_out_what_some_profiles_lack(selection: Selection, shop: De
 
 
 def test_pprof_is_the_same_from_blocks(
-    project: Project, selection: Selection, shop: Deployment
+    project: Project, selection: ProfileSelection, shop: Deployment
 ) -> None:
     for minutes in (1, 2):
         rows.stored(shop, HEAP_STACKS, minutes=minutes, type=ProfileType.HEAP, sample_types=GO_HEAP)

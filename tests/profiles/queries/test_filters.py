@@ -5,7 +5,7 @@ import pytest
 from profiles.query import (
     FilterOption,
     InvalidQuery,
-    Selection,
+    ProfileSelection,
     View,
     ViewFilter,
     run_top,
@@ -41,7 +41,7 @@ def view(*filters: str, root: int | None = None) -> View:
     ],
 )
 def test_what_is_shown(
-    selection: Selection, shop: Deployment, filtered: View, expected: dict[str, int]
+    selection: ProfileSelection, shop: Deployment, filtered: View, expected: dict[str, int]
 ) -> None:
     rows.stored(shop)
     result = run_tree(query_context(selection), selection, filtered)
@@ -54,7 +54,7 @@ def test_what_is_shown(
     assert {name for name, _ in named} == {name for path in expected for name in path.split(";")}
 
 
-def test_a_root_is_a_node_of_what_is_shown(selection: Selection, shop: Deployment) -> None:
+def test_a_root_is_a_node_of_what_is_shown(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop)
     shown = tree_json(
         query_context(selection), run_tree(query_context(selection), selection, view("from:foo1"))
@@ -70,7 +70,9 @@ def test_a_root_is_a_node_of_what_is_shown(selection: Selection, shop: Deploymen
         run_tree(query_context(selection), selection, view(root=root))
 
 
-def test_a_value_that_cannot_be_used_is_named(selection: Selection, shop: Deployment) -> None:
+def test_a_value_that_cannot_be_used_is_named(
+    selection: ProfileSelection, shop: Deployment
+) -> None:
     rows.stored(shop)
     for run in (run_tree, run_top):
         with pytest.raises(InvalidQuery, match=r"Invalid regex /a\(/"):

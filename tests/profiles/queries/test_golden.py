@@ -11,7 +11,7 @@ from profiles.query import (
     FilterOption,
     FunctionRow,
     Metric,
-    Selection,
+    ProfileSelection,
     View,
     ViewFilter,
     run_top,
@@ -28,14 +28,14 @@ pytestmark = pytest.mark.django_db
 MERGED = [q for q in QUERIES if q.sample == MANY_GO and not q.peek and not q.base]
 
 
-def stored(project: Project, sample: Sample) -> Selection:
+def stored(project: Project, sample: Sample) -> ProfileSelection:
     """Store all profiles of the sample, alternating between two deployments."""
     type_ = ProfileType(sample.type)
     for minute, path in enumerate(sample.paths):
         of = rows.deployment(project, version=str(minute % 2))
         rows.stored_raw(of, gunzip(path.read_bytes(), 2**24), type=type_, minutes=minute)
     hour = timedelta(hours=1)
-    return Selection(project.pk, "shop", type_, rows.NOON, rows.NOON + hour)
+    return ProfileSelection(project.pk, "shop", type_, rows.NOON, rows.NOON + hour)
 
 
 def view(query: GoldenQuery) -> View:

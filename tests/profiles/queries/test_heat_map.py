@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from profiles.queries.reports.heat_map import MOST_STEPS, WEIGHTS, step_of
-from profiles.query import Selection, run_heat_map
+from profiles.query import ProfileSelection, run_heat_map
 from projects.models import Deployment
 from tests.profiles import rows
 from tests.profiles.contexts import query_context
@@ -14,7 +14,7 @@ from tests.profiles.contexts import query_context
 pytestmark = pytest.mark.django_db
 
 
-def test_every_profile_is_in_one_cell(selection: Selection, shop: Deployment) -> None:
+def test_every_profile_is_in_one_cell(selection: ProfileSelection, shop: Deployment) -> None:
     for minute in range(60):
         rows.stored(shop, {"main": 10 + minute % 7}, minutes=minute)
     result = run_heat_map(query_context(selection), selection)
@@ -25,7 +25,7 @@ def test_every_profile_is_in_one_cell(selection: Selection, shop: Deployment) ->
     assert (result.edges[0], result.edges[-1]) == (10_000, 16_000)
 
 
-def test_a_spike_is_where_it_was(selection: Selection, shop: Deployment) -> None:
+def test_a_spike_is_where_it_was(selection: ProfileSelection, shop: Deployment) -> None:
     for minute in range(10):
         rows.stored(shop, {"main": 100 if minute == 7 else 10}, minutes=minute)
     result = run_heat_map(query_context(selection), selection)
@@ -38,19 +38,19 @@ def test_a_spike_is_where_it_was(selection: Selection, shop: Deployment) -> None
     assert sum(result.counts[0]) == 9
 
 
-def test_profiles_of_one_weight_are_one_row(selection: Selection, shop: Deployment) -> None:
+def test_profiles_of_one_weight_are_one_row(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop, {"main": 5}, minutes=1)
     rows.stored(shop, {"main": 5}, minutes=2)
     assert [sum(line) for line in run_heat_map(query_context(selection), selection).counts] == [2]
 
 
-def test_without_profiles_there_are_no_weights(selection: Selection) -> None:
+def test_without_profiles_there_are_no_weights(selection: ProfileSelection) -> None:
     result = run_heat_map(query_context(selection), selection)
     assert (result.edges, result.counts, result.coverage.profiles) == ((), (), 0)
     assert result.starts
 
 
-def test_only_what_is_selected_is_counted(selection: Selection, shop: Deployment) -> None:
+def test_only_what_is_selected_is_counted(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop, minutes=1)
     rows.stored(rows.deployment(shop.project, zone="us"), minutes=2)
     assert (
@@ -62,7 +62,9 @@ def test_only_what_is_selected_is_counted(selection: Selection, shop: Deployment
 
 
 @pytest.mark.parametrize("minutes", [1, 5, 59, 60, 61, 1440, 10080, 43200, 400 * 1440])
-def test_steps_cover_the_range_and_are_not_too_many(selection: Selection, minutes: int) -> None:
+def test_steps_cover_the_range_and_are_not_too_many(
+    selection: ProfileSelection, minutes: int
+) -> None:
     odd = selection.start + timedelta(seconds=17.25)
     result = run_heat_map(
         query_context(replace(selection, start=odd, end=odd + timedelta(minutes=minutes))),

@@ -22,7 +22,7 @@ from profiles.query import (
     FilterOption,
     HistoryResult,
     InvalidQuery,
-    Selection,
+    ProfileSelection,
     StripStep,
     View,
     ViewFilter,
@@ -52,7 +52,7 @@ def own(result: HistoryResult) -> dict[str, tuple[int, ...]]:
     return {line.name: line.self for line in result.lines}
 
 
-def test_each_step_has_its_own_profiles(shop: Deployment, selection: Selection) -> None:
+def test_each_step_has_its_own_profiles(shop: Deployment, selection: ProfileSelection) -> None:
     for minute in (0, 1, 9.99, 10, 45):
         rows.stored(shop, minutes=minute)
     result = run_history(query_context(selection), selection, View(), step=TEN)
@@ -65,7 +65,7 @@ def test_each_step_has_its_own_profiles(shop: Deployment, selection: Selection) 
     assert result.coverage == run_tree(query_context(selection), selection, View()).coverage
 
 
-def test_over_all_steps_it_is_the_range(shop: Deployment, selection: Selection) -> None:
+def test_over_all_steps_it_is_the_range(shop: Deployment, selection: ProfileSelection) -> None:
     for i in range(20):
         changed: Stacks = {**EXAMPLE, "main;walk;walk": 100 * i, f"other;{'ab'[i % 2]}": 50 * i}
         rows.stored(shop, changed, minutes=3 * i)
@@ -80,7 +80,7 @@ def test_over_all_steps_it_is_the_range(shop: Deployment, selection: Selection) 
 
 
 def test_the_lines_are_the_greatest_or_those_that_are_named(
-    shop: Deployment, selection: Selection
+    shop: Deployment, selection: ProfileSelection
 ) -> None:
     rows.stored(shop, {f"main;{name}": 7 - i for i, name in enumerate("abcdefg")})
     assert list(own(run_history(query_context(selection), selection, View()))) == [*"abcde"]
@@ -100,7 +100,11 @@ def test_the_lines_are_the_greatest_or_those_that_are_named(
     ],
 )
 def test_functions_can_be_shown_and_hidden(
-    shop: Deployment, selection: Selection, show: list[str], hide: list[str], expected: list[str]
+    shop: Deployment,
+    selection: ProfileSelection,
+    show: list[str],
+    hide: list[str],
+    expected: list[str],
 ) -> None:
     rows.stored(shop, {name: 7 - i for i, name in enumerate("abcdefg")})
     assert (
@@ -109,7 +113,9 @@ def test_functions_can_be_shown_and_hidden(
     )
 
 
-def test_the_views_filters_say_which_stacks_count(shop: Deployment, selection: Selection) -> None:
+def test_the_views_filters_say_which_stacks_count(
+    shop: Deployment, selection: ProfileSelection
+) -> None:
     rows.stored(shop, minutes=5)
     view = View(filters=(ViewFilter(FilterOption.SHOW, "foo1"),))
     result = run_history(query_context(selection), selection, view, step=TEN)
@@ -118,7 +124,7 @@ def test_the_views_filters_say_which_stacks_count(shop: Deployment, selection: S
     assert result.coverage.total == 9_000_000
 
 
-def test_versions_are_marked(project: Project, selection: Selection) -> None:
+def test_versions_are_marked(project: Project, selection: ProfileSelection) -> None:
     for version, zone, minute in (("1", "a", 0), ("1", "b", 30), ("2", "a", 20), ("2", "a", 50)):
         rows.stored(rows.deployment(project, version=version, zone=zone), minutes=minute)
     rows.stored(rows.deployment(project, version="3"), minutes=60)
@@ -132,14 +138,14 @@ def test_versions_are_marked(project: Project, selection: Selection) -> None:
 
 
 def test_without_profiles_there_are_steps_and_no_lines(
-    shop: Deployment, selection: Selection
+    shop: Deployment, selection: ProfileSelection
 ) -> None:
     result = run_history(query_context(selection), selection, View(), step=TEN)
     assert len(result.steps) == 6
     assert (result.lines, result.versions, result.coverage.profiles) == ((), (), 0)
 
 
-def test_steps_begin_where_clocks_do(shop: Deployment, selection: Selection) -> None:
+def test_steps_begin_where_clocks_do(shop: Deployment, selection: ProfileSelection) -> None:
     rows.stored(shop, minutes=1)
     late = replace(selection, start=rows.NOON + timedelta(seconds=30), end=rows.NOON + 3 * TEN)
     result = run_history(query_context(late), late, View(), step=TEN)
@@ -164,7 +170,7 @@ def test_thirty_days_are_days() -> None:
 
 
 def test_invalid_queries_are_rejected_with_the_reason(
-    shop: Deployment, selection: Selection
+    shop: Deployment, selection: ProfileSelection
 ) -> None:
     rows.stored(shop)
     with pytest.raises(InvalidQuery, match=f"the limit is {MAX_STEPS:,}"):
@@ -183,7 +189,7 @@ def test_invalid_queries_are_rejected_with_the_reason(
         run_history(query_context(selection, time.monotonic() - 1), selection, View())
 
 
-def test_a_damaged_profile_is_named(shop: Deployment, selection: Selection) -> None:
+def test_a_damaged_profile_is_named(shop: Deployment, selection: ProfileSelection) -> None:
     rows.stored(shop)
     damaged = rows.stored(shop, minutes=7)
     Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.content.tree[:-9])
@@ -216,7 +222,7 @@ def test_steps_times_nodes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         merge.add_tree(tree_of({";".join(f"f{i}" for i in range(6)): 1}))
 
 
-def test_times_are_utc(shop: Deployment, selection: Selection) -> None:
+def test_times_are_utc(shop: Deployment, selection: ProfileSelection) -> None:
     rows.stored(shop)
     (span,) = run_history(query_context(selection), selection, View()).versions
     assert span.first == datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -270,7 +276,7 @@ def test_history_of_samples_has_their_values_in_every_form_of_storage(
 
 
 def test_history_with_a_focus_has_the_stacks_that_reach_the_function(
-    shop: Deployment, selection: Selection
+    shop: Deployment, selection: ProfileSelection
 ) -> None:
     rows.stored(shop, minutes=5)
     result = run_history(query_context(selection), selection, View(focus="foo1"), step=TEN)

@@ -14,7 +14,7 @@ from profiles.query import (
     FilterOption,
     Group,
     InvalidQuery,
-    Selection,
+    ProfileSelection,
     View,
     ViewFilter,
     run_compare,
@@ -39,8 +39,8 @@ DAY = timedelta(days=1)
 CPU = Metric("cpu", "nanoseconds")
 
 
-def whole(project: Project, type: ProfileType = ProfileType.CPU) -> Selection:
-    return Selection(project.pk, "shop", type, rows.NOON - DAY, rows.NOON + 3 * DAY)
+def whole(project: Project, type: ProfileType = ProfileType.CPU) -> ProfileSelection:
+    return ProfileSelection(project.pk, "shop", type, rows.NOON - DAY, rows.NOON + 3 * DAY)
 
 
 def stacks_of(tree: Tree) -> Sum:
@@ -101,7 +101,9 @@ def check_comparison(
     project: Project, type: ProfileType, sent: Sequence[Sent], metric: str
 ) -> None:
     a, b = (
-        Selection(project.pk, "shop", type, rows.NOON - DAY, rows.NOON + 3 * DAY, zones=(zone,))
+        ProfileSelection(
+            project.pk, "shop", type, rows.NOON - DAY, rows.NOON + 3 * DAY, zones=(zone,)
+        )
         for zone in ("eu", "us")
     )
     sides = [[each for each in sent if each.zone == zone] for zone in ("eu", "us")]

@@ -10,7 +10,7 @@ from profiles.compaction.compactor import Compactor
 from profiles.queries.deployments import matching_deployments
 from profiles.query import (
     MenuChoice,
-    Selection,
+    ProfileSelection,
     ServiceName,
     run_options,
     run_service_names,
@@ -53,7 +53,7 @@ def test_menus_are_the_same_beside_other_questions(project: Project) -> None:
     assert (options.zones, options.versions) == ((MenuChoice("eu-1", 1),), (MenuChoice("1", 1),))
 
 
-def test_weights_say_what_they_would_take(selection: Selection, shop: Deployment) -> None:
+def test_weights_say_what_they_would_take(selection: ProfileSelection, shop: Deployment) -> None:
     for weight in range(1, 21):
         rows.stored(shop, {"main": weight})
     weights = run_options(query_context(shop.project_id), "shop", ProfileType.CPU, *HOUR).weights
@@ -130,7 +130,7 @@ def test_a_search_lists_services_without_profiles_last(project: Project) -> None
 
 
 def test_versions_are_taken_from_deployments_that_were_read(
-    project: Project, selection: Selection
+    project: Project, selection: ProfileSelection
 ) -> None:
     for version, zone in (("1", "eu-1"), ("2", "eu-1"), ("2", "us")):
         rows.stored(rows.deployment(project, version=version, zone=zone))

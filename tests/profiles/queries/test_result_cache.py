@@ -24,7 +24,7 @@ from profiles.queries.scan import add_profiles
 from profiles.queries.scan_input import HourInput
 from profiles.query import (
     Group,
-    Selection,
+    ProfileSelection,
     View,
     compare_json,
     run_compare,
@@ -50,16 +50,18 @@ def merges(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
         counts.append(args)
         return add_profiles(*args, **options)
 
-    monkeypatch.setattr("profiles.queries.tree.add_profiles", counted)
+    monkeypatch.setattr("profiles.queries.tree_merge.add_profiles", counted)
     return lambda: len(counts)
 
 
 @pytest.fixture
-def selection(project: Project) -> Selection:
+def selection(project: Project) -> ProfileSelection:
     """Return a selection of three profiles of a day that ended long ago."""
     for minutes in (0, 10, 70):
         rows.stored(rows.deployment(project), {"main;a": 3, "main": 1}, minutes=minutes)
-    return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON, rows.NOON + timedelta(hours=2))
+    return ProfileSelection(
+        project.pk, "shop", ProfileType.CPU, rows.NOON, rows.NOON + timedelta(hours=2)
+    )
 
 
 def rolled_up(project: Project) -> None:
@@ -68,7 +70,7 @@ def rolled_up(project: Project) -> None:
 
 
 def test_what_is_in_blocks_is_merged_once(
-    project: Project, selection: Selection, merges: Callable[[], int]
+    project: Project, selection: ProfileSelection, merges: Callable[[], int]
 ) -> None:
     rolled_up(project)
     first = run_tree(query_context(selection), selection, View())
@@ -84,7 +86,7 @@ def test_what_is_in_blocks_is_merged_once(
 
 
 def test_another_range_another_grouping_and_another_project_are_other_sums(
-    project: Project, selection: Selection, merges: Callable[[], int]
+    project: Project, selection: ProfileSelection, merges: Callable[[], int]
 ) -> None:
     rolled_up(project)
     run_tree(query_context(selection), selection, View())
@@ -94,7 +96,7 @@ def test_another_range_another_grouping_and_another_project_are_other_sums(
     assert merges() == 3
 
 
-def test_a_late_profile_is_seen_at_once(project: Project, selection: Selection) -> None:
+def test_a_late_profile_is_seen_at_once(project: Project, selection: ProfileSelection) -> None:
     rolled_up(project)
     assert run_tree(query_context(selection), selection, View()).coverage.profiles == 3
     rows.stored(rows.deployment(project), {"late": 5}, minutes=15)
@@ -104,7 +106,7 @@ def test_a_late_profile_is_seen_at_once(project: Project, selection: Selection) 
 
 
 def test_rows_and_ranges_that_have_not_ended_are_merged_each_time(
-    project: Project, selection: Selection, merges: Callable[[], int]
+    project: Project, selection: ProfileSelection, merges: Callable[[], int]
 ) -> None:
     for _ in range(2):
         run_tree(query_context(selection), selection, View())
@@ -116,7 +118,7 @@ def test_rows_and_ranges_that_have_not_ended_are_merged_each_time(
 
 
 def test_a_result_with_gaps_is_not_cached(
-    project: Project, selection: Selection, merges: Callable[[], int]
+    project: Project, selection: ProfileSelection, merges: Callable[[], int]
 ) -> None:
     rolled_up(project)
     key = Blob.objects.get().key
@@ -142,7 +144,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
 
 def test_a_history_is_summed_once(
-    project: Project, selection: Selection, reads: Callable[[], int]
+    project: Project, selection: ProfileSelection, reads: Callable[[], int]
 ) -> None:
     rolled_up(project)
     first = run_history(query_context(selection), selection, View())
@@ -160,7 +162,7 @@ def test_a_history_is_summed_once(
 
 
 def test_each_side_of_a_comparison_is_summed_once(
-    project: Project, selection: Selection, reads: Callable[[], int]
+    project: Project, selection: ProfileSelection, reads: Callable[[], int]
 ) -> None:
     rolled_up(project)
     middle = rows.NOON + timedelta(hours=1)
@@ -174,7 +176,9 @@ def test_each_side_of_a_comparison_is_summed_once(
     assert reads() == 2
 
 
-def test_a_history_with_gaps_is_not_remembered(project: Project, selection: Selection) -> None:
+def test_a_history_with_gaps_is_not_remembered(
+    project: Project, selection: ProfileSelection
+) -> None:
     rolled_up(project)
     key = Blob.objects.get().key
     Blob.objects.update(key="gone")
@@ -184,7 +188,7 @@ def test_a_history_with_gaps_is_not_remembered(project: Project, selection: Sele
 
 
 def test_a_site_may_remember_nothing(
-    project: Project, selection: Selection, merges: Callable[[], int], settings: Settings
+    project: Project, selection: ProfileSelection, merges: Callable[[], int], settings: Settings
 ) -> None:
     settings.RESULT_CACHE_BYTES = 0
     rolled_up(project)
@@ -204,7 +208,7 @@ def in_redis(settings: Settings, redis_url: str) -> ResultCache:
 @pytest.mark.real
 def test_processes_share_sums_in_redis(
     project: Project,
-    selection: Selection,
+    selection: ProfileSelection,
     reads: Callable[[], int],
     in_redis: ResultCache,
     monkeypatch: pytest.MonkeyPatch,
@@ -244,7 +248,7 @@ def test_pages_are_shared_in_redis(in_redis: ResultCache) -> None:
 
 
 def test_without_redis_each_query_merges(
-    project: Project, selection: Selection, merges: Callable[[], int], settings: Settings
+    project: Project, selection: ProfileSelection, merges: Callable[[], int], settings: Settings
 ) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     rolled_up(project)

@@ -14,7 +14,7 @@ from profiles.engine.metrics import Metric
 from profiles.queries.result_codec import UnknownFormat, decode, digest, encode
 from profiles.query import (
     FilterOption,
-    Selection,
+    ProfileSelection,
     View,
     ViewFilter,
     compare_json,
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def stored(selection: Selection, shop: Deployment) -> Selection:
+def stored(selection: ProfileSelection, shop: Deployment) -> ProfileSelection:
     for minute in range(20):
         rows.stored(shop, {"main;a": minute + 1, f"main;b;été {minute % 3}": 2}, minutes=minute)
     Compactor(shop.project_id, rows.NOON + timedelta(days=3)).build_level1()
@@ -54,7 +54,7 @@ def same(first: Any, second: Any) -> bool:
     return bool(first == second)
 
 
-def test_results_are_the_same_after_decoding(stored: Selection) -> None:
+def test_results_are_the_same_after_decoding(stored: ProfileSelection) -> None:
     context = query_context(stored)
     view = View(filters=(ViewFilter(FilterOption.HIGHLIGHT, "a"),), max_nodes=3)
     tree, top = run_tree(context, stored, view), run_top(context, stored, view)
@@ -76,7 +76,7 @@ def test_statistics_are_the_same_after_decoding() -> None:
     assert decode(encode([stats])) == [stats]
 
 
-def test_equal_keys_have_equal_digests(selection: Selection) -> None:
+def test_equal_keys_have_equal_digests(selection: ProfileSelection) -> None:
     key = (selection, ("variance", Metric("cpu", "nanoseconds")), timedelta(hours=1), (1, 2))
     assert digest(key) == digest((replace(selection), *key[1:]))
     assert digest(key) != digest((*key[:3], (1, 3)))

@@ -13,10 +13,10 @@ from profiles.engine.metrics import Metric
 from profiles.models import Profile
 from profiles.queries import scan as scan_module
 from profiles.queries.context import DeadlinePassed, QueryContext
-from profiles.queries.plan import plan_query
-from profiles.queries.scan import Trees, scan
-from profiles.queries.scan_input import ScanInput
-from profiles.query import Selection
+from profiles.queries.plan import ReadOptions, Trees, plan_query
+from profiles.queries.scan import scan
+from profiles.queries.scan_input import ProfilesInput
+from profiles.query import ProfileSelection
 from projects.models import Deployment
 from tests.profiles import rows
 from tests.profiles.contexts import query_context
@@ -28,20 +28,20 @@ CPU = Metric("cpu", "nanoseconds")
 @contextmanager
 def scanning(
     context: QueryContext,
-    selection: Selection,
+    selection: ProfileSelection,
     metric: Metric = CPU,
     *,
     cuts: Sequence[datetime] = (),
     trees: Trees = Trees.WHOLE,
-) -> Iterator[Iterator[ScanInput]]:
+) -> Iterator[Iterator[ProfilesInput]]:
     with context.snapshot:
-        plan = plan_query(context, selection, cuts=cuts)
-        with scan(context, plan, metric, cuts=cuts, trees=trees) as inputs:
+        plan = plan_query(context, selection, ReadOptions(trees=trees, cuts=tuple(cuts)))
+        with scan(context, plan, metric) as inputs:
             yield inputs
 
 
 def test_parts_add_up_to_everything_that_matches(
-    selection: Selection, shop: Deployment, monkeypatch: pytest.MonkeyPatch
+    selection: ProfileSelection, shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan_module, "CHUNK", 2)
     for minute in range(5):
@@ -55,7 +55,7 @@ def test_parts_add_up_to_everything_that_matches(
 
 
 def test_what_is_unpacked_ahead_adds_up_to_the_same(
-    selection: Selection, shop: Deployment, monkeypatch: pytest.MonkeyPatch
+    selection: ProfileSelection, shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Check more inputs than are decoded ahead at once, with damage in one of them."""
     monkeypatch.setattr(scan_module, "CHUNK", 3)
@@ -71,7 +71,7 @@ def test_what_is_unpacked_ahead_adds_up_to_the_same(
     assert first == second
 
 
-def _summed(selection: Selection, trees: Trees) -> tuple[dict[int, int], ScanStats]:
+def _summed(selection: ProfileSelection, trees: Trees) -> tuple[dict[int, int], ScanStats]:
     merge, stats = Merge([CPU], by_function=True), ScanStats()
     with scanning(query_context(selection), selection, trees=trees) as inputs:
         for each in inputs:
@@ -81,7 +81,7 @@ def _summed(selection: Selection, trees: Trees) -> tuple[dict[int, int], ScanSta
 
 
 def test_a_sum_that_ends_early_leaves_nothing_behind(
-    selection: Selection, shop: Deployment, monkeypatch: pytest.MonkeyPatch
+    selection: ProfileSelection, shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan_module, "CHUNK", 1)
     for minute in range(9):
@@ -91,7 +91,7 @@ def test_a_sum_that_ends_early_leaves_nothing_behind(
     assert Profile.objects.count() == 9
 
 
-def test_no_part_lies_across_a_cut(selection: Selection, shop: Deployment) -> None:
+def test_no_part_lies_across_a_cut(selection: ProfileSelection, shop: Deployment) -> None:
     for minute in (0, 9.9, 10, 11, 31):
         rows.stored(shop, minutes=minute)
     cuts = [rows.NOON + timedelta(minutes=minutes) for minutes in (10, 20, 30)]
@@ -106,7 +106,7 @@ def test_no_part_lies_across_a_cut(selection: Selection, shop: Deployment) -> No
 
 
 def test_the_dimension_knows_profiles_without_their_trees(
-    selection: Selection, shop: Deployment
+    selection: ProfileSelection, shop: Deployment
 ) -> None:
     rows.stored(shop, minutes=1)
     Profile.objects.update(tree=b"damaged")
@@ -121,7 +121,9 @@ def test_the_dimension_knows_profiles_without_their_trees(
     assert dimension.duration_ns.tolist() == [10**10]
 
 
-def test_profiles_without_the_metric_are_no_part(selection: Selection, shop: Deployment) -> None:
+def test_profiles_without_the_metric_are_no_part(
+    selection: ProfileSelection, shop: Deployment
+) -> None:
     rows.stored(shop)
     merge, stats = Merge([CPU], by_function=True), ScanStats()
     with scanning(query_context(selection), selection, Metric("apples", "count")) as inputs:
@@ -130,7 +132,9 @@ def test_profiles_without_the_metric_are_no_part(selection: Selection, shop: Dep
     assert (stats.profiles, stats.coverage().left_out) == (0, 1)
 
 
-def test_the_deadline_is_looked_at_between_parts(selection: Selection, shop: Deployment) -> None:
+def test_the_deadline_is_looked_at_between_parts(
+    selection: ProfileSelection, shop: Deployment
+) -> None:
     rows.stored(shop)
     late = query_context(selection, time.monotonic() - 1)
     with scanning(late, selection) as inputs, pytest.raises(DeadlinePassed):

@@ -11,7 +11,7 @@ from profiles.query import (
     InvalidQuery,
     Metric,
     ProfileOrder,
-    Selection,
+    ProfileSelection,
     View,
     run_profiles,
     run_top,
@@ -26,11 +26,13 @@ from tests.profiles.contexts import query_context
 pytestmark = pytest.mark.django_db
 
 
-def found(selection: Selection) -> set[str]:
+def found(selection: ProfileSelection) -> set[str]:
     return {row.name_id for row in run_profiles(query_context(selection), selection).rows}
 
 
-def test_the_range_has_its_start_but_not_its_end(selection: Selection, shop: Deployment) -> None:
+def test_the_range_has_its_start_but_not_its_end(
+    selection: ProfileSelection, shop: Deployment
+) -> None:
     rows.stored(shop, name_id="before", minutes=-0.001)
     rows.stored(shop, name_id="first", minutes=0)
     rows.stored(shop, name_id="last", minutes=59.999)
@@ -38,7 +40,7 @@ def test_the_range_has_its_start_but_not_its_end(selection: Selection, shop: Dep
     assert found(selection) == {"first", "last"}
 
 
-def test_service_type_zone_and_version(selection: Selection, project: Project) -> None:
+def test_service_type_zone_and_version(selection: ProfileSelection, project: Project) -> None:
     for zone in ("eu", "us"):
         for version in ("1", "2"):
             of = rows.deployment(project, zone=zone, version=version)
@@ -51,7 +53,7 @@ def test_service_type_zone_and_version(selection: Selection, project: Project) -
     assert found(replace(selection, type=ProfileType.WALL)) == {"wall"}
 
 
-def test_labels_of_profiles(selection: Selection, shop: Deployment) -> None:
+def test_labels_of_profiles(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop, name_id="a", labels={"instance": "a", "cell.name": "x"})
     rows.stored(shop, name_id="b", labels={"instance": "b"})
     rows.stored(shop, name_id="none")
@@ -61,7 +63,9 @@ def test_labels_of_profiles(selection: Selection, shop: Deployment) -> None:
     assert found(replace(selection, labels=(("instance__gt", ("0",)),))) == set()
 
 
-def test_weight_is_the_top_percent_of_profiles(selection: Selection, shop: Deployment) -> None:
+def test_weight_is_the_top_percent_of_profiles(
+    selection: ProfileSelection, shop: Deployment
+) -> None:
     for weight in range(1, 101):
         rows.stored(shop, {"main": weight}, name_id=str(weight))
     assert found(replace(selection, weight=5)) == {"96", "97", "98", "99", "100"}
@@ -74,7 +78,7 @@ def test_weight_is_the_top_percent_of_profiles(selection: Selection, shop: Deplo
 
 
 def test_of_equal_profiles_the_same_are_the_top_wherever_they_are_stored(
-    selection: Selection, shop: Deployment
+    selection: ProfileSelection, shop: Deployment
 ) -> None:
     for name in "dbface":
         rows.stored(shop, {"main": 5}, name_id=name, minutes=1)
@@ -90,7 +94,7 @@ def test_of_equal_profiles_the_same_are_the_top_wherever_they_are_stored(
 
 
 def test_weights_are_selected_from_the_least_to_the_most(
-    selection: Selection, shop: Deployment
+    selection: ProfileSelection, shop: Deployment
 ) -> None:
     for weight in range(1, 11):
         rows.stored(shop, {"main": weight}, name_id=str(weight))
@@ -99,7 +103,7 @@ def test_weights_are_selected_from_the_least_to_the_most(
     assert found(replace(selection, weights=(2, 2))) == set()
 
 
-def test_one_profile_is_found_by_its_name(selection: Selection, shop: Deployment) -> None:
+def test_one_profile_is_found_by_its_name(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop, {"main": 1}, name_id="one")
     rows.stored(shop, {"main": 2}, name_id="two")
     assert found(replace(selection, profile="two")) == {"two"}
@@ -117,7 +121,7 @@ def test_one_profile_is_found_by_its_name(selection: Selection, shop: Deployment
 
 
 def test_another_project_is_never_seen(
-    selection: Selection, shop: Deployment, charlie: User
+    selection: ProfileSelection, shop: Deployment, charlie: User
 ) -> None:
     theirs = rows.deployment(create_project("Theirs", charlie))
     rows.stored(theirs, name_id="theirs")
@@ -129,7 +133,7 @@ def test_another_project_is_never_seen(
 
 
 def test_single_profiles_come_newest_first_a_page_at_a_time(
-    selection: Selection, shop: Deployment
+    selection: ProfileSelection, shop: Deployment
 ) -> None:
     for minute in range(7):
         rows.stored(shop, name_id=str(minute), minutes=minute // 2)
@@ -145,7 +149,7 @@ def test_single_profiles_come_newest_first_a_page_at_a_time(
         run_profiles(query_context(selection), selection, page="x")
 
 
-def test_metrics(selection: Selection, shop: Deployment) -> None:
+def test_metrics(selection: ProfileSelection, shop: Deployment) -> None:
     kinds = [("samples", "count"), ("cpu", "nanoseconds")]
     rows.stored(shop, {"main": [3, 40], "work": [1, 10]}, sample_types=kinds)
     result = run_tree(query_context(selection), selection, View())
@@ -157,7 +161,7 @@ def test_metrics(selection: Selection, shop: Deployment) -> None:
         run_tree(query_context(selection), selection, View(metric=Metric("apples", "count")))
 
 
-def test_the_threads_of_go_are_goroutines(selection: Selection, shop: Deployment) -> None:
+def test_the_threads_of_go_are_goroutines(selection: ProfileSelection, shop: Deployment) -> None:
     kinds = [("goroutine", "count")]
     rows.stored(shop, {"main": 3}, type=ProfileType.THREADS, sample_types=kinds)
     result = run_tree(
@@ -168,7 +172,7 @@ def test_the_threads_of_go_are_goroutines(selection: Selection, shop: Deployment
     assert (result.metric, result.coverage.total) == (Metric("goroutine", "count"), 3)
 
 
-def test_coverage_says_what_was_used(selection: Selection, shop: Deployment) -> None:
+def test_coverage_says_what_was_used(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop, minutes=5)
     rows.stored(shop, minutes=9)
     coverage = run_tree(query_context(selection), selection, View()).coverage
@@ -178,7 +182,7 @@ def test_coverage_says_what_was_used(selection: Selection, shop: Deployment) -> 
 
 
 def test_single_profiles_come_heaviest_first_a_page_at_a_time(
-    selection: Selection, shop: Deployment
+    selection: ProfileSelection, shop: Deployment
 ) -> None:
     for minute, weight in enumerate((3, 9, 9, 1, 9)):
         rows.stored(shop, {"main": weight}, name_id=str(minute), minutes=minute)

@@ -18,7 +18,7 @@ from profiles.query import (
     FilterOption,
     Grouping,
     InvalidQuery,
-    Selection,
+    ProfileSelection,
     SeriesResult,
     View,
     ViewFilter,
@@ -50,7 +50,7 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 def expected(
     sent: list[LabelledProfile],
-    selection: Selection,
+    selection: ProfileSelection,
     group_by: Grouping | None,
     step: timedelta,
     counts: Callable[[str, str], bool] = lambda *_: True,

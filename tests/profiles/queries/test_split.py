@@ -19,6 +19,8 @@ from profiles.query import (
     Grouping,
     GroupKind,
     InvalidQuery,
+    ProfileSelection,
+    SavedTree,
     Selection,
     Shape,
     TreeResult,
@@ -29,7 +31,7 @@ from profiles.query import (
     run_sample_labels,
     run_tree,
     run_tree_and_top,
-    take_snapshot,
+    save_tree,
     tree_json,
 )
 from projects.models import Deployment, Project, User
@@ -57,7 +59,7 @@ pytestmark = pytest.mark.django_db
 HIDE_B = ViewFilter(FilterOption.HIDE_FRAMES, "b")
 
 
-def stacks(selection: Selection, view: View) -> dict[str, int]:
+def stacks(selection: ProfileSelection, view: View) -> dict[str, int]:
     """Return the self values of a view's stacks, without those that are zero."""
     result = run_tree(query_context(selection), selection, view)
     return {path: own for path, own in _document_paths(selection, view).items() if own} | {
@@ -70,7 +72,9 @@ def _document_paths(selection: Selection, view: View) -> dict[str, int]:
     return paths(tree_json(context, run_tree(context, selection, view)))
 
 
-def expected(sent: list[LabelledProfile], selection: Selection, split: Grouping) -> dict[str, int]:
+def expected(
+    sent: list[LabelledProfile], selection: ProfileSelection, split: Grouping
+) -> dict[str, int]:
     """Sum the samples by value and stack; samples of other endpoints than selected do not count."""
     sums: Counter[str] = Counter()
     allowed = dict(selection.samples).get("endpoint")
@@ -113,7 +117,7 @@ SPLIT = View(split=ENDPOINT)
 
 
 @pytest.mark.usefixtures("endpoints")
-def test_bottom_up_has_the_values_as_roots(selection: Selection) -> None:
+def test_bottom_up_has_the_values_as_roots(selection: ProfileSelection) -> None:
     found = _document_paths(selection, replace(SPLIT, shape=Shape.BOTTOM_UP))
     assert {path: own for path, own in found.items() if own} == {
         "endpoint: /pay;b;a;main": 5000,
@@ -137,7 +141,7 @@ def test_bottom_up_has_the_values_as_roots(selection: Selection) -> None:
     ],
 )
 def test_filters_match_functions_and_keep_the_split(
-    selection: Selection, option: str, value: str, remaining: Mapping[str, int]
+    selection: ProfileSelection, option: str, value: str, remaining: Mapping[str, int]
 ) -> None:
     view = replace(SPLIT, filters=(ViewFilter(FilterOption(option), value),))
     found = _document_paths(selection, view)
@@ -147,9 +151,9 @@ def test_filters_match_functions_and_keep_the_split(
 
 @pytest.mark.usefixtures("endpoints")
 def test_only_the_heaviest_values_have_a_root(
-    selection: Selection, monkeypatch: pytest.MonkeyPatch
+    selection: ProfileSelection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("profiles.queries.split.MAX_VALUES", 1)
+    monkeypatch.setattr("profiles.queries.views.MAX_VALUES", 1)
     found = _document_paths(selection, SPLIT)
     assert {path: own for path, own in found.items() if own} == {
         "endpoint: /pay;main;a;b": 5000,
@@ -160,9 +164,9 @@ def test_only_the_heaviest_values_have_a_root(
 
 
 def test_only_the_heaviest_values_of_profiles_have_a_root(
-    selection: Selection, shop: Deployment, monkeypatch: pytest.MonkeyPatch
+    selection: ProfileSelection, shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("profiles.queries.split.MAX_VALUES", 2)
+    monkeypatch.setattr("profiles.queries.tree_merge.MAX_VALUES", 2)
     for number in range(5):
         rows.stored(shop, {"main": number + 1}, labels={"instance": f"i{number}"})
     assert stacks(selection, View(split=INSTANCE)) == {
@@ -174,7 +178,7 @@ def test_only_the_heaviest_values_of_profiles_have_a_root(
 
 
 @pytest.mark.usefixtures("endpoints")
-def test_frames_of_the_split_are_no_functions(selection: Selection) -> None:
+def test_frames_of_the_split_are_no_functions(selection: ProfileSelection) -> None:
     context = query_context(selection)
     drawn, top, _ = run_tree_and_top(context, selection, SPLIT)
     assert isinstance(drawn, TreeResult)
@@ -187,7 +191,7 @@ def test_frames_of_the_split_are_no_functions(selection: Selection) -> None:
 
 
 @pytest.mark.usefixtures("endpoints")
-def test_the_list_below_a_value_has_its_functions_only(selection: Selection) -> None:
+def test_the_list_below_a_value_has_its_functions_only(selection: ProfileSelection) -> None:
     tree = run_tree(query_context(selection), selection, SPLIT).tree
     strings = tree.frames.strings
     by_name = {
@@ -204,14 +208,14 @@ def test_the_list_below_a_value_has_its_functions_only(selection: Selection) -> 
     assert drawn.tree.self.sum() == 4000
 
 
-def test_a_focus_cannot_be_split(selection: Selection, shop: Deployment) -> None:
+def test_a_focus_cannot_be_split(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop)
     with pytest.raises(InvalidQuery, match="cannot be split"):
         run_focus(query_context(selection), selection, View(focus="main", split=ENDPOINT))
 
 
 @pytest.mark.usefixtures("endpoints")
-def test_pprof_files_have_the_values_as_roots_like_tagroot(selection: Selection) -> None:
+def test_pprof_files_have_the_values_as_roots_like_tagroot(selection: ProfileSelection) -> None:
     file = run_export(query_context(selection), selection, SPLIT, ExportFormat.PPROF)
     tree = decode_profile(gzip.decompress(file.data), ProfileType.CPU, DecodeLimits()).tree
     strings = tree.frames.strings
@@ -226,17 +230,21 @@ def test_pprof_files_have_the_values_as_roots_like_tagroot(selection: Selection)
 
 
 @pytest.mark.usefixtures("endpoints")
-def test_folded_stacks_begin_with_the_value(selection: Selection) -> None:
+def test_folded_stacks_begin_with_the_value(selection: ProfileSelection) -> None:
     file = run_export(query_context(selection), selection, SPLIT, ExportFormat.FOLDED)
     assert "endpoint: /pay;main;a;b 5000" in file.data.decode().splitlines()
 
 
 @pytest.mark.usefixtures("endpoints")
-def test_a_snapshot_is_split_by_labels_of_its_samples(selection: Selection, alice: User) -> None:
+def test_a_snapshot_is_split_by_labels_of_its_samples(
+    selection: ProfileSelection, alice: User
+) -> None:
     live = _document_paths(selection, SPLIT)
     context = query_context(selection)
-    taken = take_snapshot(context, selection, View(), title="Noon", query="", by=alice)
-    stored = replace(selection, snapshot=taken.id)
+    taken = save_tree(context, selection, View(), title="Noon", query="", by=alice)
+    stored = SavedTree(
+        selection.project, taken.id, selection.service, selection.type, taken.start, taken.end
+    )
     assert _document_paths(stored, SPLIT) == live
     labels = run_sample_labels(query_context(stored), stored)
     assert labels == {"endpoint": ("/list", "/pay")}
@@ -245,14 +253,18 @@ def test_a_snapshot_is_split_by_labels_of_its_samples(selection: Selection, alic
 
 
 @pytest.mark.parametrize("split", [ENDPOINT, INSTANCE])
-def test_the_deadline_ends_a_split(selection: Selection, shop: Deployment, split: Grouping) -> None:
+def test_the_deadline_ends_a_split(
+    selection: ProfileSelection, shop: Deployment, split: Grouping
+) -> None:
     rows.stored(shop)
     late = query_context(selection, time.monotonic() - 1)
     with pytest.raises(DeadlinePassed):
         run_tree(late, selection, View(split=split))
 
 
-def test_a_label_that_nothing_has_leaves_one_root(selection: Selection, shop: Deployment) -> None:
+def test_a_label_that_nothing_has_leaves_one_root(
+    selection: ProfileSelection, shop: Deployment
+) -> None:
     rows.stored(shop)
     for kind in (GroupKind.SAMPLE, GroupKind.LABEL):
         found = stacks(selection, View(split=Grouping(kind, "tenant")))

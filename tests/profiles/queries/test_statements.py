@@ -11,7 +11,7 @@ from profiles.compaction.compactor import Compactor
 from profiles.query import (
     Grouping,
     GroupKind,
-    Selection,
+    ProfileSelection,
     View,
     run_compare,
     run_history,
@@ -50,9 +50,9 @@ def statements(in_blocks: Deployment) -> Iterator[list[str]]:
         yield statements
 
 
-def _selection(of: Deployment, hours: int = 1) -> Selection:
+def _selection(of: Deployment, hours: int = 1) -> ProfileSelection:
     end = rows.NOON + timedelta(hours=hours)
-    return Selection(of.project_id, of.service, ProfileType.CPU, rows.NOON, end)
+    return ProfileSelection(of.project_id, of.service, ProfileType.CPU, rows.NOON, end)
 
 
 def test_a_tree_from_blocks_takes_two(in_blocks: Deployment, statements: list[str]) -> None:

@@ -16,7 +16,7 @@ from profiles.query import (
     Group,
     ProfileOrder,
     ProfileRow,
-    Selection,
+    ProfileSelection,
     View,
     run_heat_map,
     run_options,
@@ -55,8 +55,8 @@ def fill(project: Project) -> None:
     rows.stored(rows.deployment(project), minutes=200, type=ProfileType.WALL)
 
 
-def selections(project: Project) -> list[Selection]:
-    whole = Selection(
+def selections(project: Project) -> list[ProfileSelection]:
+    whole = ProfileSelection(
         project.pk, "shop", ProfileType.CPU, rows.NOON - DAY, rows.NOON + timedelta(days=3)
     )
     cut = dataclasses.replace(
@@ -78,13 +78,13 @@ def selections(project: Project) -> list[Selection]:
     ]
 
 
-def tree_of(selection: Selection, group: Group) -> object:
+def tree_of(selection: ProfileSelection, group: Group) -> object:
     result = run_tree(query_context(selection), selection, View(group=group))
     columns = to_columns(result.tree, lines=group is Group.LINE)
     return columns, result.coverage, result.metrics
 
 
-def everything(project: Project, selection: Selection) -> dict[str, Any]:
+def everything(project: Project, selection: ProfileSelection) -> dict[str, Any]:
     paged: list[ProfileRow] = []
     page = ""
     for _ in range(30):

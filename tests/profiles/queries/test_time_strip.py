@@ -13,7 +13,7 @@ from profiles.query import (
     FilterOption,
     InvalidQuery,
     Metric,
-    Selection,
+    ProfileSelection,
     View,
     ViewFilter,
     run_function_strip,
@@ -36,7 +36,7 @@ def stored(shop: Deployment) -> None:
         rows.stored(shop, {"main": weight, "main;work": 2 * weight}, minutes=minute)
 
 
-def test_it_sums_profiles_by_step_without_gaps(selection: Selection) -> None:
+def test_it_sums_profiles_by_step_without_gaps(selection: ProfileSelection) -> None:
     strip = run_strip(query_context(selection), selection, step=TEN_MINUTES)
     assert strip.step_seconds == 600
     assert [(step.profiles, step.total) for step in strip.steps] == [
@@ -49,7 +49,7 @@ def test_it_sums_profiles_by_step_without_gaps(selection: Selection) -> None:
     assert strip.coverage.profiles == 3
 
 
-def test_steps_begin_at_round_times_also_before_the_range(selection: Selection) -> None:
+def test_steps_begin_at_round_times_also_before_the_range(selection: ProfileSelection) -> None:
     cut = replace(selection, start=selection.start + timedelta(minutes=3))
     strip = run_strip(query_context(cut), cut, step=TEN_MINUTES)
     assert strip.selection.start == strip.steps[0].start == rows.NOON
@@ -71,14 +71,14 @@ def test_a_step_is_round(span: timedelta, step: timedelta) -> None:
     assert strip_step(span) == step
 
 
-def test_the_range_and_the_number_of_steps_are_bounded(selection: Selection) -> None:
+def test_the_range_and_the_number_of_steps_are_bounded(selection: ProfileSelection) -> None:
     with pytest.raises(InvalidQuery, match="the limit is 120"):
         run_strip(query_context(selection), selection, step=timedelta(seconds=10))
     with pytest.raises(InvalidQuery, match="not empty"):
         run_strip(query_context(selection), replace(selection, end=selection.start))
 
 
-def test_a_functions_total_is_that_of_the_history(selection: Selection) -> None:
+def test_a_functions_total_is_that_of_the_history(selection: ProfileSelection) -> None:
     context = query_context(selection)
     found = run_function_strip(context, selection, View(), "work", TEN_MINUTES)
     history = run_history(context, selection, View(), step=TEN_MINUTES, names=["work"])
@@ -91,7 +91,7 @@ def test_a_functions_total_is_that_of_the_history(selection: Selection) -> None:
 
 
 def test_sums_of_blocks_are_cached_and_new_profiles_are_read(
-    project: Project, shop: Deployment, selection: Selection
+    project: Project, shop: Deployment, selection: ProfileSelection
 ) -> None:
     now = timezone.now()
     for hours, weight in ((5, 3), (4, 4)):
@@ -105,7 +105,9 @@ def test_sums_of_blocks_are_cached_and_new_profiles_are_read(
     assert [total for total in first if total] == [3_000, 4_000, 7_000]
     ranges: list[datetime] = []
 
-    def counted(context: object, selection: Selection, *args: object, **options: object) -> object:
+    def counted(
+        context: object, selection: ProfileSelection, *args: object, **options: object
+    ) -> object:
         ranges.append(selection.start)
         return run_history(context, selection, *args, **options)  # type: ignore[arg-type]
 

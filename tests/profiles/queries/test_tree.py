@@ -16,7 +16,7 @@ from profiles.query import (
     InvalidQuery,
     Metric,
     Order,
-    Selection,
+    ProfileSelection,
     Shape,
     View,
     run_top,
@@ -52,7 +52,7 @@ def names(document: Mapping[str, Any]) -> list[str]:
     return [of_frames[i] for i in document["frame"]]
 
 
-def test_it_sums_everything_that_matches(selection: Selection, shop: Deployment) -> None:
+def test_it_sums_everything_that_matches(selection: ProfileSelection, shop: Deployment) -> None:
     for minute in range(5):
         rows.stored(shop, minutes=minute)
     result = run_tree(query_context(selection), selection, View())
@@ -68,7 +68,7 @@ def test_it_sums_everything_that_matches(selection: Selection, shop: Deployment)
     }
 
 
-def test_the_json_says_what_it_is_of(selection: Selection, shop: Deployment) -> None:
+def test_the_json_says_what_it_is_of(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop)
     document = json.loads(
         tree_json(query_context(selection), run_tree(query_context(selection), selection, View()))
@@ -84,7 +84,9 @@ def test_the_json_says_what_it_is_of(selection: Selection, shop: Deployment) -> 
     assert document["folded"] == {"at": [], "count": [], "total": []}
 
 
-def test_a_damaged_row_is_named_and_the_rest_summed(selection: Selection, shop: Deployment) -> None:
+def test_a_damaged_row_is_named_and_the_rest_summed(
+    selection: ProfileSelection, shop: Deployment
+) -> None:
     rows.stored(shop)
     damaged = rows.stored(shop, minutes=7)
     Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.content.tree[:-9])
@@ -94,7 +96,7 @@ def test_a_damaged_row_is_named_and_the_rest_summed(selection: Selection, shop: 
     assert "damaged" in result.coverage.missing[0].why
 
 
-def test_the_list_has_self_total_and_stacks(selection: Selection, shop: Deployment) -> None:
+def test_the_list_has_self_total_and_stacks(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop)
     top = run_top(query_context(selection), selection, View())
     assert [(row.name, row.self, row.total, row.count) for row in top.rows] == [
@@ -106,7 +108,7 @@ def test_the_list_has_self_total_and_stacks(selection: Selection, shop: Deployme
 
 
 def test_the_list_beside_a_tree_is_that_of_the_whole_selection(
-    selection: Selection, shop: Deployment
+    selection: ProfileSelection, shop: Deployment
 ) -> None:
     rows.stored(shop)
     whole = run_top(query_context(selection), selection, View()).rows
@@ -122,7 +124,7 @@ def test_the_list_beside_a_tree_is_that_of_the_whole_selection(
     )
 
 
-def test_no_profiles_make_an_empty_tree(selection: Selection) -> None:
+def test_no_profiles_make_an_empty_tree(selection: ProfileSelection) -> None:
     result = run_tree(
         query_context(replace(selection, service="other")),
         replace(selection, service="other"),
@@ -133,7 +135,7 @@ def test_no_profiles_make_an_empty_tree(selection: Selection) -> None:
 
 
 def test_what_is_too_narrow_is_folded_and_opens_by_its_node(
-    selection: Selection, shop: Deployment
+    selection: ProfileSelection, shop: Deployment
 ) -> None:
     rows.stored(shop)
     document = json.loads(
@@ -158,13 +160,13 @@ def test_what_is_too_narrow_is_folded_and_opens_by_its_node(
     assert opened.coverage.total == 9_000_000
 
 
-def test_a_node_that_is_not_there_is_named(selection: Selection, shop: Deployment) -> None:
+def test_a_node_that_is_not_there_is_named(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop)
     with pytest.raises(InvalidQuery, match="No node 0000000000000007"):
         run_tree(query_context(selection), selection, View(root=7))
 
 
-def test_lines_are_shown_on_request(selection: Selection, shop: Deployment) -> None:
+def test_lines_are_shown_on_request(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop)
     document = json.loads(
         tree_json(
@@ -183,7 +185,7 @@ def test_lines_are_shown_on_request(selection: Selection, shop: Deployment) -> N
     )
 
 
-def test_siblings_by_name(selection: Selection, shop: Deployment) -> None:
+def test_siblings_by_name(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop, {"r;b": 5, "r;a": 1})
     document = json.loads(
         tree_json(
@@ -195,7 +197,7 @@ def test_siblings_by_name(selection: Selection, shop: Deployment) -> None:
 
 
 def test_a_merged_tree_has_a_limit_of_nodes(
-    selection: Selection, shop: Deployment, settings: Settings
+    selection: ProfileSelection, shop: Deployment, settings: Settings
 ) -> None:
     rows.stored(shop, {"main;a": 1, "main;b": 2})
     settings.MAX_QUERY_NODES = 3
@@ -205,14 +207,14 @@ def test_a_merged_tree_has_a_limit_of_nodes(
         run_tree(query_context(selection), selection, View())
 
 
-def test_it_gives_up_at_its_deadline(selection: Selection, shop: Deployment) -> None:
+def test_it_gives_up_at_its_deadline(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop)
     with pytest.raises(DeadlinePassed):
         run_tree(query_context(selection, time.monotonic() - 1), selection, View())
 
 
 def test_profiles_that_are_too_large_together_are_said_to_be(
-    selection: Selection, shop: Deployment
+    selection: ProfileSelection, shop: Deployment
 ) -> None:
     for _ in range(3):
         rows.stored(shop, {"main": 2**62 // 1000})
@@ -230,7 +232,7 @@ FOUR = (
 
 
 def test_what_has_no_value_in_the_metric_is_not_shown(
-    selection: Selection, shop: Deployment
+    selection: ProfileSelection, shop: Deployment
 ) -> None:
     raw = pprof(HEAP, FOUR)
     rows.stored_raw(shop, raw, type=ProfileType.HEAP)

@@ -10,7 +10,7 @@ from profiles.query import (
     FocusResult,
     FunctionRow,
     InvalidQuery,
-    Selection,
+    ProfileSelection,
     Shape,
     View,
     ViewFilter,
@@ -55,7 +55,7 @@ def columns(document: dict[str, Any]) -> dict[str, int]:
     return paths(json.dumps(document).encode())
 
 
-def test_bottom_up_has_callers_below_what_they_call(selection: Selection) -> None:
+def test_bottom_up_has_callers_below_what_they_call(selection: ProfileSelection) -> None:
     result = run_tree(query_context(selection), selection, View(shape=UP))
     assert paths(tree_json(query_context(result.selection), result)) == {
         "bar": 0,
@@ -71,7 +71,7 @@ def test_bottom_up_has_callers_below_what_they_call(selection: Selection) -> Non
     }
 
 
-def test_filters_come_before_the_shape(selection: Selection) -> None:
+def test_filters_come_before_the_shape(selection: ProfileSelection) -> None:
     result = run_tree(
         query_context(selection),
         selection,
@@ -83,7 +83,7 @@ def test_filters_come_before_the_shape(selection: Selection) -> None:
     }
 
 
-def test_a_root_and_folds_of_the_bottom_up_view(selection: Selection) -> None:
+def test_a_root_and_folds_of_the_bottom_up_view(selection: ProfileSelection) -> None:
     folded = json.loads(
         tree_json(
             query_context(selection),
@@ -103,7 +103,7 @@ def test_a_root_and_folds_of_the_bottom_up_view(selection: Selection) -> None:
     }
 
 
-def test_the_list_has_no_shape(selection: Selection) -> None:
+def test_the_list_has_no_shape(selection: ProfileSelection) -> None:
     assert (
         run_top(query_context(selection), selection, View(shape=UP)).rows
         == run_top(query_context(selection), selection, View()).rows
@@ -112,7 +112,7 @@ def test_the_list_has_no_shape(selection: Selection) -> None:
         run_top(query_context(selection), selection, View(shape=UP, root=1))
 
 
-def test_highlights_change_no_value_and_are_named_by_row(selection: Selection) -> None:
+def test_highlights_change_no_value_and_are_named_by_row(selection: ProfileSelection) -> None:
     result = run_tree(
         query_context(selection),
         selection,
@@ -127,7 +127,7 @@ def test_highlights_change_no_value_and_are_named_by_row(selection: Selection) -
     assert document == plain
 
 
-def test_highlights_are_of_what_is_drawn(selection: Selection) -> None:
+def test_highlights_are_of_what_is_drawn(selection: ProfileSelection) -> None:
     view = View(filters=filters("highlight:foo1", "hideframes:main"), max_nodes=2, shape=UP)
     document = json.loads(
         tree_json(query_context(selection), run_tree(query_context(selection), selection, view))
@@ -136,7 +136,7 @@ def test_highlights_are_of_what_is_drawn(selection: Selection) -> None:
     assert [named[row] for row in document["highlight"]] == ["foo1"]
 
 
-def test_an_expression_that_cannot_be_read_is_named(selection: Selection) -> None:
+def test_an_expression_that_cannot_be_read_is_named(selection: ProfileSelection) -> None:
     for run in (run_tree, run_focus):
         with pytest.raises(InvalidQuery, match=r"Invalid regex /a\(/"):
             run(
@@ -146,7 +146,7 @@ def test_an_expression_that_cannot_be_read_is_named(selection: Selection) -> Non
             )
 
 
-def test_focus_has_callers_and_callees(selection: Selection) -> None:
+def test_focus_has_callers_and_callees(selection: ProfileSelection) -> None:
     document = json.loads(
         focus_json(
             query_context(selection),
@@ -165,14 +165,14 @@ def test_focus_has_callers_and_callees(selection: Selection) -> None:
     assert columns(document["callees"]) == {"foo1": 1_500_000, "foo1;bar": 2_500_000}
 
 
-def test_focus_counts_recursion_once(selection: Selection, shop: Deployment) -> None:
+def test_focus_counts_recursion_once(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop, {"a;b;a;b": 3, "a": 4})
     result = run_focus(query_context(selection), selection, View(focus="a"))
     assert result.row == FunctionRow("a", "app.py", 4000, 7000, 2)
     assert int(result.callers.self.sum()) == int(result.callees.self.sum()) == 7000
 
 
-def test_filters_come_before_the_focus(selection: Selection) -> None:
+def test_filters_come_before_the_focus(selection: ProfileSelection) -> None:
     view = View(focus="bar", filters=filters("hide:foo2", "highlight:main"))
     result = run_focus(query_context(selection), selection, view)
     assert result.row == FunctionRow("bar", "app.py", 2_500_000, 2_500_000, 1)
@@ -181,7 +181,7 @@ def test_filters_come_before_the_focus(selection: Selection) -> None:
     assert "highlight" not in document["callees"]
 
 
-def test_what_nothing_reaches_has_no_row(selection: Selection) -> None:
+def test_what_nothing_reaches_has_no_row(selection: ProfileSelection) -> None:
     document = json.loads(
         focus_json(
             query_context(selection),
@@ -194,7 +194,7 @@ def test_what_nothing_reaches_has_no_row(selection: Selection) -> None:
         run_focus(query_context(selection), selection, View())
 
 
-def test_a_root_opens_the_side_that_has_it(selection: Selection) -> None:
+def test_a_root_opens_the_side_that_has_it(selection: ProfileSelection) -> None:
     folded = run_focus(query_context(selection), selection, View(focus="bar", max_nodes=2))
     document = json.loads(focus_json(query_context(folded.selection), folded))
     assert columns(document["callers"]) == {"bar": 0, "bar;foo1": 0}
@@ -212,7 +212,9 @@ def test_a_root_opens_the_side_that_has_it(selection: Selection) -> None:
         run_focus(query_context(selection), selection, View(focus="bar", root=7))
 
 
-def test_a_tree_or_list_with_a_focus_is_of_the_stacks_that_reach_it(selection: Selection) -> None:
+def test_a_tree_or_list_with_a_focus_is_of_the_stacks_that_reach_it(
+    selection: ProfileSelection,
+) -> None:
     view = View(focus="foo1")
     assert paths(
         tree_json(query_context(selection), run_tree(query_context(selection), selection, view))
@@ -230,7 +232,7 @@ def test_a_tree_or_list_with_a_focus_is_of_the_stacks_that_reach_it(selection: S
     }
 
 
-def test_lines_of_a_function(selection: Selection, shop: Deployment) -> None:
+def test_lines_of_a_function(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored_raw(shop, on_lines(("main", 3), ("work", 10), ("work", 12)))
     result = run_lines(query_context(selection), selection, View(), "work", "app.py")
     assert [(row.line, row.self, row.total) for row in result.rows] == [(10, 0, 7), (12, 7, 7)]
@@ -250,7 +252,7 @@ def on_lines(*frames: tuple[str, int]) -> bytes:
     return bytes(builder.message.SerializeToString())
 
 
-def test_totals_of_both_sides_are_equal_everywhere(selection: Selection) -> None:
+def test_totals_of_both_sides_are_equal_everywhere(selection: ProfileSelection) -> None:
     for row in run_top(query_context(selection), selection, View()).rows:
         result: FocusResult = run_focus(query_context(selection), selection, View(focus=row.name))
         assert result.row == row

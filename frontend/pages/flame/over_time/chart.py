@@ -10,7 +10,7 @@ from frontend.components.charts.chart_notes import ChartNotes, notes_in
 from frontend.components.charts.version_marks import VersionMark, marks_of
 from frontend.text.display_names import metric_name
 from frontend.text.units import format_delta, format_value
-from profiles.query import Selection, StripResult, StripStep, series_changes
+from profiles.query import ProfileSelection, StripResult, StripStep, series_changes
 from projects.models import Annotation
 
 _AROUND = 7  # length of the chart's range, as a multiple of the selected range
@@ -55,7 +55,7 @@ class OverTime:
     notes: ChartNotes
 
 
-def around(selection: Selection, now: datetime) -> Selection:
+def around(selection: ProfileSelection, now: datetime) -> ProfileSelection:
     """Return the range of the chart: longer than the selected range, and not later than now."""
     span = selection.end - selection.start
     end = min(selection.end + span * (_AROUND // 2), max(now, selection.end))
@@ -67,7 +67,7 @@ def around(selection: Selection, now: datetime) -> Selection:
 
 def over_time(
     result: StripResult,
-    selected: Selection,
+    selected: ProfileSelection,
     releases: Sequence[VersionMark],
     notes: ChartNotes,
     function: tuple[str, Sequence[int]] | None = None,
@@ -111,7 +111,7 @@ def _over(
     return _mean([totals[i] for i in inside], [steps[i] for i in inside])
 
 
-def _is_inside(step: StripStep, result: StripResult, selected: Selection) -> bool:
+def _is_inside(step: StripStep, result: StripResult, selected: ProfileSelection) -> bool:
     middle = step.start + timedelta(seconds=result.step_seconds) / 2
     return selected.start <= middle <= selected.end
 
@@ -178,7 +178,7 @@ def _text(value: float | None, unit: str) -> str:
 
 def _plot(
     result: StripResult,
-    selected: Selection,
+    selected: ProfileSelection,
     names: Sequence[str],
     values: Sequence[Values],
     unit: str,

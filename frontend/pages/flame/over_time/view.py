@@ -21,8 +21,8 @@ from frontend.params.page_params import PageParams, page_params
 from profiles.query import (
     DeadlinePassed,
     InvalidQuery,
+    ProfileSelection,
     QueryContext,
-    Selection,
     View,
     run_function_strip,
     run_strip,
@@ -47,7 +47,7 @@ def flame_over_time(request: HttpRequest, project_id: str) -> HttpResponse:
         return text_error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
     if params.snapshot:
         return text_error(HTTPStatus.BAD_REQUEST, _("A snapshot has no values over time."))
-    selection = params.selection(project.pk, params.service, params.type, now)
+    selection = params.profile_selection(project.pk, params.service, params.type, now)
     context, function = query_context(request, project), of.read(FUNCTION) or params.focus
     try:
         with context.snapshot:
@@ -69,8 +69,8 @@ def _over_time(
     context: QueryContext,
     project: Project,
     params: PageParams,
-    selection: Selection,
-    wide: Selection,
+    selection: ProfileSelection,
+    wide: ProfileSelection,
     function: str,
 ) -> OverTime:
     metric = find_metric(context, selection, params.metric)

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from frontend.pages.compare.view_model import untested_sentence
-from profiles.query import Selection, Untested, UntestedReason, View, run_compare
+from profiles.query import ProfileSelection, Untested, UntestedReason, View, run_compare
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
@@ -373,7 +373,7 @@ def test_what_got_slower_is_first_and_page_file_and_graph_agree(
     assert [row[2] for row in found] == ["+120 ms", "+100 ms", "+4 ms"]
     assert all(row[3][0] == "+" for row in found)
 
-    hour = Selection(project.pk, "checkout", ProfileType.CPU, now - timedelta(hours=1), now)
+    hour = ProfileSelection(project.pk, "checkout", ProfileType.CPU, now - timedelta(hours=1), now)
     sides = replace(hour, versions=("2.31.0",)), replace(hour, versions=("2.30.4",))
     result = run_compare(query_context(hour), *sides, View())
     changes = {change.name: change for change in result.functions}

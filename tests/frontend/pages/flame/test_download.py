@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from frontend.components.results.downloads import download_name
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
-from profiles.query import Selection, View, run_tree
+from profiles.query import ProfileSelection, View, run_tree
 from projects.models import Project, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
@@ -22,8 +22,8 @@ QUERY = "?service=checkout&type=CPU&from=2026-11-20T11:00:00Z&to=2026-11-20T13:0
 TOTAL = 2 * 1000 * sum(shop.STACKS.values())  # nanoseconds, of two profiles
 
 
-def selected(project: int) -> Selection:
-    return Selection(
+def selected(project: int) -> ProfileSelection:
+    return ProfileSelection(
         project, "checkout", ProfileType.CPU, NOON.replace(hour=11), NOON.replace(hour=13)
     )
 
@@ -110,7 +110,7 @@ def test_another_tenants_is_not_found(client: Client, charlie: User, project: Pr
 
 
 def test_names_hold_nothing_that_a_header_or_a_disk_minds(project: Project) -> None:
-    selection = Selection(
+    selection = ProfileSelection(
         project.pk,
         'a/b"\r\nX: y',
         ProfileType.HEAP,

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from frontend.pages.flame.function_list import PAGE_ROWS, FunctionList, function_list
-from profiles.query import Coverage, FunctionRow, Metric, Selection, TopResult, View
+from profiles.query import Coverage, FunctionRow, Metric, ProfileSelection, TopResult, View
 from projects.profile_types import ProfileType
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -18,7 +18,7 @@ def shown(
     whole: bool = False,
     page: int = 1,
 ) -> FunctionList:
-    selection = Selection(1, "shop", ProfileType.CPU, NOON, NOON)
+    selection = ProfileSelection(1, "shop", ProfileType.CPU, NOON, NOON)
     total = sum(row.self for row in rows)
     coverage = Coverage(2, total, 20 * 10**9, NOON, NOON)
     top = TopResult(selection, View(), CPU, (CPU,), coverage, tuple(rows), total)

@@ -16,7 +16,14 @@ from frontend.components.charts.chart_notes import ChartNotes
 from frontend.components.charts.version_marks import VersionMark
 from frontend.pages.flame.over_time import view
 from frontend.pages.flame.over_time.chart import around, over_time
-from profiles.query import Coverage, DeadlinePassed, Metric, Selection, StripResult, StripStep
+from profiles.query import (
+    Coverage,
+    DeadlinePassed,
+    Metric,
+    ProfileSelection,
+    StripResult,
+    StripStep,
+)
 from projects.models import Annotation, Member, Project, Role, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
@@ -36,8 +43,10 @@ def signed_in(client: Client, bob: User) -> Client:
     return client
 
 
-def selection(start: datetime, end: datetime, of: ProfileType = ProfileType.CPU) -> Selection:
-    return Selection(1, "shop", of, start, end)
+def selection(
+    start: datetime, end: datetime, of: ProfileType = ProfileType.CPU
+) -> ProfileSelection:
+    return ProfileSelection(1, "shop", of, start, end)
 
 
 def strip(

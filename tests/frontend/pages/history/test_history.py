@@ -22,7 +22,7 @@ from profiles.query import (
     HistoryResult,
     HistoryStep,
     Metric,
-    Selection,
+    ProfileSelection,
     VersionSpan,
     View,
 )
@@ -198,7 +198,7 @@ def test_without_a_range_it_is_a_week() -> None:
 def test_a_line_has_gaps_and_versions() -> None:
     starts = [NOON + timedelta(hours=i) for i in range(4)]
     result = HistoryResult(
-        selection=Selection(1, "shop", ProfileType.CPU, NOON, NOON + timedelta(hours=4)),
+        selection=ProfileSelection(1, "shop", ProfileType.CPU, NOON, NOON + timedelta(hours=4)),
         view=View(),
         metric=Metric("cpu", "nanoseconds"),
         metrics=(),

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from frontend.pages.history.version_changes import changes_since
-from profiles.query import Coverage, HistoryResult, HistoryStep, Metric, Selection, View
+from profiles.query import Coverage, HistoryResult, HistoryStep, Metric, ProfileSelection, View
 from projects.profile_types import ProfileType
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -14,7 +14,7 @@ MS = 1_000_000
 def of_steps(count: int) -> HistoryResult:
     metric = Metric("cpu", "nanoseconds")
     return HistoryResult(
-        selection=Selection(1, "checkout", ProfileType.CPU, NOON, NOON + count * HOUR),
+        selection=ProfileSelection(1, "checkout", ProfileType.CPU, NOON, NOON + count * HOUR),
         view=View(),
         metric=metric,
         metrics=(metric,),

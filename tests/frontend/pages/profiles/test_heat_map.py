@@ -8,12 +8,12 @@ import pytest
 from frontend.pages.profiles.heat_map import LEVELS, Box, picture, table
 from frontend.pages.profiles.params import ProfileQuery
 from frontend.params.page_params import PageParams
-from profiles.query import Coverage, HeatMapResult, Metric, Selection
+from profiles.query import Coverage, HeatMapResult, Metric, ProfileSelection
 from projects.profile_types import ProfileType
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 STEP = timedelta(minutes=10)
-SELECTION = Selection(1, "shop", ProfileType.CPU, NOON, NOON + 4 * STEP)
+SELECTION = ProfileSelection(1, "shop", ProfileType.CPU, NOON, NOON + 4 * STEP)
 RESULT = HeatMapResult(
     selection=SELECTION,
     metric=Metric("cpu", "nanoseconds"),

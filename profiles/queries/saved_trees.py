@@ -7,10 +7,11 @@ from profiles.engine.encoding import codec
 from profiles.engine.metrics import Metric
 from profiles.models import ResultSnapshot, SnapshotKind
 from profiles.queries.context import QueryContext
-from profiles.queries.exports import merge_metrics
-from profiles.queries.plan import choose_metric, metrics_of, plan_query
-from profiles.queries.selection import Group, InvalidQuery, Selection, View
-from profiles.queries.stored_results import snapshot_row
+from profiles.queries.merge_query import list_metrics
+from profiles.queries.plan import choose_metric
+from profiles.queries.saved_tree_input import saved_tree_row
+from profiles.queries.selection import Group, InvalidQuery, ProfileSelection, View
+from profiles.queries.tree_merge import MetricsMerge
 from profiles.storage import result_snapshots
 from profiles.storage.result_snapshots import NewSnapshot
 from projects.models import User
@@ -22,7 +23,7 @@ class NothingToStore(InvalidQuery):
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotInfo:
+class SavedTreeInfo:
     """Snapshot of a project, without its tree."""
 
     id: str
@@ -41,31 +42,31 @@ class SnapshotInfo:
     created_by: User | None
 
 
-def run_snapshot(context: QueryContext, snapshot_id: str) -> SnapshotInfo:
+def get_saved_tree(context: QueryContext, snapshot_id: str) -> SavedTreeInfo:
     """Describe a snapshot. Raise SnapshotNotFound."""
-    return _info(snapshot_row(context, snapshot_id))
+    return _info(saved_tree_row(context, snapshot_id))
 
 
-def take_snapshot(
+def save_tree(
     context: QueryContext,
-    selection: Selection,
+    selection: ProfileSelection,
     view: View,
     *,
     title: str,
     query: str,
     by: User,
-) -> SnapshotInfo:
+) -> SavedTreeInfo:
     """Store the merged tree of a selection, with lines and all metrics that its profiles share.
 
     `query` is what the flame page shows of it. The view's metric comes first; its filters and
     shape are not applied. Raise NothingToStore without profiles, and what storing raises.
     """
     with context.snapshot:
-        metrics = metrics_of(context, selection)
+        metrics = list_metrics(context, selection)
         metric = choose_metric(selection, view, metrics)
-        among = [metric, *(each for each in metrics if each != metric)]
-        plan = plan_query(context, selection)
-        tree, coverage = merge_metrics(context, plan, metric, among, Group.LINE)
+        among = tuple(dict.fromkeys([metric, *metrics]))
+        whole = View(metric=metric)
+        tree, coverage = MetricsMerge(selection, whole, Group.LINE, among).sum(context, metric)
     if not coverage.profiles:
         raise NothingToStore("No profiles to store.")
     context.check()
@@ -87,20 +88,20 @@ def take_snapshot(
     return _info(result_snapshots.store(new, by=by))
 
 
-def snapshots_of(project: int) -> list[SnapshotInfo]:
+def list_saved_trees(project: int) -> list[SavedTreeInfo]:
     """Return the snapshots of a project (its pk), the latest first."""
     return [_info(row) for row in result_snapshots.of_project(project)]
 
 
-def delete_snapshot(project: int, snapshot_id: str, *, by: User) -> None:
+def delete_saved_tree(project: int, snapshot_id: str, *, by: User) -> None:
     """Delete a snapshot of a project (its pk); do nothing if it does not exist."""
     row = result_snapshots.find(project, snapshot_id)
     if row is not None:
         result_snapshots.delete(row, by=by)
 
 
-def _info(row: ResultSnapshot) -> SnapshotInfo:
-    return SnapshotInfo(
+def _info(row: ResultSnapshot) -> SavedTreeInfo:
+    return SavedTreeInfo(
         id=row.snapshot_id,
         title=row.title,
         is_file=row.kind == SnapshotKind.FILE,

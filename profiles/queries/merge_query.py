@@ -1,0 +1,124 @@
+"""Sum of everything that a selection has in one metric, the common part of all kinds of query."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import Generic, NamedTuple, TypeVar
+
+from profiles.engine.metrics import Metric
+from profiles.queries.cache import cache_sum, cached_sum
+from profiles.queries.context import QueryContext
+from profiles.queries.plan import (
+    QueryPlan,
+    ReadOptions,
+    choose_metric,
+    plan_query,
+    profile_metrics,
+    require_own,
+)
+from profiles.queries.saved_tree_input import plan_saved_tree, saved_metrics
+from profiles.queries.scan import Plan
+from profiles.queries.selection import ProfileSelection, SavedTree, Selection, View
+
+S = TypeVar("S")
+P = TypeVar("P", QueryPlan, Plan)
+
+
+class Merged(NamedTuple, Generic[S]):
+    """Sum in one metric."""
+
+    metric: Metric
+    metrics: tuple[Metric, ...]  # all metrics that the view may choose
+    sum: S
+
+
+class MergeQuery(ABC, Generic[P, S]):
+    """Kind of query: what it reads of a selection, and the accumulator that sums it.
+
+    Subclass ProfilesQuery, or SelectionQuery if saved trees can be selected, too. Subclasses are
+    frozen dataclasses, whose fields are the parameters of the query.
+    """
+
+    selection: Selection
+    view: View  # which names the metric
+
+    @property
+    def options(self) -> ReadOptions:
+        return ReadOptions()
+
+    @property
+    def cache_key(self) -> Hashable | None:
+        """Return the parameters of the sum besides its plan and metric; None: do not cache it.
+
+        The result cache accepts values of the types that `result_codec` can encode.
+        """
+        return None
+
+    @abstractmethod
+    def plan(self, context: QueryContext) -> P:
+        """Plan the reads; call this and `accumulate` inside one snapshot."""
+
+    @abstractmethod
+    def accumulate(self, context: QueryContext, plan: P, metric: Metric) -> S:
+        """Read the plan and sum it. Raise InvalidQuery if the sum passes a limit."""
+
+    def count_numbers(self, result: S) -> int:
+        """Return the number of array elements of a sum, for the size of the cache."""
+        raise NotImplementedError
+
+    def is_readable(self, result: S) -> bool:
+        """Return False if unreadable profiles are missing: such a sum is not cached."""
+        raise NotImplementedError
+
+    def run(self, context: QueryContext) -> Merged[S]:
+        """Choose the metric and return the sum, from the result cache if it is there.
+
+        Cached sums are shared: do not modify them. Raise MetricNotFound if the selection does not
+        have the view's metric.
+        """
+        with context.snapshot:
+            metrics = list_metrics(context, self.selection)
+            metric = choose_metric(self.selection, self.view, metrics)
+            return Merged(metric, metrics, self.sum(context, metric))
+
+    def sum(self, context: QueryContext, metric: Metric) -> S:
+        """Return the sum in a metric that the selection may lack; otherwise like `run`."""
+        with context.snapshot:
+            plan = self.plan(context)
+            if self.cache_key is None:
+                return self.accumulate(context, plan, metric)
+            key = (type(self).__name__, metric, self.cache_key)
+            result: S | None = cached_sum(plan.result_key, key)
+            if result is None:
+                result = self.accumulate(context, plan, metric)
+                numbers, is_readable = self.count_numbers(result), self.is_readable(result)
+                cache_sum(plan.result_key, key, result, numbers, is_readable=is_readable)
+            return result
+
+
+class ProfilesQuery(MergeQuery[QueryPlan, S]):
+    """Kind of query whose `selection` is a ProfileSelection."""
+
+    selection: ProfileSelection
+
+    def plan(self, context: QueryContext) -> QueryPlan:
+        return plan_query(context, self.selection, self.options)
+
+
+class SelectionQuery(MergeQuery[Plan, S]):
+    """Kind of query of profiles, or of a saved tree, which `add_profiles` reads."""
+
+    def plan(self, context: QueryContext) -> Plan:
+        if isinstance(self.selection, SavedTree):
+            return plan_saved_tree(context, self.selection)
+        return plan_query(context, self.selection, self.options)
+
+
+def list_metrics(context: QueryContext, selection: Selection) -> tuple[Metric, ...]:
+    """Return the metrics of the selection's newest profiles, or of a saved tree.
+
+    The default one is the first. Without profiles, return the type's default metric alone.
+    """
+    require_own(context, selection)
+    if isinstance(selection, SavedTree):
+        return saved_metrics(context, selection)
+    return profile_metrics(context, selection)

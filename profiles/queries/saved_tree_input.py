@@ -1,0 +1,108 @@
+"""Saved tree as the only input of a query, in place of stored profiles."""
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from profiles.engine.blocks.sparse_values import exact_sum
+from profiles.engine.coverage import ScanStats
+from profiles.engine.encoding.codec import numbers_of, open_stored
+from profiles.engine.errors import BadProfile, BadTree, TooLarge
+from profiles.engine.metrics import Metric, canonical
+from profiles.models import ResultSnapshot
+from profiles.queries.context import DeadlinePassed, QueryContext
+from profiles.queries.plan import begin_selection
+from profiles.queries.scan_input import Accumulator
+from profiles.queries.selection import InvalidQuery, SavedTree
+from profiles.storage import blob_store, result_snapshots
+from profiles.storage.blobs import BlobDeadlinePassed, BlobError
+
+
+class SavedTreeNotFound(InvalidQuery):
+    """Saved tree that the project does not have, or no longer."""
+
+
+class SavedTreeUnreadable(InvalidQuery):
+    """Saved tree that cannot be read; the text gives the reason."""
+
+
+def saved_tree_row(context: QueryContext, id: str) -> ResultSnapshot:
+    """Return the row of a saved tree of the context's project. Raise SavedTreeNotFound."""
+    row = context.snapshot.once(
+        ("saved tree", id), lambda: result_snapshots.find(context.project, id)
+    )
+    if row is None:
+        raise SavedTreeNotFound(_("There is no such snapshot in this project, or it was deleted."))
+    return row
+
+
+def saved_metrics(context: QueryContext, saved: SavedTree) -> tuple[Metric, ...]:
+    """Return the metrics of a saved tree, the default one first."""
+    return tuple(Metric(name, unit) for name, unit in saved_tree_row(context, saved.id).metrics)
+
+
+def saved_sample_labels(context: QueryContext, saved: SavedTree) -> set[tuple[str, str]]:
+    """Return the sample labels (name, value) of a saved tree.
+
+    A tree that cannot be read has none here: a query of its values reports the reason.
+    """
+    try:
+        sets = numbers_of(_read(context, saved_tree_row(context, saved.id))).head["labels"]
+    except (BadTree, BlobError):
+        return set()
+    return {(str(label[0]), str(label[1])) for labels in sets for label in labels}
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTreeInput:
+    """Profiles whose sum is a saved tree; implements ScanInput."""
+
+    context: QueryContext
+    row: ResultSnapshot
+    metric: Metric
+
+    def add_to(self, accumulator: Accumulator, stats: ScanStats) -> None:
+        """Add the tree. Raise SavedTreeUnreadable: without it nothing is left to show."""
+        row = self.row
+        try:
+            data = _read(self.context, row)
+            stored = open_stored(data, labels=False)
+            accumulator.add_encoded(data)
+        except (BadTree, BadProfile, TooLarge, BlobError) as error:
+            sentence = _("The snapshot cannot be read: %(why)s")
+            raise SavedTreeUnreadable(sentence % {"why": error}) from error
+        metrics = canonical(row.type, stored.metrics)
+        own = self.metric in metrics
+        total = exact_sum(stored.values[metrics.index(self.metric)]) if own else 0
+        stats.take(row.profiles, total, row.duration_ns, row.start, row.end)
+        if row.left_out:
+            why = _("They could not be read when the snapshot was taken.")
+            stats.leave_out(row.start, row.end, why, row.left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTreePlan:
+    """Plan of a query that reads a saved tree."""
+
+    selection: SavedTree
+    row: ResultSnapshot
+
+    @property
+    def result_key(self) -> tuple[str, str]:
+        """Return the key of sums over the tree, which never changes."""
+        return "saved tree", self.row.snapshot_id
+
+
+def plan_saved_tree(context: QueryContext, saved: SavedTree) -> SavedTreePlan:
+    """Find a saved tree. Raise SavedTreeNotFound."""
+    begin_selection(context, saved)
+    return SavedTreePlan(saved, saved_tree_row(context, saved.id))
+
+
+def _read(context: QueryContext, row: ResultSnapshot) -> bytes:
+    location = result_snapshots.location_of(row)
+    source = next(iter(blob_store.sources([location], context.deadline)))
+    try:
+        return bytes(source(0, location.length))
+    except BlobDeadlinePassed as error:
+        raise DeadlinePassed from error
