@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from api.requests import ApiQuery, ApiRequest
 from api.response import body_of, may_compress, respond
-from common.asgi import scope_of
+from common.asgi import get_scope
 from endpoints import credentials
 from endpoints.api_view import WireView
 from endpoints.errors import NotFound
@@ -41,7 +41,7 @@ class ApiQueryView(WireView):
 
 async def _reader(request: HttpRequest, project: str) -> Access:
     text = credentials.key_text(request.headers, request.GET)
-    access = await credentials.access(text, scope_of(request))
+    access = await credentials.access(text, get_scope(request))
     credentials.require_own(access, project)
     credentials.require_read(access)
     return access

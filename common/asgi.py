@@ -14,11 +14,11 @@ Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 AUTHENTICATED = "flamewatch.authenticated"
 
 
-def headers_of(scope: Scope) -> dict[str, str]:
+def get_headers(scope: Scope) -> dict[str, str]:
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
 
 
-def scope_of(request: HttpRequest) -> Scope:
+def get_scope(request: HttpRequest) -> Scope:
     """Return the ASGI scope of Django's request, or of REST framework's around it."""
     scope: Scope = getattr(request, "scope", {})
     return scope

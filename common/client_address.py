@@ -46,7 +46,7 @@ def client_address(request: Scope | HttpRequest) -> str:
 
 def is_loopback(address: str) -> bool:
     parsed = parse_address(address)
-    return parsed is not None and is_in(parsed, LOOPBACK)
+    return parsed is not None and is_in_networks(parsed, LOOPBACK)
 
 
 def through_proxies(scope: Scope) -> Scope:
@@ -61,7 +61,7 @@ def through_proxies(scope: Scope) -> Scope:
     proxies = settings.TRUSTED_PROXIES or LOOPBACK
     client = scope.get("client")
     peer = parse_address(str(client[0])) if client else None
-    is_trusted = peer is not None and is_in(peer, proxies)
+    is_trusted = peer is not None and is_in_networks(peer, proxies)
     found = dict[str, object]()
     if is_trusted or (settings.BEHIND_TLS and not settings.TRUSTED_PROXIES):
         scheme = _header(scope, b"x-forwarded-proto").partition(",")[0].strip().lower()
@@ -82,7 +82,7 @@ def _first_untrusted(peer: Address, forwarded_for: str, proxies: Sequence[Networ
         if hop is None:
             break
         address = hop
-        if not is_in(hop, proxies):
+        if not is_in_networks(hop, proxies):
             break
     return address
 
@@ -112,5 +112,5 @@ def _parse_short(text: str) -> Address | None:
     return mapped or address
 
 
-def is_in(address: Address, networks: Iterable[Network]) -> bool:
+def is_in_networks(address: Address, networks: Iterable[Network]) -> bool:
     return any(address in network for network in networks)

@@ -200,7 +200,7 @@ class FairQueue:
         if not ready:
             return None
         if len(ready) > 1:
-            ready.sort(key=lambda each: self._costs.of(each[0], now))
+            ready.sort(key=lambda each: self._costs.get(each[0], now))
         _key, tenant, queue = ready[0]
         return self._start(tenant, queue, now)
 

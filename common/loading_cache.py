@@ -44,7 +44,7 @@ class LoadingCache(Generic[K, V]):
         if cached is not None:
             return cached
         # Shielded: a caller that is cancelled must not cancel the load for the others.
-        return await asyncio.shield(self._shared_load(key))
+        return await asyncio.shield(self._share_load(key))
 
     def get_blocking(self, key: K) -> V:
         """Return the cached value of a key, or load it in this thread. Blocking."""
@@ -56,7 +56,7 @@ class LoadingCache(Generic[K, V]):
         self._cache.put(key, value, generation)
         return value
 
-    def _shared_load(self, key: K) -> "asyncio.Task[V]":
+    def _share_load(self, key: K) -> "asyncio.Task[V]":
         """Return the running load of a key, or start one.
 
         A load that began before the last `delete` or `clear` is not shared.

@@ -64,7 +64,7 @@ class InProcessCounter:
         if count >= allowed:
             return False
         if minute > self._minute and len(self._counts) >= MAX_IN_PROCESS:
-            self._counts = {of: each for of, each in self._counts.items() if each[0] >= minute}
+            self._counts = {key: entry for key, entry in self._counts.items() if entry[0] >= minute}
         self._minute = max(minute, self._minute)
         self._counts[key] = (minute, count + 1)
         return True

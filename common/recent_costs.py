@@ -14,10 +14,10 @@ MOST_TENANTS = 10_000
 
 @dataclass(slots=True)
 class _Account:
-    """Cost of one tenant: of ended jobs at the time `at`, and of running ones."""
+    """Cost of one tenant: of ended jobs at the time `charged`, and of running ones."""
 
     ended: float = 0.0
-    at: float = 0.0
+    charged: float = 0.0
     running: int = 0
     started: float = 0.0  # Σ of the start times of running jobs
 
@@ -40,7 +40,7 @@ class RecentCosts:
     def begin(self, tenant: Hashable, now: float) -> None:
         """Count a job from now on, also before it has ended."""
         with self._lock:
-            account = self._accounts.setdefault(tenant, _Account(at=now))
+            account = self._accounts.setdefault(tenant, _Account(charged=now))
             account.running += 1
             account.started += now
             self._accounts.move_to_end(tenant)
@@ -51,21 +51,21 @@ class RecentCosts:
             account = self._accounts[tenant]
             account.running -= 1
             account.started = account.started - started if account.running else 0.0
-            account.ended = self._decayed(account, now) + now - started
-            account.at = now
+            account.ended = self._decay(account, now) + now - started
+            account.charged = now
             self._accounts.move_to_end(tenant)
             self._forget_oldest()
 
-    def of(self, tenant: Hashable, now: float) -> float:
+    def get(self, tenant: Hashable, now: float) -> float:
         """Return the recent cost of a tenant, its running jobs included."""
         with self._lock:
             account = self._accounts.get(tenant)
             if account is None:
                 return 0.0
-            return self._decayed(account, now) + account.running * now - account.started
+            return self._decay(account, now) + account.running * now - account.started
 
-    def _decayed(self, account: _Account, now: float) -> float:
-        return account.ended * math.exp2((account.at - now) / self._half_life)
+    def _decay(self, account: _Account, now: float) -> float:
+        return account.ended * math.exp2((account.charged - now) / self._half_life)
 
     def _forget_oldest(self) -> None:
         """Forget an idle tenant among the oldest ones; busy ones are as many as threads."""

@@ -30,11 +30,11 @@ class TooLong(Exception):
     """The body has more bytes than allowed."""
 
 
-def uncharged(size: int) -> None:
+def charge_nothing(size: int) -> None:
     """Charge nothing."""
 
 
-async def read_body(receive: Receive, allowed: int, charge: Charge = uncharged) -> bytes:
+async def read_body(receive: Receive, allowed: int, charge: Charge = charge_nothing) -> bytes:
     """Return the whole body.
 
     Call `charge` with the size of each chunk as it arrives; an exception of `charge` ends the

@@ -94,7 +94,7 @@ def write_now() -> None:
         raise failed
 
 
-def in_batches(pks: Iterable[int]) -> Iterator[list[int]]:
+def split_batches(pks: Iterable[int]) -> Iterator[list[int]]:
     """Yield the keys in lists of at most 500, one for each SQL statement.
 
     The keys are sorted, so that two processes lock the rows in the same order.

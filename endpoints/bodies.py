@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from common.asgi import Receive
-from common.request_body import Charge, TooLong, read_body, uncharged
+from common.request_body import Charge, TooLong, charge_nothing, read_body
 from endpoints.errors import BadRequest, BodyTooLarge
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.gunzip import gunzip
@@ -14,7 +14,9 @@ MAX_RATIO = 50
 ANY_RATIO_BYTES = 64 * 2**10
 
 
-async def read(receive: Receive, limit: str, allowed: int, charge: Charge = uncharged) -> bytes:
+async def read(
+    receive: Receive, limit: str, allowed: int, charge: Charge = charge_nothing
+) -> bytes:
     """Return the whole body, see common.request_body.read_body.
 
     Raise BodyTooLarge, which names `limit`, as soon as there are more bytes than `allowed`.

@@ -13,7 +13,7 @@ from typing import Any
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.http import HttpRequest, HttpResponse
 
-from common.asgi import Receive, Scope, Send, headers_of
+from common.asgi import Receive, Scope, Send, get_headers
 from common.disconnect import unless_disconnected
 from common.loop_turns import turns_of_process
 from common.request_body import Disconnected
@@ -59,7 +59,7 @@ class LeanHandler(ASGIHandler):
 
     async def _respond(self, scope: Scope, receive: Receive) -> HttpResponse:
         try:
-            headers = headers_of(scope)
+            headers = get_headers(scope)
             tenant = await credentials.tenant(headers, scope)
             body = await bodies.read(receive, _LIMIT, MAX_BODY_BYTES)
             await turns_of_process.wait(tenant)

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.urls import Resolver404, resolve
 
-from common.asgi import Receive, Scope, Send, headers_of
+from common.asgi import Receive, Scope, Send, get_headers
 from common.client_address import client_address, is_loopback
 from endpoints.error_responses import error_response
 from endpoints.errors import PlainHttp, UnknownPath
@@ -92,7 +92,7 @@ def is_unknown_to_programs(scope: Scope) -> bool:
 
     A profiling client of another server would get a page of HTML, which it logs without its reason.
     """
-    if "text/html" in headers_of(scope).get("accept", ""):
+    if "text/html" in get_headers(scope).get("accept", ""):
         return False
     return not (_is_known(scope["path"]) or _is_known(scope["path"] + "/"))
 

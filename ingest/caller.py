@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from django.http import HttpRequest
 
-from common.asgi import Scope, scope_of
+from common.asgi import Scope, get_scope
 from common.client_address import client_address
 from endpoints import credentials
 from projects.credentials.authentication import Access
@@ -29,7 +29,7 @@ class Caller:
     @classmethod
     def from_http(cls, request: HttpRequest) -> "Caller":
         credential = credentials.key_text(request.headers, request.GET)
-        return cls(credential, request.headers, client_address(request), scope_of(request))
+        return cls(credential, request.headers, client_address(request), get_scope(request))
 
     async def authenticate(self, other_credential: str = "") -> Access:
         """Authenticate the credential, or the other one if the caller sent none in a header.

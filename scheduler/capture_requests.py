@@ -66,7 +66,7 @@ def person_id(deployment: int, kind: ProfileType, nonce: str) -> str:
     return f"person-{deployment}-{kind}-{nonce}"
 
 
-def expires_at(request: CaptureRequest) -> float:
+def expiry_time(request: CaptureRequest) -> float:
     """Return the Unix time in seconds at which a request expires."""
     return request.scheduled + EXPIRY_SECONDS
 

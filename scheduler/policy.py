@@ -64,8 +64,8 @@ def _uniform(key: str) -> Iterator[float]:
     block = 0
     while True:
         digest = blake2b(f"{key}/{block}".encode(), digest_size=64).digest()
-        for at in range(0, 64, 8):
-            yield (int.from_bytes(digest[at : at + 8], "big") >> 11) * 2.0**-53
+        for start in range(0, 64, 8):
+            yield (int.from_bytes(digest[start : start + 8], "big") >> 11) * 2.0**-53
         block += 1
 
 

@@ -17,7 +17,7 @@ async def is_stopped(project: int) -> bool:
     return await _rates.get(project) == 0
 
 
-def rates_of(projects: Iterable[int]) -> dict[int, float]:
+def get_rates(projects: Iterable[int]) -> dict[int, float]:
     """Read the capture rates from the database: profiles per minute, deployment and type. Blocking.
 
     Projects that do not exist are missing in the result.
@@ -27,7 +27,7 @@ def rates_of(projects: Iterable[int]) -> dict[int, float]:
 
 
 def _load(project: int) -> float:
-    return rates_of([project]).get(project, 0.0)
+    return get_rates([project]).get(project, 0.0)
 
 
 _rates: LoadingCache[int, float] = LoadingCache(_load, size=_MOST_PROJECTS, seconds=_SECONDS_CACHED)

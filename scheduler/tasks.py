@@ -10,7 +10,7 @@ from common.heartbeats import Heartbeat
 from scheduler import policy
 from scheduler.capture_requests import CaptureRequest, CaptureTarget
 from scheduler.long_poll import queue_of_process
-from scheduler.rates import rates_of
+from scheduler.rates import get_rates
 
 _HORIZON = 1.5  # periods to plan ahead: half a period more than one, if the next run is late
 
@@ -25,7 +25,7 @@ def plan() -> None:
 def plan_now() -> list[CaptureRequest]:
     """Plan the upcoming capture requests for the agents in the long-poll queue."""
     targets = queue_of_process().targets()
-    rates = rates_of(target.project for target in targets)
+    rates = get_rates(target.project for target in targets)
     # Rates per minute serve as rates per period: the period is a minute except in tests.
     return upcoming_requests(targets, rates, settings.PLAN_PERIOD_SECONDS, time.time())
 

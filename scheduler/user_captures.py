@@ -15,7 +15,7 @@ _STORED = 100  # latest captures of a project; a page that shows an older one sh
 
 def note_request(project: Project, service: str, request: CaptureRequest) -> UserCapture:
     """Store a new capture request."""
-    return _stored(
+    return _save(
         UserCapture(
             request=request.id,
             project=project,
@@ -29,7 +29,7 @@ def note_request(project: Project, service: str, request: CaptureRequest) -> Use
 
 def note_rejected(project: Project, service: str, kind: ProfileType, rejection: str) -> UserCapture:
     """Store a capture that could not be requested; `rejection` is the reason, a sentence."""
-    return _stored(
+    return _save(
         UserCapture(
             request=f"rejected-{secrets.token_urlsafe(9)}",
             project=project,
@@ -41,10 +41,10 @@ def note_rejected(project: Project, service: str, kind: ProfileType, rejection: 
     )
 
 
-def note_claim(request: str, agent: int | None, name_id: str, at: datetime) -> None:
+def note_claim(request: str, agent: int | None, name_id: str, now: datetime) -> None:
     """Store that an agent has claimed a request and may upload a profile with this name."""
     rows = UserCapture.objects.filter(request=request)
-    rows.update(agent=agent, name_id=name_id, claimed=at)
+    rows.update(agent=agent, name_id=name_id, claimed=now)
 
 
 def note_upload(capture: UserCapture) -> None:
@@ -59,10 +59,10 @@ def find(project: Project, request: str) -> UserCapture | None:
     return rows.filter(project=project, request=request).first()
 
 
-def _stored(capture: UserCapture) -> UserCapture:
+def _save(capture: UserCapture) -> UserCapture:
     """Store a capture, and delete those of the project beyond the latest."""
     capture.save()
-    of_project = UserCapture.objects.filter(project=capture.project).order_by("-created", "-pk")
-    oldest = of_project.values_list("pk", flat=True)[_STORED:]
+    captures = UserCapture.objects.filter(project=capture.project).order_by("-created", "-pk")
+    oldest = captures.values_list("pk", flat=True)[_STORED:]
     UserCapture.objects.filter(pk__in=list(oldest)).delete()
     return capture

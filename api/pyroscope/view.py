@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError, Message
 from api.pyroscope import analysis, labels, render, stack_traces, time_series
 from api.pyroscope.proto import querier_pb2 as pb
 from api.response import COMPRESSION, WORTH_COMPRESSING, may_compress
-from common.asgi import scope_of
+from common.asgi import get_scope
 from endpoints import credentials, json_message
 from endpoints.api_view import WireView
 from endpoints.connect_protocol import connect_rejection
@@ -133,7 +133,7 @@ class SettingsView(_QuerierView):
 
 async def _reader(request: HttpRequest) -> Access:
     text = credentials.key_text(request.headers, request.GET)
-    access = await credentials.access(text, scope_of(request))
+    access = await credentials.access(text, get_scope(request))
     credentials.require_read(access)
     return access
 

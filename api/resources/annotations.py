@@ -14,7 +14,7 @@ from api.documents import dumps, head
 from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
 from api.view import ApiQueryView
-from common.asgi import scope_of
+from common.asgi import get_scope
 from endpoints import credentials, json_message
 from endpoints.api_view import WireView, json_response
 from endpoints.errors import BadField, NotFound, TooManyAnnotations
@@ -77,7 +77,7 @@ class AnnotationView(WireView):
 
 async def _writer(request: HttpRequest, project: str) -> Access:
     text = credentials.key_text(request.headers, request.GET)
-    access = await credentials.access(text, scope_of(request))
+    access = await credentials.access(text, get_scope(request))
     credentials.require_own(access, project)
     credentials.require_write(access)
     await admit_query(access)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponse
 
 from common import database_pool
-from common.asgi import scope_of
+from common.asgi import get_scope
 from endpoints import credentials, json_message
 from endpoints.api_view import WireView, json_response
 from endpoints.errors import BadField, NotFound
@@ -39,7 +39,7 @@ class CaptureView(WireView):
             params = _read_params(json_message.parse(request.body))
             pending = await database_pool.run(_request_capture, project, "operator", params)
         else:
-            access = await credentials.access(text, scope_of(request))
+            access = await credentials.access(text, get_scope(request))
             credentials.require_own(access, project)
             await admit_query(access)
             params = _read_params(json_message.parse(request.body))

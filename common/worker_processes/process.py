@@ -105,7 +105,7 @@ class WorkerProcess:
         if self._is_ready:
             return
         self._receive(_LEAST_REPLY_BYTES, time.monotonic() + seconds)
-        self.memory = _resident_bytes(self.pid)
+        self.memory = _read_resident_bytes(self.pid)
         self._is_ready = True
 
     def perform(
@@ -187,10 +187,10 @@ class WorkerProcess:
         while not poll.poll(max(0.0, min(_SAMPLE_SECONDS, deadline - time.monotonic())) * 1000):
             if time.monotonic() >= deadline:
                 raise WallTimePassed
-            self._peak_bytes = max(self._peak_bytes, _resident_bytes(self.pid))
+            self._peak_bytes = max(self._peak_bytes, _read_resident_bytes(self.pid))
 
 
-def _resident_bytes(pid: int) -> int:
+def _read_resident_bytes(pid: int) -> int:
     """Return the resident memory of a process; 0 if it has ended, or if it is unknown."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * getpagesize()

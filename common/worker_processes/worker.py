@@ -118,7 +118,7 @@ class _Worker:
             request = decode_request(parts)
             parts.clear()
             most = request.limits.result_bytes
-            with _limited(request.limits, self._address_space):
+            with _apply_limits(request.limits, self._address_space):
                 reply = encode_reply(_run(request, self._classes), self._classes)
         except MemoryError:
             return self._out_of_memory
@@ -147,7 +147,7 @@ class _Worker:
 
 
 @contextlib.contextmanager
-def _limited(limits: JobLimits, address_space: int) -> Iterator[None]:
+def _apply_limits(limits: JobLimits, address_space: int) -> Iterator[None]:
     """Limit CPU time and, beyond a number of bytes, the address space inside the block."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds = used.ru_utime + used.ru_stime + limits.cpu_seconds

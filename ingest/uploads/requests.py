@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 from django.conf import settings
 
-from common.asgi import Receive, Scope, headers_of
+from common.asgi import Receive, Scope, get_headers
 from common.client_address import client_address
 from common.loop_turns import turns_of_process
 from endpoints import bodies, credentials
@@ -40,7 +40,7 @@ class UploadRequest(Caller):
     def from_scope(cls, scope: Scope, receive: Receive) -> "UploadRequest":
         """Raise BadRequest or BadField for an address that no endpoint accepts."""
         require_no_nul([("the address", scope["path"])])
-        headers, query = headers_of(scope), _parse_query(scope["query_string"])
+        headers, query = get_headers(scope), _parse_query(scope["query_string"])
         return cls(
             credential=credentials.key_text(headers, query),
             headers=headers,

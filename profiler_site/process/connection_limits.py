@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from ipaddress import IPv6Address, IPv6Network
 from typing import Protocol
 
-from common.client_address import Network, is_in, parse_address
+from common.client_address import Network, is_in_networks, parse_address
 
 # One client of IPv6 has a whole network of this size.
 _IPV6_PREFIX = 64
@@ -70,7 +70,7 @@ def counted_address(peer: str, exempt: Iterable[Network]) -> str:
     Return "" for peers that are not counted: those in the networks `exempt`, and Unix sockets.
     """
     address = parse_address(peer.partition("%")[0])
-    if address is None or is_in(address, exempt):
+    if address is None or is_in_networks(address, exempt):
         return ""
     if isinstance(address, IPv6Address):
         return str(IPv6Network((int(address), _IPV6_PREFIX), strict=False))

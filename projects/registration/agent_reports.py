@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from common.write_behind import WriteBehindBuffer, in_batches
+from common.write_behind import WriteBehindBuffer, split_batches
 from projects.models import Agent, AgentReport
 from projects.profile_types import ProfileType
 from projects.registration.agent_costs import HourlyCosts, added, costs
@@ -92,7 +92,7 @@ def _join(older: _AgentEvents, newer: _AgentEvents) -> _AgentEvents:
 
 @transaction.atomic
 def _write(events: dict[int, _AgentEvents]) -> None:
-    for pks in in_batches(events):
+    for pks in split_batches(events):
         # Two processes may write the same agent: lock the rows if the database supports it.
         agents = Agent.objects.select_for_update().in_bulk(pks)
         rows = AgentReport.objects.in_bulk(list(agents))

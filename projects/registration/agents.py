@@ -19,7 +19,7 @@ from django.utils import timezone
 from common.batch_loader import BatchLoader
 from common.bounded_cache import BoundedCache
 from common.loading_cache import LoadingCache
-from common.write_behind import WriteBehindBuffer, in_batches
+from common.write_behind import WriteBehindBuffer, split_batches
 from projects.models import Agent, Delivery
 from projects.models.agent import MAX_REPORT_GAP
 from projects.profile_types import ProfileType
@@ -209,7 +209,7 @@ def _write_seen(sightings: dict[int, _AgentSighting]) -> None:
     latest = max(fact.at for fact in sightings.values())
     gap = Q(reporting_since=None) | Q(last_seen__lt=latest - MAX_REPORT_GAP)
     since = Case(When(gap, then=Value(latest)), default=F("reporting_since"))
-    for pks in in_batches(sightings):
+    for pks in split_batches(sightings):
         rows = Agent.objects.filter(pk__in=pks)
         updated = rows.update(last_seen=latest, reporting_since=since)
         if updated < len(pks):

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from common.bounded_cache import BoundedCache
 from common.loading_cache import LoadingCache
-from common.write_behind import WriteBehindBuffer, in_batches
+from common.write_behind import WriteBehindBuffer, split_batches
 from projects.models import DayUsage, Deployment
 from projects.profile_types import ProfileType
 from projects.usage.day_usage import seconds_to_midnight, utc_day
@@ -141,7 +141,7 @@ def _types(stored: list[str]) -> frozenset[ProfileType]:
 def _write_seen(sightings: dict[int, _DeploymentSighting]) -> None:
     """Write last-seen times, and reload what other processes changed in the same rows."""
     latest = max(fact.at for fact in sightings.values())
-    for pks in in_batches(sightings):
+    for pks in split_batches(sightings):
         Deployment.objects.filter(pk__in=pks).update(last_seen=latest)
         profiled_by_pk = dict(Deployment.objects.filter(pk__in=pks).values_list("pk", "profiled"))
         for pk in pks:

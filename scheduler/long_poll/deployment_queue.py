@@ -52,7 +52,7 @@ class DeploymentQueue:
         """Return the types of parked agents and those offered in the last RECENT_SECONDS."""
         parked = [kind for parked in list(self.waiting) for kind in parked.waiter.types]
         offered = list(self._offered.items())
-        return frozenset(parked) | {kind for kind, at in offered if now - at < RECENT_SECONDS}
+        return frozenset(parked) | {kind for kind, time in offered if now - time < RECENT_SECONDS}
 
     def request_for(self, waiter: Waiter, now: float) -> CaptureRequest | None:
         """Return the most urgent pending request that an agent can take.
@@ -104,5 +104,5 @@ class DeploymentQueue:
 
     def is_idle(self, now: float) -> bool:
         """Return True if this object has no state that is still needed."""
-        quiet = all(now - at > RECENT_SECONDS for at in self._offered.values())
+        quiet = all(now - time > RECENT_SECONDS for time in self._offered.values())
         return quiet and not self.waiting and not self.pending and self.returns <= now

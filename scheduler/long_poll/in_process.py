@@ -62,7 +62,7 @@ class InProcessQueue:
         if self._stopping:
             return BackOff(policy.retry_when_stopping(0, self._rng))
         now = self._clock()
-        queue = self._queue_of(waiter.deployment, waiter.project)
+        queue = self._get_queue(waiter.deployment, waiter.project)
         queue.note(waiter, now)
         if request := queue.request_for(waiter, now):
             return self._claim(queue, request, waiter.agent)
@@ -196,14 +196,14 @@ class InProcessQueue:
     def _open_request(self, request: CaptureRequest) -> None:
         """Give a request to a parked agent at its scheduled time, or make it pending."""
         now = self._clock()
-        queue = self._queue_of(request.deployment, request.project)
+        queue = self._get_queue(request.deployment, request.project)
         candidates = queue.candidates(request, now)
         if candidates:
             history = queue.history(request.type)
             agent = policy.choose_agent(list(candidates), history, now, self._rng)
             self._respond(queue, candidates[agent], self._claim(queue, request, agent))
         else:
-            left = max(0.0, capture_requests.expires_at(request) - now)
+            left = max(0.0, capture_requests.expiry_time(request) - now)
             timer = asyncio.get_running_loop().call_later(left, self._expire, queue, request)
             queue.pending[request.id] = request, timer
 
@@ -212,7 +212,7 @@ class InProcessQueue:
         del queue.pending[request.id]
         self._expired += 1
 
-    def _queue_of(self, deployment: int, project: int) -> DeploymentQueue:
+    def _get_queue(self, deployment: int, project: int) -> DeploymentQueue:
         """Return the queue of a deployment; create it if necessary."""
         queue = self._queues.get(deployment)
         if queue is None:

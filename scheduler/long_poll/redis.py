@@ -113,17 +113,17 @@ class RedisQueue:
         # Shielded: if a script's call were cancelled, its effect would be unknown.
         response, value = await asyncio.shield(parked.arrival)
         if response != "parked":
-            return self._response_of(response, value, parked.poll_timeout)
+            return self._build_response(response, value, parked.poll_timeout)
         if float(value) > 0:
-            self._serve_in(float(value), token)
+            self._schedule_serve(float(value), token)
         try:
             async with asyncio.timeout(parked.poll_timeout):
                 return await parked.response
         except TimeoutError:
             response = self._scripts.time_out(token, parked.waiter, parked.poll_timeout)
-            return self._response_of(*await response, parked.poll_timeout)
+            return self._build_response(*await response, parked.poll_timeout)
 
-    def _response_of(
+    def _build_response(
         self,
         response: Literal["request", "full", "over quota", "ended"],
         value: str,
@@ -140,7 +140,7 @@ class RedisQueue:
     def _back_off_broken(self, poll_timeout: float) -> BackOff:
         return BackOff(policy.retry_when_broken(poll_timeout, self._rng))
 
-    def _serve_in(self, seconds: float, token: str) -> None:
+    def _schedule_serve(self, seconds: float, token: str) -> None:
         """Call `_serve` for a parked agent after its capture, which ends in so many seconds."""
 
         def start() -> None:
@@ -156,7 +156,7 @@ class RedisQueue:
         if response == "request":
             parked.resolve(Assignment(unpack_request(value)))
         elif response == "busy":
-            self._serve_in(float(value), token)
+            self._schedule_serve(float(value), token)
 
     async def _abandon(self, token: str, parked: LocalHandshake) -> None:
         """Remove a cancelled handshake, and offer a request that it had claimed to others."""
@@ -167,13 +167,13 @@ class RedisQueue:
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine as a task that logs errors of Redis."""
 
-        async def logged() -> None:
+        async def run() -> None:
             try:
                 await work
             except RedisError as error:
                 self._log_failure(error)
 
-        task = asyncio.create_task(logged())
+        task = asyncio.create_task(run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

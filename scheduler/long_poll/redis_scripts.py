@@ -21,7 +21,7 @@ from scheduler.capture_requests import CaptureRequest, RequestOrigin
 from scheduler.long_poll.interface import Waiter
 from scheduler.policy import return_spacing
 
-PREFIX = "flamewatch:room:"
+PREFIX = "flamewatch:long-poll:"
 _FOLDER = Path(__file__).with_name("lua")
 _HEAD = (_FOLDER / "common.lua").read_text()
 _REQUESTS_PER_TICK = 1000
@@ -46,10 +46,8 @@ def script(name: str) -> str:
 def pack_request(request: CaptureRequest, capture_seconds: float) -> str:
     """Encode a request as JSON, with its expiry time and busy seconds for the scripts."""
     busy = capture_requests.busy_seconds(request.type, capture_seconds)
-    fields = asdict(request)
-    # The keys are stored in Redis, and read by processes of other versions.
-    fields |= {"moment": fields.pop("scheduled"), "busy": busy}
-    return json.dumps(fields | {"lapses": capture_requests.expires_at(request)})
+    expiry = capture_requests.expiry_time(request)
+    return json.dumps(asdict(request) | {"busy": busy, "expires_at": expiry})
 
 
 def unpack_request(raw: str) -> CaptureRequest:
@@ -60,7 +58,7 @@ def unpack_request(raw: str) -> CaptureRequest:
         read["project"],
         read["deployment"],
         ProfileType(read["type"]),
-        read["moment"],
+        read["scheduled"],
         RequestOrigin(read["origin"]),
     )
 
@@ -200,5 +198,5 @@ class Scripts:
             for token, waiter in waits
             for part in (str(waiter.project), str(waiter.deployment), token, waiter.agent)
         ]
-        for at in range(0, len(flat), 4000):
-            await self._run("abandon", *flat[at : at + 4000])
+        for start in range(0, len(flat), 4000):
+            await self._run("abandon", *flat[start : start + 4000])

@@ -25,7 +25,7 @@ from scheduler.long_poll.interface import (
 )
 from scheduler.long_poll.redis_scripts import PREFIX, TIMEOUT_SECONDS, pack_request, script
 
-_AT_ONCE = 1000  # requests added by one run of the script
+_MAX_ADDED = 1000  # requests added by one run of the script
 
 
 class RedisState:
@@ -46,9 +46,9 @@ class RedisState:
         self._capture_seconds = capture_seconds
 
     def add_requests(self, added: Sequence[CaptureRequest]) -> None:
-        with _reported():
-            for at in range(0, len(added), _AT_ONCE):
-                arguments = self.arguments(added[at : at + _AT_ONCE])
+        with _translate_errors():
+            for start in range(0, len(added), _MAX_ADDED):
+                arguments = self.arguments(added[start : start + _MAX_ADDED])
                 self._add(keys=[PREFIX], args=arguments)
 
     def arguments(self, added: Sequence[CaptureRequest]) -> list[str | float]:
@@ -67,17 +67,17 @@ class RedisState:
         ]
 
     def targets(self) -> list[CaptureTarget]:
-        with _reported():
+        with _translate_errors():
             since = time.time() - RECENT_SECONDS
-            self._client.zremrangebyscore(f"{PREFIX}offered", "-inf", since)
-            recent: Any = self._client.zrange(f"{PREFIX}offered", 0, -1)
+            self._client.zremrangebyscore(f"{PREFIX}handshake_times", "-inf", since)
+            recent: Any = self._client.zrange(f"{PREFIX}handshake_times", 0, -1)
             types: dict[tuple[int, int], set[ProfileType]] = defaultdict(set)
             for member in recent:
                 project, deployment, kind = member.split(":")
                 types[int(project), int(deployment)].add(ProfileType(kind))
             pipeline = self._client.pipeline(transaction=False)
             for _, deployment in types:
-                pipeline.hlen(f"{PREFIX}waiting:{deployment}")
+                pipeline.hlen(f"{PREFIX}handshakes:{deployment}")
             waiting: Any = pipeline.execute()
         return [
             CaptureTarget(project, deployment, frozenset(kinds), parked)
@@ -85,16 +85,16 @@ class RedisState:
         ]
 
     def count_user_requests(self, deployment: int, kind: ProfileType) -> int:
-        with _reported():
-            pending: Any = self._client.scard(f"{PREFIX}asked:{deployment}:{kind}")
+        with _translate_errors():
+            pending: Any = self._client.scard(f"{PREFIX}user_requests:{deployment}:{kind}")
             return int(pending)
 
     def activities(self, agents: Sequence[tuple[int, str]]) -> list[AgentActivity]:
         deployments = sorted({deployment for deployment, _ in agents})
-        with _reported():
+        with _translate_errors():
             pipeline = self._client.pipeline(transaction=False)
             for deployment in deployments:
-                pipeline.hvals(f"{PREFIX}waiting:{deployment}")
+                pipeline.hvals(f"{PREFIX}handshakes:{deployment}")
             for deployment, agent in agents:
                 pipeline.pttl(f"{PREFIX}busy:{deployment}:{agent}")
             found: Any = pipeline.execute()
@@ -110,23 +110,23 @@ class RedisState:
         ]
 
     def counts(self) -> QueueCounts:
-        with _reported():
-            waiting: Any = self._client.zcount(f"{PREFIX}held", time.time(), "+inf")
-            names = [f"{PREFIX}{name}" for name in ("made", "claimed", "lapsed")]
-            made, claimed, expired = (int(count or 0) for count in self._client.mget(names))
-            return QueueCounts(int(waiting), made, claimed, expired)
+        with _translate_errors():
+            waiting: Any = self._client.zcount(f"{PREFIX}parked", time.time(), "+inf")
+            names = [f"{PREFIX}count:{name}" for name in ("added", "claimed", "expired")]
+            added, claimed, expired = (int(count or 0) for count in self._client.mget(names))
+            return QueueCounts(int(waiting), added, claimed, expired)
 
 
 def _waiting(rows: Sequence[str]) -> Iterator[str]:
     """Yield the parked agents of a deployment, without those whose web process died."""
     now = time.time()
     for row in map(json.loads, rows):
-        if row["till"] >= now:
+        if row["poll_ends"] >= now:
             yield row["agent"]
 
 
 @contextmanager
-def _reported() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Translate errors of Redis to QueueUnavailable."""
     try:
         yield

@@ -13,22 +13,22 @@ def used(costs: RecentCosts, tenant: str, seconds: float, until: float) -> None:
 def test_a_second_counts_half_after_the_half_life() -> None:
     costs = RecentCosts(half_life=60)
     used(costs, "A", 8, until=100)
-    assert costs.of("A", 100) == pytest.approx(8)
-    assert costs.of("A", 160) == pytest.approx(4)
+    assert costs.get("A", 100) == pytest.approx(8)
+    assert costs.get("A", 160) == pytest.approx(4)
     used(costs, "A", 1, until=160)
-    assert costs.of("A", 220) == pytest.approx(2.5)
-    assert costs.of("B", 220) == 0
+    assert costs.get("A", 220) == pytest.approx(2.5)
+    assert costs.get("B", 220) == 0
 
 
 def test_running_jobs_count_from_their_start() -> None:
     costs = RecentCosts()
     costs.begin("A", 10)
     costs.begin("A", 12)
-    assert costs.of("A", 15) == pytest.approx(5 + 3)
+    assert costs.get("A", 15) == pytest.approx(5 + 3)
     costs.end("A", 10, 15)
-    assert costs.of("A", 15) == pytest.approx(5 + 3)
+    assert costs.get("A", 15) == pytest.approx(5 + 3)
     costs.end("A", 12, 15)
-    assert costs.of("A", 15) == pytest.approx(5 + 3)
+    assert costs.get("A", 15) == pytest.approx(5 + 3)
 
 
 def test_no_more_tenants_are_remembered_than_may_be_and_running_ones_stay() -> None:
@@ -37,7 +37,7 @@ def test_no_more_tenants_are_remembered_than_may_be_and_running_ones_stay() -> N
     for nth in range(10):
         used(costs, f"{nth}", 1, until=10 + nth)
     assert len(costs) == 3
-    assert costs.of("9", 19) == pytest.approx(1)
-    assert costs.of("0", 19) == 0
+    assert costs.get("9", 19) == pytest.approx(1)
+    assert costs.get("0", 19) == 0
     costs.end("running", 0, 20)
-    assert costs.of("running", 20) == pytest.approx(20)
+    assert costs.get("running", 20) == pytest.approx(20)

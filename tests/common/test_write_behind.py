@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError
 
 from common import write_behind
-from common.write_behind import WriteBehindBuffer, in_batches
+from common.write_behind import WriteBehindBuffer, split_batches
 
 pytestmark = pytest.mark.real
 
@@ -103,6 +103,6 @@ async def test_a_failure_is_said_and_tried_again(caplog: pytest.LogCaptureFixtur
 
 
 def test_rows_are_locked_in_one_order_and_in_bounded_parts() -> None:
-    parts = list(in_batches(range(1100, 0, -1)))
+    parts = list(split_batches(range(1100, 0, -1)))
     assert [len(part) for part in parts] == [500, 500, 100]
     assert list(chain(*parts)) == list(range(1, 1101))

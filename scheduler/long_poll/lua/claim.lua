@@ -4,15 +4,15 @@
 local id, dep, token, seconds_stored = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local channel = ARGV[5]
 local request, raw = find_request(id)
-if not request or request.lapses <= now then
+if not request or request.expires_at <= now then
   return 'no request'
 end
-local raw_waiter = redis.call('HGET', P .. 'waiting:' .. dep, token)
+local raw_waiter = redis.call('HGET', P .. 'handshakes:' .. dep, token)
 if not raw_waiter then
   return 'no agent'
 end
 local waiter = cjson.decode(raw_waiter)
-if busy_for(dep, waiter.agent) > 0 then
+if busy_seconds(dep, waiter.agent) > 0 then
   return 'no agent'
 end
 if redis.call('PUBLISH', channel, token .. ' ' .. raw) == 0 then

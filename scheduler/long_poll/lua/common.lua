@@ -2,21 +2,21 @@
 -- the clock of Redis, because the clocks of the web processes differ. Times are Unix time in
 -- seconds. A capture request is "open" while it is pending at its scheduled time.
 --
--- slots                 hash   request id: JSON, with `lapses` (expiry) and `busy` (seconds)
--- schedule              zset   request id: its scheduled time; once open, its expiry
--- open:<dep>            zset   open request id: urgency, the lowest first
--- known:<request id>    string exists while requests with this id are ignored by add.lua
--- asked:<dep>:<type>    set    ids of unclaimed requests by users
--- waiting:<dep>         hash   token of a parked handshake: JSON {agent, types, till}
--- held                  zset   token of a parked handshake of any deployment: till
--- parked:<project>      zset   token of a parked handshake of the project: till
--- busy:<dep>:<agent>    string exists while the agent captures
--- captured:<dep>:<type> zset   agent: time of its last capture
--- given:<token>         string request that the handshake claimed, until it surely has received it
--- returns:<dep>         string time at which the last agent that backs off should return;
---                              returns:project:<project> for those over their project's quota
--- offered               zset   project:dep:type: time of the last offer
--- made, claimed, lapsed string counters of added, claimed and expired requests
+-- requests                 hash   request id: JSON, with `expires_at` and `busy` (seconds)
+-- schedule                 zset   request id: its scheduled time; once open, its expiry
+-- open:<dep>               zset   open request id: urgency, the lowest first
+-- added:<request id>       string exists while requests with this id are ignored by add.lua
+-- user_requests:<dep>:<type> set  ids of unclaimed requests by users
+-- handshakes:<dep>         hash   token of a parked handshake: JSON {agent, types, poll_ends}
+-- parked                   zset   token of a parked handshake of any deployment: poll_ends
+-- parked:<project>         zset   token of a parked handshake of the project: poll_ends
+-- busy:<dep>:<agent>       string exists while the agent captures
+-- captured:<dep>:<type>    zset   agent: time of its last capture
+-- assigned:<token>         string request that the handshake claimed, until it surely received it
+-- next_return:<dep>        string time at which the last agent that backs off should return;
+--                                 next_return:project:<project> for those over their quota
+-- handshake_times          zset   project:dep:type: time of the last handshake that offers the type
+-- count:added, count:claimed, count:expired  string  counters of requests
 local P = KEYS[1]
 local time = redis.call('TIME')
 local now = tonumber(time[1]) + tonumber(time[2]) / 1e6
@@ -32,18 +32,18 @@ local function milliseconds(seconds)
 end
 
 local function find_request(id)
-  local raw = redis.call('HGET', P .. 'slots', id)
+  local raw = redis.call('HGET', P .. 'requests', id)
   if raw then
     return cjson.decode(raw), raw
   end
 end
 
 local function user_requests_key(request)
-  return P .. 'asked:' .. request.deployment .. ':' .. request.type
+  return P .. 'user_requests:' .. request.deployment .. ':' .. request.type
 end
 
 local function remove_request(request)
-  redis.call('HDEL', P .. 'slots', request.id)
+  redis.call('HDEL', P .. 'requests', request.id)
   redis.call('ZREM', P .. 'schedule', request.id)
   redis.call('ZREM', P .. 'open:' .. request.deployment, request.id)
   redis.call('SREM', user_requests_key(request), request.id)
@@ -51,7 +51,7 @@ end
 
 -- Make a request available to every agent that arrives from now on.
 local function open_request(request)
-  local urgency = request.moment
+  local urgency = request.scheduled
   if request.origin == 'person' then
     urgency = urgency - 1e11
   end
@@ -63,9 +63,9 @@ end
 -- Add a request. It is opened at once if its time has come, not only by the next tick: an agent
 -- that arrives before that tick would back off from a full queue or get a less urgent request.
 local function put_request(request, raw)
-  redis.call('HSET', P .. 'slots', request.id, raw)
-  redis.call('ZADD', P .. 'schedule', score(request.moment), request.id)
-  if request.moment <= now then
+  redis.call('HSET', P .. 'requests', request.id, raw)
+  redis.call('ZADD', P .. 'schedule', score(request.scheduled), request.id)
+  if request.scheduled <= now then
     open_request(request)
   end
   if request.origin == 'person' then
@@ -79,7 +79,7 @@ local function busy_key(dep, agent)
 end
 
 -- Return the estimated seconds until the agent's capture ends; 0 if it is free.
-local function busy_for(dep, agent)
+local function busy_seconds(dep, agent)
   return math.max(0, redis.call('PTTL', busy_key(dep, agent))) / 1000
 end
 
@@ -88,9 +88,9 @@ local function parked_key(project)
 end
 
 local function remove_handshake(project, dep, token)
-  redis.call('ZREM', P .. 'held', token)
+  redis.call('ZREM', P .. 'parked', token)
   redis.call('ZREM', parked_key(project), token)
-  return redis.call('HDEL', P .. 'waiting:' .. dep, token)
+  return redis.call('HDEL', P .. 'handshakes:' .. dep, token)
 end
 
 -- Assign a request to one handshake and remove both from the queue; the agent is busy from now on.
@@ -102,8 +102,8 @@ local function assign(request, raw, token, agent, seconds_stored)
   redis.call('ZADD', captured, score(now), agent)
   redis.call('ZREMRANGEBYRANK', captured, 0, -MAX_HISTORY - 1)
   redis.call('EXPIRE', captured, DAY)
-  redis.call('SET', P .. 'given:' .. token, raw, 'PX', milliseconds(seconds_stored))
-  redis.call('INCR', P .. 'claimed')
+  redis.call('SET', P .. 'assigned:' .. token, raw, 'PX', milliseconds(seconds_stored))
+  redis.call('INCR', P .. 'count:claimed')
 end
 
 -- Return the most urgent open request of the types, decoded and as JSON; nil without any.
@@ -114,7 +114,7 @@ local function most_urgent(dep, types)
   end
   for _, id in ipairs(redis.call('ZRANGE', P .. 'open:' .. dep, 0, -1)) do
     local request, raw = find_request(id)
-    if request and accepted[request.type] and request.lapses > now then
+    if request and accepted[request.type] and request.expires_at > now then
       return request, raw
     end
   end
@@ -122,12 +122,12 @@ end
 
 -- Return the number of parked handshakes. At the limit, first remove those whose process died.
 local function count_parked(project, dep, max_parked)
-  local key = P .. 'waiting:' .. dep
+  local key = P .. 'handshakes:' .. dep
   if redis.call('HLEN', key) >= max_parked then
     local all = redis.call('HGETALL', key)
-    for at = 1, #all, 2 do
-      if cjson.decode(all[at + 1]).till < now then
-        remove_handshake(project, dep, all[at])
+    for i = 1, #all, 2 do
+      if cjson.decode(all[i + 1]).poll_ends < now then
+        remove_handshake(project, dep, all[i])
       end
     end
   end
@@ -135,14 +135,14 @@ local function count_parked(project, dep, max_parked)
 end
 
 -- Return the number of parked handshakes of a project, without those whose process died.
-local function count_of_project(project)
+local function count_project_parked(project)
   local key = parked_key(project)
   redis.call('ZREMRANGEBYSCORE', key, '-inf', score(now))
   return redis.call('ZCARD', key)
 end
 
 -- Let a key with entries that last `seconds` from now exist at least that long.
-local function expire_in(key, seconds)
+local function extend_lifetime(key, seconds)
   if redis.call('PTTL', key) < seconds * 1000 then
     redis.call('PEXPIRE', key, milliseconds(seconds))
   end
@@ -151,7 +151,7 @@ end
 -- Reserve the next return time as policy.next_return does, and return it in seconds from now.
 -- `name` is a deployment, or 'project:' and a project.
 local function queue_return(name, spacing)
-  local key = P .. 'returns:' .. name
+  local key = P .. 'next_return:' .. name
   local returns = math.max(tonumber(redis.call('GET', key) or 0), now) + spacing
   redis.call('SET', key, score(returns), 'PX', milliseconds(returns - now))
   return returns - now

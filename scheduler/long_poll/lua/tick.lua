@@ -7,16 +7,16 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', schedule, '-inf', score(now), 'L
   local request, raw = find_request(id)
   if not request then
     redis.call('ZREM', schedule, id)
-  elseif request.lapses <= now then
+  elseif request.expires_at <= now then
     remove_request(request)
-    redis.call('INCR', P .. 'lapsed')
+    redis.call('INCR', P .. 'count:expired')
   else
     open_request(request)
-    redis.call('ZADD', schedule, score(request.lapses), id)
+    redis.call('ZADD', schedule, score(request.expires_at), id)
     result[#result + 1] = raw
   end
 end
-redis.call('ZREMRANGEBYSCORE', P .. 'held', '-inf', score(now))
+redis.call('ZREMRANGEBYSCORE', P .. 'parked', '-inf', score(now))
 local next_one = redis.call('ZRANGE', schedule, 0, 0, 'WITHSCORES')
 if next_one[2] then
   result[1] = score(tonumber(next_one[2]) - now)
