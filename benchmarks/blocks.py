@@ -14,8 +14,8 @@ from benchmarks.block_sets import PART, Blocks, rolled_up
 from benchmarks.cpu import cpu_ms
 from benchmarks.shapes import SHAPES
 from benchmarks.table import Figure, show
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.blocks import open_day, open_hour
-from profiles.engine.calltree.merge import Merge
 from profiles.engine.metrics import DEFAULT_METRICS
 from profiles.engine.stats.sum_of_squares import VarianceMerge
 

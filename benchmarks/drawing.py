@@ -22,8 +22,8 @@ import orjson
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from benchmarks.table import Figure, show
+from profiles.engine.calltree.preorder_columns import to_columns
 from profiles.engine.calltree.subtree import fold
-from profiles.engine.encoding.preorder_columns import to_columns
 from profiles.engine.exports import speedscope
 from tests import services
 from tests.profiles.engine.grown_trees import grown

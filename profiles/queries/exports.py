@@ -5,8 +5,8 @@ from enum import StrEnum
 
 import numpy as np
 
+from profiles.engine.accumulators.split import with_tag_roots
 from profiles.engine.calltree.reshape import summed_down
-from profiles.engine.calltree.split import with_tag_roots
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.exports import csv_file, folded, speedscope
 from profiles.engine.metrics import DEFAULT_METRICS

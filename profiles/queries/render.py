@@ -8,9 +8,9 @@ import orjson
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.peek import Neighbour, Peek
+from profiles.engine.calltree.preorder_columns import TreeColumns, ordered_columns, to_columns
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage
-from profiles.engine.encoding.preorder_columns import TreeColumns, ordered_columns, to_columns
 from profiles.engine.stats.comparison import drawn, untested
 from profiles.queries.context import QueryContext
 from profiles.queries.results import CompareResult, FocusResult, FunctionRow, TopResult, TreeResult

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.peek import Peek
+from profiles.engine.calltree.preorder_columns import depths
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage, ScanStats
-from profiles.engine.encoding.preorder_columns import depths
 from profiles.engine.metrics import Metric
 from profiles.queries.result_codec import encodable, encodable_row
 from profiles.queries.selection import Grouping, ProfileSelection, Selection, View

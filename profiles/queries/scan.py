@@ -26,7 +26,7 @@ from django.db.models import BinaryField, Q, QuerySet, Value
 from psycopg.types.json import set_json_loads
 
 from common.thread_pool import ThreadPool
-from profiles.engine.calltree.merge import LIMIT
+from profiles.engine.accumulators.merge import LIMIT
 from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.encoding.codec import Numbers, unpack
 from profiles.engine.errors import BadProfile, BadTree, TooLarge

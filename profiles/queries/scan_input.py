@@ -36,7 +36,7 @@ ANY = Metric("", "")  # for inputs of which only the columns are read
 
 
 class Accumulator(Protocol):
-    """Sum in progress: profiles.engine.calltree.merge.Merge or one of its subclasses."""
+    """Sum in progress: profiles.engine.accumulators.merge.Merge or one of its subclasses."""
 
     def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
         """Add a stored tree; raise BadTree, before anything is added, if it is damaged.

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from django.conf import settings
 
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.calltree.focus import focused
-from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.reshape import only_stacks, opened, with_values
 from profiles.engine.calltree.subtree import fold
 from profiles.engine.calltree.top import function_cost, top

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from profiles.engine.calltree.merge import Merge
+from profiles.engine.accumulators.merge import Merge
+from profiles.engine.accumulators.split import MAX_VALUES, OTHER, SplitMerge
 from profiles.engine.calltree.samples import only_samples
-from profiles.engine.calltree.split import MAX_VALUES, OTHER, SplitMerge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.errors import BadProfile, TooLarge

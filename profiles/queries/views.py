@@ -5,13 +5,13 @@ from contextlib import contextmanager
 
 from django.conf import settings
 
+from profiles.engine.accumulators.split import MAX_VALUES, split
 from profiles.engine.calltree import filters
 from profiles.engine.calltree.filters import Filters
 from profiles.engine.calltree.focus import Focused, focused, reaching
 from profiles.engine.calltree.invert import TooManyFrames, bottom_up
 from profiles.engine.calltree.patterns import BadFilterPattern
 from profiles.engine.calltree.reshape import with_values
-from profiles.engine.calltree.split import MAX_VALUES, split
 from profiles.engine.calltree.subtree import below, node_of
 from profiles.engine.calltree.tree import Tree
 from profiles.queries.context import QueryContext

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from profiles.engine.calltree.merge import merge
+from profiles.engine.accumulators.merge import merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
 from profiles.engine.pprof.encode import PERIOD_TYPES, encode

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from profiles.engine.calltree.invert import inverted
+from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.reshape import from_nodes, only_stacks, opened, pruned
 from profiles.engine.calltree.top import named
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.encoding.preorder_columns import totals
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from profiles.engine.calltree.forest import mark_outermost
 from profiles.engine.calltree.functions import TreeFunctions, functions_of
+from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.top import named
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.encoding.preorder_columns import totals
 
 
 class Neighbour(NamedTuple):

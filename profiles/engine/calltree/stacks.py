@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from profiles.engine.calltree.preorder_columns import pre_order
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, checked, unchecked
-from profiles.engine.encoding.preorder_columns import pre_order
 
 
 def stacks_of(

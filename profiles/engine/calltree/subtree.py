@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.reshape import opened
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.encoding.preorder_columns import totals
 
 Folded = dict[int, tuple[int, int]]
 

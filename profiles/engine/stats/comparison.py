@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from profiles.engine.calltree import subtree
 from profiles.engine.calltree.align import align
 from profiles.engine.calltree.functions import functions_of, names_of
+from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.top import function_sums
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.stats.significance import SampleVariance, differences, false_discoveries, gated
 from profiles.engine.stats.spread import MeasuredSum, Spread
 

@@ -7,10 +7,10 @@ that tree. Comparisons get their intervals from it for views that change the nod
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.accumulators.merge import MAX_NODES, Merge
 from profiles.engine.blocks.day import DayBlock
 from profiles.engine.blocks.hour import HourBlock
 from profiles.engine.blocks.sparse_values import Rows
-from profiles.engine.calltree.merge import MAX_NODES, Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import Numbers, decode, numbers_of, reading

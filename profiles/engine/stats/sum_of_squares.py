@@ -10,12 +10,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.accumulators.merge import MAX_NODES, Merge
 from profiles.engine.blocks.block import Block, UsedSums
 from profiles.engine.blocks.day import DayBlock
 from profiles.engine.blocks.hour import HourBlock
 from profiles.engine.blocks.row_variance import UsedVariance, taken, used_variance
 from profiles.engine.blocks.sparse_values import Rows
-from profiles.engine.calltree.merge import MAX_NODES, Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import Numbers, encode, numbers_of, reading

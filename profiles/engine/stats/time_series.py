@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.accumulators.merge import MAX_NODES, Merge
 from profiles.engine.calltree.forest import mark_outermost
 from profiles.engine.calltree.functions import TreeFunctions, functions_of, names_of
-from profiles.engine.calltree.merge import MAX_NODES, Merge
+from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.metrics import Metric
 
 MAX_CELLS = 32_000_000  # steps × nodes: 256 MB

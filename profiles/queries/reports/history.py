@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import numpy as np
 from django.conf import settings
 
-from profiles.engine.calltree.merge import Merge
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.calltree.patterns import BadFilterPattern, matcher
 from profiles.engine.calltree.samples import only_samples
 from profiles.engine.calltree.tree import Tree

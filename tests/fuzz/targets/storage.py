@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.blocks import (
     BlockProfile,
     DayBlock,
@@ -17,7 +18,6 @@ from profiles.engine.blocks import (
     open_day,
     open_hour,
 )
-from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding import codec
 from profiles.engine.encoding.compression import decompress

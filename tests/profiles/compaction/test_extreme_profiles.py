@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from profiles.compaction.compactor import Compactor
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.blocks import open_day, open_hour
-from profiles.engine.calltree.merge import Merge
+from profiles.engine.calltree.preorder_columns import depths
 from profiles.engine.encoding.codec import decode
-from profiles.engine.encoding.preorder_columns import depths
 from profiles.engine.metrics import Metric
 from profiles.models import Block, Profile, Resolution
 from profiles.storage.blob_store import location_of, read

@@ -1,6 +1,6 @@
 """Grouping by function: nodes with equal paths of (function, file) become one, without lines."""
 
-from profiles.engine.calltree.merge import Merge
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.calltree.tree import Tree
 
 

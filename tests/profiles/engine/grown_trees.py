@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from profiles.engine.calltree.merge import Merge
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.calltree.subtree import fold
 from profiles.engine.calltree.tree import Frames, Tree
 from profiles.engine.metrics import Metric

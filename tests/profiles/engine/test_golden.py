@@ -14,9 +14,9 @@ from profiles.engine.calltree.align import align
 from profiles.engine.calltree.filters import filtered
 from profiles.engine.calltree.focus import focused
 from profiles.engine.calltree.peek import peek
+from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.top import top
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.stats.comparison import pairs
 from tests.golden.make import tree_of
 from tests.golden.queries import HERE, MANY_GO, MANY_PYTHON, QUERIES, GoldenQuery, Sample

@@ -7,7 +7,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from profiles.engine.encoding.preorder_columns import totals
+from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.stats import comparison as engine
 from profiles.engine.stats.significance import differences
 from profiles.queries import compare

@@ -8,7 +8,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from profiles.compaction.compactor import Compactor
-from profiles.engine.calltree.merge import Merge
+from profiles.engine.accumulators.merge import Merge
 from profiles.models import Profile
 from profiles.query import (
     CompareResult,

@@ -15,8 +15,8 @@ from pytest_django import Settings
 
 from common.thread_pool import ThreadPool
 from profiles.compaction.compactor import Compactor
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.blocks import sparse_values
-from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.models import Block
 from profiles.queries import context, scan_input

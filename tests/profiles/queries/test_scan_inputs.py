@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from profiles.engine.calltree.merge import Merge
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.coverage import ScanStats
 from profiles.engine.metrics import Metric
 from profiles.models import Profile

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from profiles.engine.calltree import split as engine
+from profiles.engine.accumulators import split as engine
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.query import (
     DeadlinePassed,

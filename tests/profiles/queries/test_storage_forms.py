@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from profiles import listing
-from profiles.engine.encoding.preorder_columns import to_columns
+from profiles.engine.calltree.preorder_columns import to_columns
 from profiles.listing import ListedProfile, ProfileListing
 from profiles.models import Block, Resolution
 from profiles.query import (

@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.blocks import BlockProfile
-from profiles.engine.calltree.merge import Merge
+from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.top import top
 from profiles.engine.encoding.codec import decode
-from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.sum_of_squares import TreeVariance
 from tests.profiles.engine.grouped_trees import by_function

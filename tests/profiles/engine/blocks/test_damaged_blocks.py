@@ -6,9 +6,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.blocks import DayBlock, HourBlock, build_day, build_hour, open_day, open_hour
 from profiles.engine.blocks.sections import container as containers
-from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.compression import decompress
 from profiles.engine.errors import BadBlock, BadProfile, BadTree

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.blocks import (
     BlockProfile,
     build_day,
@@ -13,7 +14,6 @@ from profiles.engine.blocks import (
     open_hour,
 )
 from profiles.engine.blocks.build_day import MAX_LABEL_SETS
-from profiles.engine.calltree.merge import Merge
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric
 from tests.examples import examples

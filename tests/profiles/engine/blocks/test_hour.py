@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.blocks import BlockProfile, HourBlock, build_hour, open_hour
-from profiles.engine.calltree.merge import Merge
 from profiles.engine.metrics import Metric
 from tests.examples import examples
 from tests.profiles.engine.blocks import reference_sums

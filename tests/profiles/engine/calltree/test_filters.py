@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles.engine.accumulators.merge import merge
 from profiles.engine.calltree.filters import Filters, filtered, highlighted
-from profiles.engine.calltree.merge import merge
 from profiles.engine.calltree.patterns import matcher
 from profiles.engine.calltree.tree import Tree
 from tests.examples import examples

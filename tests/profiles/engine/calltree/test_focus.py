@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles.engine.accumulators.merge import merge
 from profiles.engine.calltree.focus import focused, reaching
 from profiles.engine.calltree.invert import TooManyFrames, bottom_up, inverted
-from profiles.engine.calltree.merge import merge
+from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.top import function_cost, top
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from tests.examples import examples
 from tests.profiles.engine.explicit_stacks import ids_of, stacks_of

@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.subtree import below, fold, node_of
-from profiles.engine.encoding.preorder_columns import totals
 from tests.examples import examples
 from tests.profiles.engine.random_trees import folded, meaning, tree_of
 from tests.profiles.pprofs import EXAMPLE, Stacks

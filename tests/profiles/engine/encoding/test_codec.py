@@ -10,7 +10,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.calltree.merge import Merge
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding import compression, stored_tree
 from profiles.engine.encoding.codec import (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.blocks import build_hour, open_day, open_hour
-from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.codec import decode, encode
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile

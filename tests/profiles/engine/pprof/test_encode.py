@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.calltree.merge import Merge
-from profiles.engine.calltree.merge import merge as merged
+from profiles.engine.accumulators.merge import Merge
+from profiles.engine.accumulators.merge import merge as merged
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.engine.pprof.encode import encode

@@ -2,7 +2,7 @@
 
 import pytest
 
-from profiles.engine.calltree.merge import merge
+from profiles.engine.accumulators.merge import merge
 from profiles.engine.calltree.top import top
 from profiles.engine.encoding.codec import decode, encode
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.calltree.align import align
-from profiles.engine.calltree.merge import Merge
+from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.comparison import ComparedTrees, compare_trees, mean_widths
 from profiles.engine.stats.per_profile import PerProfile

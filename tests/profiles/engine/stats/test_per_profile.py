@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles.engine.accumulators.merge import Merge
 from profiles.engine.blocks import BlockProfile, build_day, build_hour, open_day, open_hour
 from profiles.engine.calltree.filters import Filters, filtered
-from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.codec import decode
 from profiles.engine.errors import TooLarge

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles.engine.calltree.functions import names_of
+from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.top import top
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.codec import encode
-from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.per_profile import PerProfile
 from profiles.engine.stats.spread import MeasuredSum, of_rows, of_variance

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles.engine.accumulators.merge import Merge, merge
+from profiles.engine.accumulators.split import NOT_SET, SplitMerge, split
 from profiles.engine.calltree.invert import bottom_up
-from profiles.engine.calltree.merge import Merge, merge
-from profiles.engine.calltree.split import NOT_SET, SplitMerge, split
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.codec import encode
 from profiles.engine.errors import TooLarge

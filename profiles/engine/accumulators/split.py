@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.accumulators.merge import LIMIT, MAX_NODES, AddedNodes, Merge
 from profiles.engine.blocks.block import Block, UsedSums
 from profiles.engine.blocks.sections.sample_labels import LabelledValues
 from profiles.engine.blocks.used_nodes import used_nodes
-from profiles.engine.calltree.merge import LIMIT, MAX_NODES, AddedNodes, Merge
 from profiles.engine.calltree.samples import (
     SampleLabels,
     labelled_sums,

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles.engine.calltree.preorder_columns import depths, pre_order, to_columns, totals
 from profiles.engine.calltree.tree import Frames, Tree
-from profiles.engine.encoding.preorder_columns import depths, pre_order, to_columns, totals
 from profiles.engine.metrics import Metric
 
 

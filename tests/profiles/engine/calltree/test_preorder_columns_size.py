@@ -4,7 +4,7 @@ import gzip
 
 import orjson
 
-from profiles.engine.encoding.preorder_columns import to_columns
+from profiles.engine.calltree.preorder_columns import to_columns
 from tests.profiles.engine.grown_trees import grown
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.calltree.merge import Merge, merge
+from profiles.engine.accumulators.merge import Merge, merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.codec import encode
 from profiles.engine.errors import BadProfile, TooLarge
