@@ -55,7 +55,7 @@ async def measure(server: RunningServer, agents: Agents) -> list[Figure]:
     before = resident_bytes(pid)
     started = time.perf_counter()
     await agents.arrive()
-    await _settled(pid)
+    await _fix_sides(pid)
     arrived = time.perf_counter() - started
     each = (resident_bytes(pid) - before) / AGENTS
     taken = threads(pid)
@@ -73,7 +73,7 @@ async def measure(server: RunningServer, agents: Agents) -> list[Figure]:
     ]
 
 
-async def _settled(pid: int) -> None:
+async def _fix_sides(pid: int) -> None:
     """Wait until memory stops growing, which means that the server has read all requests."""
     last = -1
     while last != (last := resident_bytes(pid)):  # noqa: ASYNC110  there is no event

@@ -74,7 +74,7 @@ def query_context(request: HttpRequest, project: Project) -> QueryContext:
     return context.for_project(project.pk, project.project_id, DEADLINE_SECONDS)
 
 
-def page_query(
+def resolve_page_query(
     context: QueryContext, project: Project, reading: ParsedParams, now: datetime
 ) -> PageQuery | None:
     """Resolve the parameters; None if the project has no service.
@@ -87,9 +87,9 @@ def page_query(
     found = _service_and_type(reading.params, services)
     if found is None:
         return None
-    service, of = found
-    params = replace(reading.params, service=service, type=of)
-    selection = params.selection(project.pk, service, of, now)
+    service, type_ = found
+    params = replace(reading.params, service=service, type=type_)
+    selection = params.selection(project.pk, service, type_, now)
     notices = (*reading.notices, *range_notices(project, params.range, now))
     return PageQuery(context, project, params, selection, services, notices, now)
 
@@ -129,14 +129,14 @@ def _snapshot_query(
 ) -> PageQuery:
     """Resolve the parameters of a page with a snapshot, which has its own type and range."""
     info = get_saved_tree(context, reading.params.snapshot)
-    params = of_snapshot(replace(reading.params, type=info.type), info)
+    params = apply_snapshot(replace(reading.params, type=info.type), info)
     if not params.service:
         params = replace(params, service=info.service or info.title)
     selection = params.selection(project.pk, params.service, info.type, now)
     return PageQuery(context, project, params, selection, services, reading.notices, now, info)
 
 
-def of_snapshot(params: PageParams, info: SavedTreeInfo) -> PageParams:
+def apply_snapshot(params: PageParams, info: SavedTreeInfo) -> PageParams:
     """Return the parameters with the range of the snapshot, which cannot be restricted."""
     return replace(
         restrict(params, OF_SNAPSHOT),
@@ -146,7 +146,7 @@ def of_snapshot(params: PageParams, info: SavedTreeInfo) -> PageParams:
     )
 
 
-def options_of(context: QueryContext, selection: Selection) -> OptionsResult:
+def load_options(context: QueryContext, selection: Selection) -> OptionsResult:
     if isinstance(selection, SavedTree):
         metrics = get_saved_tree(context, selection.id).metrics
         return OptionsResult(zones=(), versions=(), labels={}, weights=(), metrics=metrics)
@@ -155,10 +155,10 @@ def options_of(context: QueryContext, selection: Selection) -> OptionsResult:
 
 def find_metric(context: QueryContext, selection: Selection, name: str) -> Metric | None:
     """Return the named metric if the selected profiles have it; None stands for the default."""
-    return metric_named(name, options_of(context, selection)) if name else None
+    return match_metric(name, load_options(context, selection)) if name else None
 
 
-def metric_named(name: str, options: OptionsResult) -> Metric | None:
+def match_metric(name: str, options: OptionsResult) -> Metric | None:
     """Return the named metric if the selected profiles have it; None stands for the default."""
     return next((metric for metric in options.metrics if name and metric.name == name), None)
 
@@ -182,21 +182,23 @@ def _service_and_type(
     rows = {row.service: row for row in services}
     service = params.service or sort_by_last_seen(services)[0].service
     types = rows[service].types if service in rows else ()
-    first = next((of for of in ProfileType if of in types), ProfileType.CPU)
+    first = next((each for each in ProfileType if each in types), ProfileType.CPU)
     return service, params.type or first
 
 
-def seen_now(of: PageQuery) -> str:
+def load_version_tag(page_query: PageQuery) -> str:
     """Return the current version tag of the selection without merging its profiles."""
-    if of.snapshot:
-        return snapshot_seen(of.snapshot)
-    return seen_of(run_profiles(of.context, of.profile_selection, size=1).coverage)
+    if page_query.snapshot:
+        return snapshot_version_tag(page_query.snapshot)
+    return version_tag(
+        run_profiles(page_query.context, page_query.profile_selection, size=1).coverage
+    )
 
 
-def snapshot_seen(info: SavedTreeInfo) -> str:
+def snapshot_version_tag(info: SavedTreeInfo) -> str:
     return f"{info.profiles}-{info.end.timestamp():.0f}"
 
 
-def seen_of(coverage: Coverage) -> str:
+def version_tag(coverage: Coverage) -> str:
     """Return a version tag that changes when the set of selected profiles does."""
     return f"{coverage.profiles}-{coverage.last.timestamp() if coverage.last else 0:.0f}"

@@ -60,18 +60,18 @@ def capture_progress(
     if capture is None:
         return None
     if capture.rejection:
-        return _failed(capture, capture.rejection)
+        return _failure_progress(capture, capture.rejection)
     if capture.is_uploaded:
-        return _uploaded(project, capture)
+        return _upload_progress(project, capture)
     if capture.claimed is None:
-        return _unclaimed(capture, now)
-    return _claimed(context, project, capture, capture.claimed, now)
+        return _describe_unclaimed(capture, now)
+    return _describe_claimed(context, project, capture, capture.claimed, now)
 
 
-def _unclaimed(capture: UserCapture, now: datetime) -> CaptureProgress:
+def _describe_unclaimed(capture: UserCapture, now: datetime) -> CaptureProgress:
     left = EXPIRY_SECONDS - (now - capture.created).total_seconds()
     values = {"service": capture.service, "seconds": max(1, ceil(left))}
-    parked = _parked(capture)
+    parked = _count_parked_agents(capture)
     if left > 0:
         text = _("Waiting for a free agent of %(service)s, %(seconds)d s left.")
         if not parked:
@@ -86,10 +86,10 @@ def _unclaimed(capture: UserCapture, now: datetime) -> CaptureProgress:
         if parked
         else _("Timed out: no agent of %(service)s connected within %(seconds)d s.")
     )
-    return _failed(capture, text % values)
+    return _failure_progress(capture, text % values)
 
 
-def _parked(capture: UserCapture) -> int:
+def _count_parked_agents(capture: UserCapture) -> int:
     """Return the number of connected agents that may take the request."""
     try:
         targets = queue_of_process().targets()
@@ -98,7 +98,7 @@ def _parked(capture: UserCapture) -> int:
     return sum(target.agents for target in targets if target.deployment == capture.deployment)
 
 
-def _claimed(
+def _describe_claimed(
     context: QueryContext, project: Project, capture: UserCapture, claimed: datetime, now: datetime
 ) -> CaptureProgress:
     kind = ProfileType(capture.type)
@@ -113,13 +113,15 @@ def _claimed(
         return CaptureProgress(capture.request, state, title, text, seconds - left, seconds)
     if _is_stored(context, project, capture, claimed):
         user_captures.note_upload(capture)
-        return _uploaded(project, capture)
+        return _upload_progress(project, capture)
     if reason := _rejection(capture, claimed):
-        return _failed(capture, _("The profile was rejected: %(reason)s") % {"reason": reason})
+        return _failure_progress(
+            capture, _("The profile was rejected: %(reason)s") % {"reason": reason}
+        )
     if passed < seconds + UPLOAD_SECONDS:
         text = _("Waiting for the profile of %(agent)s.") % {"agent": _agent_name(capture)}
         return CaptureProgress(capture.request, CaptureState.UPLOADING, _titles(capture)[2], text)
-    return _failed(capture, _lost(capture))
+    return _failure_progress(capture, _lost(capture))
 
 
 def _is_stored(
@@ -163,7 +165,7 @@ def _lost(capture: UserCapture) -> str:
     return _("%(agent)s disconnected before it uploaded the profile.") % values
 
 
-def _uploaded(project: Project, capture: UserCapture) -> CaptureProgress:
+def _upload_progress(project: Project, capture: UserCapture) -> CaptureProgress:
     return CaptureProgress(
         id=capture.request,
         state=CaptureState.UPLOADED,
@@ -186,7 +188,7 @@ def _profile_url(project: Project, capture: UserCapture) -> str:
     return flame_url(project, params)
 
 
-def _failed(capture: UserCapture, text: str) -> CaptureProgress:
+def _failure_progress(capture: UserCapture, text: str) -> CaptureProgress:
     return CaptureProgress(capture.request, CaptureState.FAILED, _titles(capture)[4], text)
 
 

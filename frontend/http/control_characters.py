@@ -54,14 +54,14 @@ def visible(html: bytes) -> bytes:
         return html
     parts, after = [], 0
     for tag in _TAG.finditer(html):
-        parts += [_replaced(html[after : tag.start()]), _SHOWN.sub(_attribute, tag.group())]
+        parts += [_replace_unseen(html[after : tag.start()]), _SHOWN.sub(_attribute, tag.group())]
         after = tag.end()
-    return b"".join([*parts, _replaced(html[after:])])
+    return b"".join([*parts, _replace_unseen(html[after:])])
 
 
 def _attribute(found: re.Match[bytes]) -> bytes:
-    return _replaced(found.group())
+    return _replace_unseen(found.group())
 
 
-def _replaced(text: bytes) -> bytes:
+def _replace_unseen(text: bytes) -> bytes:
     return _UNSEEN.sub(REPLACEMENT.encode(), text)

@@ -89,11 +89,13 @@ class PageHandler(ASGIHandler):
         await turns_of_process.wait(client.tenant)
         handover = ThreadResponse()
 
-        def in_thread(context: QueryContext | None = None) -> None:
+        def respond_in_thread(context: QueryContext | None = None) -> None:
             handover.start()
-            self._in_thread(scope, body, context, handover)
+            self._respond_in_thread(scope, body, context, handover)
 
-        working = asyncio.ensure_future(_in_fair_thread(client, in_thread, scope["path"]))
+        working = asyncio.ensure_future(
+            _run_in_fair_thread(client, respond_in_thread, scope["path"])
+        )
         try:
             await self.send_response(await self._response(scope, handover, working), send)
         finally:
@@ -110,7 +112,7 @@ class PageHandler(ASGIHandler):
         except QueueFull as full:
             return queue_full_page(scope, full.of_tenant, full.limit)
 
-    def _in_thread(
+    def _respond_in_thread(
         self, scope: Any, body: bytes, context: QueryContext | None, handover: ThreadResponse
     ) -> None:
         """Process a request in one thread, with that thread's database connection."""
@@ -126,7 +128,7 @@ class PageHandler(ASGIHandler):
         handover.write(response)
 
 
-async def _in_fair_thread(client: PageClient, work: Any, path: str) -> None:
+async def _run_in_fair_thread(client: PageClient, work: Any, path: str) -> None:
     if not client.is_query:
         await asyncio.wrap_future(_submit_light_page(client, work))
         return

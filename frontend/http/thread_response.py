@@ -31,7 +31,7 @@ class ThreadResponse:
             response.close()
             self._call(self._set_response, response)
             return
-        self._call(self._set_response, _without_content(response))
+        self._call(self._set_response, _copy_head(response))
         try:
             for part in cast("Iterable[bytes]", response):
                 self._call(self._parts.put_nowait, part)
@@ -76,7 +76,7 @@ class ThreadResponse:
         await working
 
 
-def _without_content(response: HttpResponseBase) -> StreamingHttpResponse:
+def _copy_head(response: HttpResponseBase) -> StreamingHttpResponse:
     """Return a response with the same head, whose content the event loop sets."""
     copy = StreamingHttpResponse(status=response.status_code, headers=response.headers)
     copy.cookies = response.cookies

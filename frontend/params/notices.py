@@ -12,17 +12,17 @@ class Notice(ValueError):
     """Invalid value; the text is the page's own sentence about it."""
 
 
-def notices_of(of: LenientReader) -> tuple[str, ...]:
+def list_notices(reader: LenientReader) -> tuple[str, ...]:
     """Return a sentence for each invalid value."""
-    return tuple(_left_out(issue) for issue in of.issues)
+    return tuple(_describe_left_out(issue) for issue in reader.issues)
 
 
-def replacements_of(of: LenientReader) -> list[str]:
+def list_replacement_notices(reader: LenientReader) -> list[str]:
     """Return a sentence for each invalid value, which names the default that replaces it."""
-    return [_replaced(issue) for issue in of.issues]
+    return [_replace_text(issue) for issue in reader.issues]
 
 
-def _left_out(issue: Issue) -> str:
+def _describe_left_out(issue: Issue) -> str:
     if isinstance(issue.error, (BadFilterPattern, Notice)):
         return str(issue.error)
     if isinstance(issue.error, StartNotBeforeEnd):
@@ -31,10 +31,10 @@ def _left_out(issue: Issue) -> str:
     return sentence % {"name": issue.parameter.name, "value": issue.text[:60]}
 
 
-def _replaced(issue: Issue) -> str:
+def _replace_text(issue: Issue) -> str:
     default = issue.parameter.default if isinstance(issue.parameter, Parameter) else None
     if default is None:
-        return _left_out(issue)
+        return _describe_left_out(issue)
     return _("%(name)s=%(value)s could not be read; showing %(instead)s instead.") % {
         "name": issue.parameter.name,
         "value": issue.text[:40],

@@ -15,7 +15,7 @@ from endpoints.params.reader import LenientReader
 from endpoints.params.selection import FROM, SPAN, TO, TimeRange, read_range
 from frontend.params.formats import span_text, time_text
 from frontend.params.page_params import SNAPSHOT, PageParams, page_params
-from frontend.params.restrictions import PAGES_OF_PROFILES, restrictions_in
+from frontend.params.restrictions import PAGES_OF_PROFILES, list_restrictions
 from frontend.params.url_parameter import Pair
 from projects.models import Project
 
@@ -48,7 +48,7 @@ class Carried:
             pairs = [*pairs, ("new", "1")]
         return urlencode([(name, value) for name, value in pairs if value])
 
-    def of_service(self, service: str) -> str:
+    def service_parameters(self, service: str) -> str:
         """Return the query string of the flame graph of a service.
 
         Restrictions of this page's service are not those of another one; the range is.
@@ -58,31 +58,31 @@ class Carried:
         return replace(self, service=service, type="", restrictions=()).parameters("flame")
 
 
-def range_pairs(within: TimeRange) -> list[Pair]:
+def range_pairs(range: TimeRange) -> list[Pair]:
     """Return the parameters of a range; `end` is empty for one that ends now."""
-    return [("span", span_text(within.span)), ("end", time_text(within.end) if within.end else "")]
+    return [("span", span_text(range.span)), ("end", time_text(range.end) if range.end else "")]
 
 
-def carried_of(params: PageParams) -> Carried:
+def get_carried(params: PageParams) -> Carried:
     """Return what a page passes on; of a snapshot neither service nor range, which are its own."""
     if params.snapshot:
-        return Carried(restrictions=restrictions_in(params))
-    return Carried(params.range, params.service, params.type or "", restrictions_in(params))
+        return Carried(restrictions=list_restrictions(params))
+    return Carried(params.range, params.service, params.type or "", list_restrictions(params))
 
 
-def carried_by(request: HttpRequest) -> Carried:
+def read_carried_range(request: HttpRequest) -> Carried:
     """Return the range in the URL of a page without a selection of its own, to pass it on."""
-    of = LenientReader.of_query(request.GET)
-    if not of.has(SPAN, FROM, TO):
+    reader = LenientReader.of_query(request.GET)
+    if not reader.has(SPAN, FROM, TO):
         return Carried()
-    return Carried(read_range(of, timezone.now()))
+    return Carried(read_range(reader, timezone.now()))
 
 
-def carried_with(request: HttpRequest) -> Carried:
+def read_carried(request: HttpRequest) -> Carried:
     """Return the whole selection that the parameters of a request state."""
-    of = LenientReader.of_query(request.GET)
-    carried = carried_of(page_params(of, timezone.now()))
-    return carried if of.has(SPAN, FROM, TO) else replace(carried, range=None)
+    reader = LenientReader.of_query(request.GET)
+    carried = get_carried(page_params(reader, timezone.now()))
+    return carried if reader.has(SPAN, FROM, TO) else replace(carried, range=None)
 
 
 def flame_url(project: Project, params: PageParams | None = None) -> str:

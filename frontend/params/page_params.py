@@ -42,7 +42,7 @@ from frontend.params.formats import (
     time_text,
     total_range_text,
 )
-from frontend.params.notices import Notice, notices_of
+from frontend.params.notices import Notice, list_notices
 from frontend.params.url_parameter import (
     Pair,
     declare_dependents,
@@ -180,21 +180,21 @@ class PageParams:
         """Return whether only some samples of the profiles count."""
         return bool(self.samples) or any(each.kind is GroupKind.SAMPLE for each in self.unset)
 
-    def selection(self, project: int, service: str, of: ProfileType, now: datetime) -> Selection:
+    def selection(self, project: int, service: str, type_: ProfileType, now: datetime) -> Selection:
         if self.snapshot:
             end = self.end or now
-            return SavedTree(project, self.snapshot, service, of, end - self.span, end)
-        return self.profile_selection(project, service, of, now)
+            return SavedTree(project, self.snapshot, service, type_, end - self.span, end)
+        return self.profile_selection(project, service, type_, now)
 
     def profile_selection(
-        self, project: int, service: str, of: ProfileType, now: datetime
+        self, project: int, service: str, type_: ProfileType, now: datetime
     ) -> ProfileSelection:
         """Return the selected profiles, on a page without saved trees."""
         end = self.end or now
         selection = ProfileSelection(
             project=project,
             service=service,
-            type=of,
+            type=type_,
             start=end - self.span,
             end=end,
             zones=self.zones,
@@ -207,7 +207,7 @@ class PageParams:
         )
         return with_unset(selection, self.unset)
 
-    def shown(self, metric: Metric | None) -> View:
+    def build_view(self, metric: Metric | None) -> View:
         """Return the view of the selected profiles; the list view uses the top-down shape."""
         return View(
             metric=metric,
@@ -219,7 +219,7 @@ class PageParams:
             split=self.split,
         )
 
-    def of_the_data(self) -> "PageParams":
+    def data_params(self) -> "PageParams":
         """Return the parameters without those that only affect the page, not the query result."""
         view = self.view if self.view == Shape.BOTTOM_UP else DEFAULT_VIEW
         return replace(without_display_parameters(self), view=view)
@@ -237,7 +237,7 @@ class PageParams:
         unset = tuple(each for each in self.unset if each.kind is not GroupKind.SAMPLE)
         return replace(self, samples=(), unset=unset)
 
-    def narrowed_to(self, label: Grouping, values: tuple[str, ...]) -> "PageParams":
+    def restrict_label(self, label: Grouping, values: tuple[str, ...]) -> "PageParams":
         """Return the parameters with only these values of a label allowed; none allow all."""
         match label.kind:
             case GroupKind.VERSION:
@@ -245,9 +245,9 @@ class PageParams:
             case GroupKind.ZONE:
                 return replace(self, zones=values)
             case GroupKind.LABEL:
-                return replace(self, labels=_replaced(self.labels, label.name, values))
+                return replace(self, labels=_replace_label(self.labels, label.name, values))
             case GroupKind.SAMPLE:
-                return replace(self, samples=_replaced(self.samples, label.name, values))
+                return replace(self, samples=_replace_label(self.samples, label.name, values))
 
     def parameters(self) -> str:
         """Return the query string, without parameters that have their default."""
@@ -271,16 +271,16 @@ class ParsedParams:
 
 
 def read(reader: LenientReader, now: datetime) -> ParsedParams:
-    return ParsedParams(page_params(reader, now), notices_of(reader))
+    return ParsedParams(page_params(reader, now), list_notices(reader))
 
 
 def page_params(
     reader: LenientReader, now: datetime, default: TimeRange = DEFAULT_RANGE
 ) -> PageParams:
     """Read the parameters that the pages share; the reader collects the invalid ones."""
-    within = read_range(reader, now, default)
+    range = read_range(reader, now, default)
     filters = _filters(reader)
-    return read_parameters(PageParams, reader, span=within.span, end=within.end, filters=filters)
+    return read_parameters(PageParams, reader, span=range.span, end=range.end, filters=filters)
 
 
 def _filters(reader: LenientReader) -> tuple[ViewFilter, ...]:
@@ -291,7 +291,7 @@ def _filters(reader: LenientReader) -> tuple[ViewFilter, ...]:
     return filters
 
 
-def _replaced(labels: Labels, name: str, values: tuple[str, ...]) -> Labels:
+def _replace_label(labels: Labels, name: str, values: tuple[str, ...]) -> Labels:
     changed = dict(labels) | {name: values}
     return tuple((name, values) for name, values in changed.items() if values)
 

@@ -52,40 +52,48 @@ class SelectionRestriction:
     reasons: Mapping[str, Promise]
 
 
-def _named(name: str) -> Callable[[str, str], bool]:
+def _match_name(name: str) -> Callable[[str, str], bool]:
     return lambda parameter, _value: parameter == name
 
 
-def _is_of_sample(name: str, value: str) -> bool:
+def _is_sample_label(name: str, value: str) -> bool:
     return name.startswith(SAMPLE.prefix) or (
         name == UNSET.name and value.startswith(SAMPLE.prefix)
     )
 
 
-def _is_of_label(name: str, value: str) -> bool:
+def _is_profile_label(name: str, value: str) -> bool:
     is_unset = name == UNSET.name and not value.startswith(SAMPLE.prefix)
     return name.startswith(LABEL.prefix) or is_unset
 
 
-def _without_labels(params: PageParams) -> PageParams:
+def _clear_labels(params: PageParams) -> PageParams:
     unset = tuple(each for each in params.unset if each.kind is GroupKind.SAMPLE)
     return replace(params, labels=(), unset=unset)
 
 
 RESTRICTIONS = (
-    SelectionRestriction(_named(ZONE.name), lambda of: replace(of, zones=()), _OF_SNAPSHOT),
-    SelectionRestriction(_named(VERSION.name), lambda of: replace(of, versions=()), _OF_SNAPSHOT),
-    SelectionRestriction(_is_of_label, _without_labels, _OF_SNAPSHOT),
     SelectionRestriction(
-        _is_of_sample,
+        _match_name(ZONE.name), lambda params: replace(params, zones=()), _OF_SNAPSHOT
+    ),
+    SelectionRestriction(
+        _match_name(VERSION.name), lambda params: replace(params, versions=()), _OF_SNAPSHOT
+    ),
+    SelectionRestriction(_is_profile_label, _clear_labels, _OF_SNAPSHOT),
+    SelectionRestriction(
+        _is_sample_label,
         PageParams.without_sample_labels,
         _OF_SNAPSHOT | {"profiles": _("Profiles are listed with all of their samples.")},
     ),
-    SelectionRestriction(_named(WEIGHT.name), lambda of: replace(of, weight=None), _OF_SNAPSHOT),
-    SelectionRestriction(_named(WEIGHTS.name), lambda of: replace(of, weights=None), _OF_SNAPSHOT),
     SelectionRestriction(
-        _named(PROFILE.name),
-        lambda of: replace(of, profile=""),
+        _match_name(WEIGHT.name), lambda params: replace(params, weight=None), _OF_SNAPSHOT
+    ),
+    SelectionRestriction(
+        _match_name(WEIGHTS.name), lambda params: replace(params, weights=None), _OF_SNAPSHOT
+    ),
+    SelectionRestriction(
+        _match_name(PROFILE.name),
+        lambda params: replace(params, profile=""),
         _OF_SNAPSHOT
         | {
             "compare": _("A comparison needs more than one profile."),
@@ -95,26 +103,26 @@ RESTRICTIONS = (
         },
     ),
     SelectionRestriction(
-        _named(METRIC.name),
-        lambda of: replace(of, metric=""),
+        _match_name(METRIC.name),
+        lambda params: replace(params, metric=""),
         {"profiles": _("Profiles are listed by the default metric of their type.")},
     ),
     SelectionRestriction(
-        _named(FILTER.name),
-        lambda of: replace(of, filters=()),
+        _match_name(FILTER.name),
+        lambda params: replace(params, filters=()),
         {"profiles": _("Filters of frames do not select profiles.")},
     ),
     SelectionRestriction(
-        _named(FOCUS.name),
-        lambda of: replace(of, focus=""),
+        _match_name(FOCUS.name),
+        lambda params: replace(params, focus=""),
         {
             "compare": _("A comparison shows all stacks."),
             "profiles": _("Profiles are listed with all of their stacks."),
         },
     ),
     SelectionRestriction(
-        _named(SNAPSHOT.name),
-        lambda of: replace(of, snapshot=""),
+        _match_name(SNAPSHOT.name),
+        lambda params: replace(params, snapshot=""),
         {
             "history": _STORED,
             "breakdown": _STORED,
@@ -124,18 +132,18 @@ RESTRICTIONS = (
 )
 
 
-def restriction_of(pair: Pair) -> SelectionRestriction | None:
+def find_restriction(pair: Pair) -> SelectionRestriction | None:
     return next((each for each in RESTRICTIONS if each.matches(*pair)), None)
 
 
-def restrictions_in(params: PageParams) -> tuple[Pair, ...]:
+def list_restrictions(params: PageParams) -> tuple[Pair, ...]:
     """Return the URL parameters that restrict what is selected, those that are left out, too."""
-    return tuple(pair for pair in params.pairs() if restriction_of(pair))
+    return tuple(pair for pair in params.pairs() if find_restriction(pair))
 
 
-def reason_of(pair: Pair, page: str) -> str:
+def get_reason(pair: Pair, page: str) -> str:
     """Return why a page does not apply a parameter; "" if it does."""
-    restriction = restriction_of(pair)
+    restriction = find_restriction(pair)
     return str(restriction.reasons.get(page, "")) if restriction else ""
 
 
@@ -155,4 +163,4 @@ def read_data_params(
 ) -> PageParams:
     """Read the parameters that select the data of a page other than the flame page, top down."""
     params = page_params(reader.without(*FLAME_PAGE_NAMES), now, default)
-    return replace(restrict(params.of_the_data(), page), view=DEFAULT_VIEW, root=None)
+    return replace(restrict(params.data_params(), page), view=DEFAULT_VIEW, root=None)

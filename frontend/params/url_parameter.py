@@ -143,5 +143,5 @@ def dependents() -> dict[str, list[str]]:
     return {source: [*names] for source, names in _dependents.items()}
 
 
-def dependents_of(source: str) -> Iterable[str]:
+def get_dependents(source: str) -> Iterable[str]:
     return _dependents.get(source, ())

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from django.http import QueryDict
 
-from frontend.params.url_parameter import dependents_of
+from frontend.params.url_parameter import get_dependents
 
 SIDE = "b."  # prefix of the parameters of the baseline of a comparison
 LABEL = "label."  # stands for every label of profiles
@@ -20,7 +20,7 @@ _ENDS = ("from", "to")
 _REFRESH = ("seen",)  # parameters of a refresh request, which are not part of the page's state
 
 
-def changed_address(address: QueryDict, parameter: str, values: Sequence[str]) -> QueryDict:
+def change_address(address: QueryDict, parameter: str, values: Sequence[str]) -> QueryDict:
     """Return `address` with the parameter set to `values`, without the parameter's dependents.
 
     An empty value removes the parameter, except for the baseline of a comparison, where it means
@@ -68,7 +68,7 @@ def _all_dependents(sources: Iterable[str]) -> set[str]:
     found: set[str] = set()
     open_ = list(sources)
     while open_:
-        for name in dependents_of(open_.pop()):
+        for name in get_dependents(open_.pop()):
             if name not in found:
                 found.add(name)
                 open_.append(name)

@@ -38,8 +38,8 @@ def _projects(request: HttpRequest) -> list[Project]:
 
 def _may_save(request: HttpRequest) -> bool:
     """Return whether the user may save views and snapshots in the project of the page's URL."""
-    user, at = getattr(request, "user", None), request.resolver_match
-    project_id = at.kwargs.get("project_id") if at else None
+    user, match = getattr(request, "user", None), request.resolver_match
+    project_id = match.kwargs.get("project_id") if match else None
     return isinstance(user, User) and any(
         may_save(member) for member in user.in_projects if member.project.project_id == project_id
     )

@@ -12,9 +12,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from frontend.params import url_parameter
-from frontend.params.page_links import Carried, carried_by
+from frontend.params.page_links import Carried, read_carried_range
 from frontend.params.restrictions import PAGES_OF_PROFILES
-from frontend.params.view_address import FAMILIES, changed_address, page_state
+from frontend.params.view_address import FAMILIES, change_address, page_state
 
 register = template.Library()
 
@@ -57,7 +57,7 @@ def _url(context: RequestContext, changes: Iterable[tuple[str, list[str]]]) -> s
     request: HttpRequest = context["request"]
     address = page_state(request.GET)
     for name, values in changes:
-        address = changed_address(address, name, values)
+        address = change_address(address, name, values)
     return f"?{address.urlencode()}"
 
 
@@ -67,7 +67,7 @@ def page_link(context: RequestContext, page: str, project_id: str) -> SafeString
 
     `data-carries` says which parameters shell/nav.js updates when this page's range changes.
     """
-    carried: Carried = context.get("carried") or carried_by(context["request"])
+    carried: Carried = context.get("carried") or read_carried_range(context["request"])
     query = carried.parameters(page)
     return format_html(
         'href="{}{}" data-carries="{}"',

@@ -33,7 +33,7 @@ def type_name(name: str) -> str:
 
 
 @register.filter
-def in_order(names: Iterable[str]) -> list[str]:
+def sort_types(names: Iterable[str]) -> list[str]:
     """Sort types in display order; unknown ones come last."""
     order = list(_NAMES)
     return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
@@ -42,4 +42,4 @@ def in_order(names: Iterable[str]) -> list[str]:
 @register.filter
 def type_names(names: Iterable[str]) -> str:
     """Join display names, in display order: `CPU, Wall, Threads`."""
-    return gettext(", ").join(type_name(name) for name in in_order(names))
+    return gettext(", ").join(type_name(name) for name in sort_types(names))

@@ -60,13 +60,13 @@ class SplitName:
     leaf: str
 
 
-def type_name(of: ProfileType) -> str:
-    return str(_TYPES[of])
+def type_name(type_: ProfileType) -> str:
+    return str(_TYPES[type_])
 
 
-def type_words(of: ProfileType) -> str:
+def type_words(type_: ProfileType) -> str:
     """Return a one-line description of the values that this profile type measures."""
-    return str(_WORDS[of])
+    return str(_WORDS[type_])
 
 
 def metric_name(metric: Metric) -> str:
@@ -74,10 +74,10 @@ def metric_name(metric: Metric) -> str:
     return str(name) if name else metric.name.replace("_", " ")
 
 
-def label_name(of: Grouping) -> str:
-    if of.kind is GroupKind.VERSION:
+def label_name(label: Grouping) -> str:
+    if label.kind is GroupKind.VERSION:
         return gettext("Version")
-    return gettext("Zone") if of.kind is GroupKind.ZONE else of.name
+    return gettext("Zone") if label.kind is GroupKind.ZONE else label.name
 
 
 def split_name(name: str) -> SplitName:

@@ -33,7 +33,7 @@ def span_name(span: timedelta) -> str:
     return " ".join([part for part, amount in zip(parts, amounts, strict=True) if amount][:2])
 
 
-def elapsed_name(span: timedelta) -> str:
+def span_phrase(span: timedelta) -> str:
     """Format a time range for sentences with `in the last …`: `hour`, `24 hours`, `7 days`."""
     names = {timedelta(hours=1): gettext("hour"), timedelta(days=1): gettext("24 hours")}
     return names.get(span) or span_name(span)

@@ -63,18 +63,18 @@ def format_value(value: float, unit: str) -> str:
     if value < 0:
         return f"-{format_value(-value, unit)}"
     plain = unit.removesuffix(PER_SECOND)
-    return _formatted(value, plain) + unit[len(plain) :]
+    return _format_positive(value, plain) + unit[len(plain) :]
 
 
-def _formatted(value: float, unit: str) -> str:
+def _format_positive(value: float, unit: str) -> str:
     """Format a value above 0."""
     scale = _SCALES.get(unit)
     if scale is None:
         return _with_name(value, unit)
     if value < float(_SMALLEST) * min(1, scale[0][1]):
-        return _named(f"<{_localised(_SMALLEST)}", scale[0][0])
+        return _add_unit(f"<{_localise(_SMALLEST)}", scale[0][0])
     name, size = next((each for each in scale if _fits(value / each[1])), scale[-1])
-    return _named(_digits(value / size), name)
+    return _add_unit(_digits(value / size), name)
 
 
 def format_percent(part: float, whole: float) -> str:
@@ -87,20 +87,20 @@ def format_percent(part: float, whole: float) -> str:
     if part < 0:
         return f"-{format_percent(-part, whole)}"
     percent = part / whole * 100
-    return f"{_localised('<0.1' if percent < 0.05 else _trimmed(_fixed(percent, 1)))}%"
+    return f"{_localise('<0.1' if percent < 0.05 else _trim_zeros(_round_decimals(percent, 1)))}%"
 
 
 def format_count(value: float) -> str:
     """Format a whole number with separators between thousands."""
-    return _localised(f"{int(_fixed(value, 0)):,}")
+    return _localise(f"{int(_round_decimals(value, 0)):,}")
 
 
 def _with_name(value: float, unit: str) -> str:
-    number = f"<{_localised(_SMALLEST)}" if value < float(_SMALLEST) else _digits(value)
-    return number if unit in ("count", "") else _named(number, unit)
+    number = f"<{_localise(_SMALLEST)}" if value < float(_SMALLEST) else _digits(value)
+    return number if unit in ("count", "") else _add_unit(number, unit)
 
 
-def _named(number: str, unit: str) -> str:
+def _add_unit(number: str, unit: str) -> str:
     """Append the unit, a word in the interface's language and in the singular after `1`."""
     words = _WORDS.get(unit)
     return f"{number} {_(words[number != '1']) if words else unit}"
@@ -108,25 +108,25 @@ def _named(number: str, unit: str) -> str:
 
 def _fits(value: float) -> bool:
     """Return whether the value, rounded to three significant digits, is below 1,000."""
-    return value < 1000 and _exponent(value) < 3
+    return value < 1000 and _find_exponent(value) < 3
 
 
 def _digits(value: float) -> str:
     """Format three significant digits, or all integer digits if there are more."""
-    exponent = _exponent(value)
+    exponent = _find_exponent(value)
     if exponent >= 3:
         return format_count(value)
-    return _localised(_trimmed(_fixed(value, max(0, 2 - exponent))))
+    return _localise(_trim_zeros(_round_decimals(value, max(0, 2 - exponent))))
 
 
-def _exponent(value: float) -> int:
+def _find_exponent(value: float) -> int:
     """Return the power of ten of the first digit, after rounding to three significant digits."""
     exact = Decimal(value)
     digit = exact.adjusted()
     return exact.quantize(Decimal(1).scaleb(digit - 2), ROUND_HALF_UP).adjusted()
 
 
-def _fixed(value: float, decimals: int) -> str:
+def _round_decimals(value: float, decimals: int) -> str:
     """Format with a fixed number of decimals, rounding halves up as browsers do.
 
     Python's own formatting rounds halves to even.
@@ -134,13 +134,13 @@ def _fixed(value: float, decimals: int) -> str:
     return f"{Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP):f}"
 
 
-def _localised(number: str) -> str:
+def _localise(number: str) -> str:
     """Replace the separators of English."""
     replacements: dict[str, str | int | None] = dict(zip(_ENGLISH, separators(), strict=True))
     return number.translate(str.maketrans(replacements))
 
 
-def _trimmed(number: str) -> str:
+def _trim_zeros(number: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 

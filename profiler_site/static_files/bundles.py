@@ -56,8 +56,8 @@ def bundled(sources: Mapping[str, str]) -> dict[str, str]:
     modules = {path: _read(path, source) for path, source in sources.items() if path != COMMON}
     _check_names(modules)
     imported = {path for module in modules.values() for path in module.imports}
-    loaded = {path for module in modules.values() for path in module.loads}
-    entries = sorted((modules.keys() - imported) | loaded)
+    load_and_render = {path for module in modules.values() for path in module.loads}
+    entries = sorted((modules.keys() - imported) | load_and_render)
     common, own = _grouped(modules, entries)
     files = {path: _entry_text(modules[path], own.get(path, []), modules) for path in entries}
     exported = ",".join(modules[path].variable for path in common)

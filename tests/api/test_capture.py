@@ -57,7 +57,7 @@ def test_a_key_of_either_scope_may_ask(
     scope: str, agent: Client, request: pytest.FixtureRequest
 ) -> None:
     asker: Client = request.getfixturevalue(scope)
-    response, _parked = while_parked(agent, asker)
+    response, _count_parked_agents = while_parked(agent, asker)
     assert response.status_code == 201, response.text
     capture_request = response.json()
     assert capture_request.pop("slot")
@@ -73,7 +73,7 @@ def test_it_is_written_down_who_asked(agent: Client, project: Project) -> None:
 
 def test_the_operator_may_ask(agent: Client, project: Project) -> None:
     operator = Client(project.project_id, operator_token.make(project.project_id))
-    response, _parked = while_parked(agent, operator)
+    response, _count_parked_agents = while_parked(agent, operator)
     assert response.status_code == 201, response.text
     assert AuditEntry.objects.get(action="capture.now").actor_key == "operator"
 
@@ -91,7 +91,7 @@ def test_a_service_without_agents_is_409_and_a_sentence(agent: Client) -> None:
 
 def test_a_type_that_nobody_offers_is_409_and_says_what_is(agent: Client) -> None:
     agent.handshake()
-    response, _parked = while_parked(agent, agent, type="HEAP")
+    response, _count_parked_agents = while_parked(agent, agent, type="HEAP")
     assert_error_response(response, 409, "FAILED_PRECONDITION", "HEAP", "CPU")
 
 

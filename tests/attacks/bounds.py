@@ -74,12 +74,12 @@ def measure(site: Site, attack: Callable[[Site], None]) -> Result:
     if site.server.url not in _BEFORE:
         with neighbour(site):
             time.sleep(WARM_UP_SECONDS)
-        _BEFORE[site.server.url] = _quiet(site)
+        _BEFORE[site.server.url] = _quiet_range_state(site)
     before = _BEFORE[site.server.url]
     with watched(site) as usage, neighbour(site) as during:
         attack(site)
     if any(during.p95(kind) > LEAST_P95_SECONDS for kind in during.seconds):
-        after = _quiet(site)
+        after = _quiet_range_state(site)
         slower = {
             kind: (after if after.p95(kind) > before.p95(kind) else before).seconds[kind]
             for kind in during.seconds
@@ -88,7 +88,7 @@ def measure(site: Site, attack: Callable[[Site], None]) -> Result:
     return Result(before, during, usage)
 
 
-def _quiet(site: Site) -> Experience:
+def _quiet_range_state(site: Site) -> Experience:
     with neighbour(site) as experience:
         time.sleep(QUIET_SECONDS)
     return experience

@@ -15,11 +15,11 @@ class Squares:
     """Loader that returns squares and records the keys of each query."""
 
     def __init__(self, bad: int | None = None) -> None:
-        self.loaded: list[list[int]] = []
+        self.load_and_render: list[list[int]] = []
         self.bad = bad
 
     def __call__(self, keys: Sequence[int]) -> dict[int, int]:
-        self.loaded.append(list(keys))
+        self.load_and_render.append(list(keys))
         if self.bad in keys:
             raise IntegrityError(f"no such row: {self.bad}")
         return {key: key * key for key in keys}
@@ -30,20 +30,20 @@ async def test_simultaneous_lookups_share_a_query() -> None:
     together = BatchLoader(squares)
     results = await asyncio.gather(*(together.load(n) for n in range(100)))
     assert results == [n * n for n in range(100)]
-    assert squares.loaded == [list(range(100))]
+    assert squares.load_and_render == [list(range(100))]
 
 
 async def test_a_query_is_bounded() -> None:
     squares = Squares()
     together = BatchLoader(squares)
     await asyncio.gather(*(together.load(n) for n in range(MAX_BATCH + 1)))
-    assert [len(keys) for keys in squares.loaded] == [MAX_BATCH, 1]
+    assert [len(keys) for keys in squares.load_and_render] == [MAX_BATCH, 1]
 
 
 async def test_one_bad_row_is_nobody_elses_fault() -> None:
     together = BatchLoader(Squares(bad=2))
-    loaded = (together.load(n) for n in range(4))
-    results = await asyncio.gather(*loaded, return_exceptions=True)
+    load_and_render = (together.load(n) for n in range(4))
+    results = await asyncio.gather(*load_and_render, return_exceptions=True)
     assert results[:2] == [0, 1]
     assert isinstance(results[2], IntegrityError)
     assert results[3] == 9
@@ -58,8 +58,8 @@ async def test_without_a_database_all_fail_and_later_loads_succeed() -> None:
         return {key: key for key in keys}
 
     together = BatchLoader(load)
-    loaded = (together.load(n) for n in range(3))
-    results = await asyncio.gather(*loaded, return_exceptions=True)
+    load_and_render = (together.load(n) for n in range(3))
+    results = await asyncio.gather(*load_and_render, return_exceptions=True)
     assert all(isinstance(result, OperationalError) for result in results)
     away = False
     assert await together.load(5) == 5

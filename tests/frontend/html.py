@@ -11,7 +11,7 @@ class Response(Protocol):
     def content(self) -> bytes: ...
 
 
-def html_of(response: Response) -> str:
+def render_html(response: Response) -> str:
     """Return the HTML in one line, without whitespace beside tags that contains a line break."""
     html = response.content.decode()
     html = re.sub(r"(?<=>)\s*\n\s*|\s*\n\s*(?=<)", "", html)

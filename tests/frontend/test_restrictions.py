@@ -10,14 +10,19 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from frontend.params.restrictions import PAGES_OF_PROFILES, RESTRICTIONS, reason_of, restriction_of
+from frontend.params.restrictions import (
+    PAGES_OF_PROFILES,
+    RESTRICTIONS,
+    find_restriction,
+    get_reason,
+)
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.query import ProfileSelection, QueryContext, View, save_tree
 from profiles.storage.insert import insert
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 from tests.profiles.pprofs import PprofBuilder
 from tests.profiles.rows import new_profile
 
@@ -102,7 +107,7 @@ def _send(of: Deployment, time: datetime, labels: dict[str, str], number: int) -
 
 
 def restrictions(query: str) -> list[tuple[str, str]]:
-    return sorted(pair for pair in parse_qsl(query) if restriction_of(pair))
+    return sorted(pair for pair in parse_qsl(query) if find_restriction(pair))
 
 
 def links(html: str, page: str) -> list[str]:
@@ -124,7 +129,7 @@ def get(client: Client, page: str, pairs: Sequence[tuple[str, str]]) -> str:
     address = f"/p/acme-shop/{page}?{urlencode([*SELECTED, *pairs])}"
     response = client.get(address, follow=True)
     assert response.status_code == 200
-    return html_of(response)
+    return render_html(response)
 
 
 @pytest.mark.usefixtures("profiles")
@@ -151,7 +156,7 @@ def test_a_page_strikes_through_exactly_what_it_does_not_apply(
     signed_in: Client, page: str
 ) -> None:
     for pairs in PAIRS.values():
-        reasons = {pair[0]: reason_of(pair, page) for pair in pairs if reason_of(pair, page)}
+        reasons = {pair[0]: get_reason(pair, page) for pair in pairs if get_reason(pair, page)}
         assert left_out(get(signed_in, page, pairs)) == reasons, (page, pairs)
 
 
@@ -170,7 +175,7 @@ def test_what_a_page_applies_changes_its_numbers_and_nothing_else_does(
 
     whole = numbers([])
     for name, pairs in PAIRS.items():
-        is_applied = not all(reason_of(pair, page) for pair in pairs)
+        is_applied = not all(get_reason(pair, page) for pair in pairs)
         assert (numbers(pairs) != whole) is is_applied, (page, name)
 
 
@@ -207,16 +212,16 @@ def test_a_snapshot_goes_through_pages_that_need_profiles(
     )
     taken = save_tree(QueryContext(project.pk), selection, View(), title="Noon", query="", by=alice)
     pairs = [("snapshot", taken.id), ("zone", "us-east1-c")]
-    html = html_of(signed_in.get(f"/p/acme-shop/flame?{urlencode(pairs)}"))
+    html = render_html(signed_in.get(f"/p/acme-shop/flame?{urlencode(pairs)}"))
     assert left_out(html) == {"zone": "A snapshot cannot be restricted."}
     for page in ("history", "breakdown", "profiles"):
         (query,) = links(html, page)
         assert restrictions(query) == sorted(pairs)
-        other = html_of(signed_in.get(f"/p/acme-shop/{page}?{query}"))
+        other = render_html(signed_in.get(f"/p/acme-shop/{page}?{query}"))
         assert "snapshot" in left_out(other)
         assert links(other, "flame") == [urlencode(pairs[::-1])]
     (query,) = links(html, "compare")
-    compared = html_of(signed_in.get(f"/p/acme-shop/compare?{query}", follow=True))
+    compared = render_html(signed_in.get(f"/p/acme-shop/compare?{query}", follow=True))
     assert "Compare two sets of profiles of checkout" in compared
     assert f"flame?snapshot={taken.id}" in compared
 

@@ -14,7 +14,7 @@ from projects.account_limits import LimitReached
 from projects.credentials import keys
 from projects.models import ApiKey, Member, Project, Role, User
 from projects.project_ids import create_project
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 
 pytestmark = pytest.mark.django_db
 
@@ -70,7 +70,7 @@ def test_what_exceeds_a_lowered_limit_stays(
     fill_keys(project, settings, 3)
     settings.MAX_PROJECTS_PER_ACCOUNT = settings.MAX_KEYS_PER_PROJECT = 1
     client.force_login(alice)
-    page = html_of(client.get("/p/acme-shop/settings"))
+    page = render_html(client.get("/p/acme-shop/settings"))
     assert "key 0" in page
     assert client.get("/p/second-shop/settings").status_code == 200
 
@@ -80,7 +80,7 @@ def test_the_form_of_a_new_project_shows_the_limit(
 ) -> None:
     settings.MAX_PROJECTS_PER_ACCOUNT = 1
     client.force_login(alice)
-    page = html_of(client.post("/projects/new", {"name": "Second Shop"}))
+    page = render_html(client.post("/projects/new", {"name": "Second Shop"}))
     assert "Projects that alice@example.org owns: 1; the limit is 1." in page
     assert 'value="Second Shop"' in page
     assert Project.objects.count() == 1
@@ -103,7 +103,7 @@ def test_pages_that_create_keys_show_the_limit(
     client.force_login(alice)
     response = client.post(f"/p/acme-shop/{address}", form, headers=headers)
     assert response.status_code == 200
-    assert "API keys of Acme Shop in use: 2; the limit is 2." in html_of(response)
+    assert "API keys of Acme Shop in use: 2; the limit is 2." in render_html(response)
     assert ApiKey.objects.count() == 2
 
 
@@ -202,7 +202,7 @@ def save_members(admin: Client, project: Project, *new: tuple[User, Role], remov
             f"members-{number}-role": role,
         }
     response = admin.post(reverse("admin:projects_project_change", args=[project.pk]), form)
-    return "" if response.status_code == 302 else html_of(response)
+    return "" if response.status_code == 302 else render_html(response)
 
 
 def test_the_admin_adds_members_up_to_the_limit(
@@ -228,7 +228,7 @@ def test_the_admin_makes_nobody_owner_of_too_many_projects(
 
 def test_the_admin_sets_the_limit_of_an_account(admin: Client, alice: User) -> None:
     page = reverse("admin:projects_user_change", args=[alice.pk])
-    assert 'name="max_projects"' in html_of(admin.get(page))
+    assert 'name="max_projects"' in render_html(admin.get(page))
     form = {"email": alice.email, "is_active": "on", "max_projects": "50"}
     assert admin.post(page, form).status_code == 302
     alice.refresh_from_db()

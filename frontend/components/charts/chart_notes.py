@@ -27,9 +27,7 @@ class ChartNotes:
     @property
     def marks(self) -> list[tuple[float, str, int]]:
         """Return the notes as the charts expect them: Unix timestamp, truncated text, id."""
-        return [
-            (row.at.timestamp(), _shortened(row.text), row.pk) for row in self.of_times if row.at
-        ]
+        return [(row.at.timestamp(), _shorten(row.text), row.pk) for row in self.of_times if row.at]
 
 
 def chart_notes(
@@ -43,9 +41,11 @@ def chart_notes(
 
     `selected` is the selected part of the chart, if it is not the whole.
     """
-    of = (project.pk, shown.service, shown.start, shown.end)
+    scope = (project.pk, shown.service, shown.start, shown.end)
     times, functions = (
-        annotations.with_functions(*of) if with_functions else (annotations.of_service(*of), [])
+        annotations.with_functions(*scope)
+        if with_functions
+        else (annotations.of_service(*scope), [])
     )
     end = time_text((selected or shown).end)
     query = urlencode({"service": shown.service})
@@ -63,10 +63,10 @@ def new_note_url(project: Project, service: str, **values: str) -> str:
     return f"{reverse('new_note', args=[project.project_id])}?{query}"
 
 
-def notes_in(notes: Sequence[Annotation], start: datetime, end: datetime) -> list[Annotation]:
+def find_notes(notes: Sequence[Annotation], start: datetime, end: datetime) -> list[Annotation]:
     """Return the notes at a time in [start, end)."""
     return [row for row in notes if row.at and start <= row.at < end]
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

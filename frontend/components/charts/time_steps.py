@@ -38,11 +38,11 @@ def steps_menu(span: timedelta, chosen: timedelta) -> list[Item]:
     return [Item(span_text(step), span_name(step), step == chosen) for step in offered]
 
 
-def read_step(of: LenientReader, span: timedelta) -> timedelta | None:
+def read_step(reader: LenientReader, span: timedelta) -> timedelta | None:
     """Read the step for a range of length `span`; None without one, or for more than MOST_STEPS."""
-    step = of.read(STEP)
+    step = reader.read(STEP)
     if step is None or span / step <= MOST_STEPS:
         return step
     sentence = _("This range has more than %(n)d steps of that length; longer ones are shown.")
-    of.reject(STEP, of.text(STEP), Notice(sentence % {"n": MOST_STEPS}))
+    reader.reject(STEP, reader.text(STEP), Notice(sentence % {"n": MOST_STEPS}))
     return None

@@ -16,17 +16,17 @@ class VersionMark:
     first: datetime
 
 
-def releases_in(context: QueryContext, selection: Selection) -> list[VersionMark]:
+def list_range_releases(context: QueryContext, selection: Selection) -> list[VersionMark]:
     """Return the versions of the service whose first profile is within the range, by time."""
     inside = [
         each
-        for each in releases_of(context, selection)
+        for each in list_releases(context, selection)
         if selection.start <= each.first <= selection.end
     ]
     return inside[-_MOST:]
 
 
-def releases_of(context: QueryContext, selection: Selection) -> list[VersionMark]:
+def list_releases(context: QueryContext, selection: Selection) -> list[VersionMark]:
     """Return all versions of the service by the time of their first profile of the type."""
     first_profiles = run_first_profiles(context, selection.service, selection.type)
     firsts: dict[str, datetime] = {}
@@ -38,6 +38,6 @@ def releases_of(context: QueryContext, selection: Selection) -> list[VersionMark
     return sorted(marks, key=lambda each: (each.first, each.version))
 
 
-def marks_of(releases: Sequence[VersionMark]) -> list[tuple[float, str]]:
+def build_marks(releases: Sequence[VersionMark]) -> list[tuple[float, str]]:
     """Return marks as the charts expect them: Unix timestamp in seconds, truncated version name."""
     return [(each.first.timestamp(), each.version[:_LONGEST]) for each in releases]

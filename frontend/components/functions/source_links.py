@@ -89,7 +89,7 @@ def source_link(pattern: str, prefix: str, file: str, line: int, version: str) -
         check_pattern(pattern)
     except InvalidLinkTemplate:
         return ""
-    return _filled(pattern, prefix, file, line, version=version)
+    return _fill_template(pattern, prefix, file, line, version=version)
 
 
 def editor_link(pattern: str, prefix: str, file: str, line: int, project: str) -> str:
@@ -100,7 +100,7 @@ def editor_link(pattern: str, prefix: str, file: str, line: int, project: str) -
         check_editor_pattern(pattern)
     except InvalidLinkTemplate:
         return ""
-    return _filled(pattern, prefix, file, line, project=project)
+    return _fill_template(pattern, prefix, file, line, project=project)
 
 
 def _is_below(prefix: str, file: str) -> bool:
@@ -108,7 +108,7 @@ def _is_below(prefix: str, file: str) -> bool:
     return file != "" and file.startswith(prefix) and not file.startswith("[build-id ")
 
 
-def _filled(pattern: str, prefix: str, file: str, line: int, **others: str) -> str:
+def _fill_template(pattern: str, prefix: str, file: str, line: int, **others: str) -> str:
     path = file.removeprefix(prefix).lstrip("/")
     # Profiles name files: none may lead out of the directory that the template names.
     if not path or ".." in path.split("/"):

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from django.utils.translation import gettext as _
 
 from endpoints.params.selection import LABEL
-from frontend.components.charts.version_marks import VersionMark, releases_of
+from frontend.components.charts.version_marks import VersionMark, list_releases
 from frontend.page_query import PageQuery, sort_by_last_seen
 from frontend.params.formats import span_text, time_text
 from frontend.params.page_params import DEFAULT_VIEW, PageParams
@@ -36,11 +36,13 @@ class Comparison:
     menu_id: str = ""  # of the compare page, in which the selected side's value is chosen next
 
 
-def comparisons_of(of: PageQuery, params: PageParams, options: OptionsResult) -> list[Comparison]:
+def offer_comparisons(
+    page_query: PageQuery, params: PageParams, options: OptionsResult
+) -> list[Comparison]:
     """Return the comparisons offered for what a page shows: profiles, or a snapshot."""
-    if of.snapshot:
-        return with_services(of.snapshot, params, of.services)
-    return comparisons(params, options, releases_of(of.context, of.selection))
+    if page_query.snapshot:
+        return with_services(page_query.snapshot, params, page_query.services)
+    return comparisons(params, options, list_releases(page_query.context, page_query.selection))
 
 
 def comparisons(
@@ -54,8 +56,8 @@ def comparisons(
     if params.profile:
         return []
     plain = _plain(params)
-    inside = _in_order(options, releases)
-    version = _selected_version(plain, inside)
+    inside = _sort_versions(options, releases)
+    version = _find_version(plain, inside)
     earlier = inside[: inside.index(version)] if version in inside else []
     others = [each for each in inside if each != version and each not in earlier[-1:]]
     found = [Comparison(_("Previous period"), plain.parameters())]
@@ -98,21 +100,21 @@ def start(params: PageParams, options: OptionsResult, releases: Sequence[Version
     profiles of two versions; the oldest is compared with the newest. Other restrictions stay.
     """
     plain = _plain(params)
-    inside = _in_order(options, releases)
-    version = _selected_version(plain, inside)
+    inside = _sort_versions(options, releases)
+    version = _find_version(plain, inside)
     if len(inside) < 2 or version not in inside:
-        return _in_same_range("", plain, []).parameters
+        return _compare_same_range("", plain, []).parameters
     selected = replace(plain, versions=(version,))
     before = inside[: inside.index(version)] or inside
     return _previous_version(selected, before)[0].parameters
 
 
 def _plain(params: PageParams) -> PageParams:
-    plain = restrict(params.of_the_data(), "compare")
+    plain = restrict(params.data_params(), "compare")
     return replace(plain, view=DEFAULT_VIEW, root=None, split=None)
 
 
-def _in_same_range(name: str, selected: PageParams, overrides: Overrides) -> Comparison:
+def _compare_same_range(name: str, selected: PageParams, overrides: Overrides) -> Comparison:
     """Return a comparison with other profiles of the same time range.
 
     The end is stated, so that the range stays when another service drops the baseline's version.
@@ -131,7 +133,7 @@ def _previous_version(selected: PageParams, earlier: Sequence[str]) -> list[Comp
     if not earlier:
         return []
     name = _("Previous version (%(version)s)") % {"version": earlier[-1][:_LONGEST]}
-    return [_in_same_range(name, selected, [("version", earlier[-1])])]
+    return [_compare_same_range(name, selected, [("version", earlier[-1])])]
 
 
 def _last_release(
@@ -156,19 +158,19 @@ def _other_versions(selected: PageParams, others: Sequence[str]) -> list[Compari
     """Offer the latest of the other versions that have profiles in the same range."""
     name = _("Version %(version)s")
     return [
-        _in_same_range(name % {"version": other[:_LONGEST]}, selected, [("version", other)])
+        _compare_same_range(name % {"version": other[:_LONGEST]}, selected, [("version", other)])
         for other in others[-_MOST_VERSIONS:]
     ]
 
 
-def _selected_version(params: PageParams, inside: Sequence[str]) -> str:
+def _find_version(params: PageParams, inside: Sequence[str]) -> str:
     """Return the selected version, by default the newest in the range; "" for several or none."""
     if len(params.versions) > 1:
         return ""
     return params.versions[0] if params.versions else "".join(inside[-1:])
 
 
-def _in_order(options: OptionsResult, releases: Sequence[VersionMark]) -> list[str]:
+def _sort_versions(options: OptionsResult, releases: Sequence[VersionMark]) -> list[str]:
     """Return the versions that have profiles in the range, in the order of their release.
 
     Versions that are not known as releases come first.
@@ -203,7 +205,7 @@ def _all_others(params: PageParams, options: OptionsResult) -> list[Comparison]:
     name = names.get(parameter) or of_label % {"label": label}
     if not others:
         return []
-    return [_in_same_range(name, params, [(parameter, other) for other in others])]
+    return [_compare_same_range(name, params, [(parameter, other) for other in others])]
 
 
 def _label_values(params: PageParams, options: OptionsResult) -> list[Comparison]:
@@ -216,7 +218,7 @@ def _label_values(params: PageParams, options: OptionsResult) -> list[Comparison
     several = [name for name, values in options.labels.items() if len(values) > 1]
     for name in several[:_MOST_LABELS]:
         for value in _others(options.labels[name], chosen.get(name, ()))[:_MOST_LABEL_VALUES]:
-            compared = _in_same_range(value[:_LONGEST], params, [(LABEL.prefix + name, value)])
+            compared = _compare_same_range(value[:_LONGEST], params, [(LABEL.prefix + name, value)])
             menu_id = "" if name in chosen else MENU_OF_SELECTED
             found.append(replace(compared, label=name[:_LONGEST], menu_id=menu_id))
     return found

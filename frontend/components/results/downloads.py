@@ -26,8 +26,8 @@ def download_name(selection: ProfileSelection, form: str) -> str:
     parts = (
         selection.service,
         selection.type.value,
-        _moment(selection.start),
-        _moment(selection.end),
+        _format_time(selection.start),
+        _format_time(selection.end),
         _filter(selection.zones),
         _filter(selection.versions),
     )
@@ -39,7 +39,7 @@ def _filter(values: Sequence[str]) -> str:
     return "-".join(value or "unset" for value in values) or "all"
 
 
-def _moment(time: datetime) -> str:
+def _format_time(time: datetime) -> str:
     return f"{time.astimezone(UTC):%Y%m%dT%H%M%SZ}"
 
 

@@ -41,7 +41,7 @@ class EmptyState:
     actions: tuple[Action, ...] = ()
 
 
-def without_profiles(
+def no_profiles_state(
     params: PageParams,
     selection: Selection,
     services: Sequence[ServiceName],
@@ -54,29 +54,29 @@ def without_profiles(
     `matched` is the number of profiles that match in all zones and versions; `nearest` are those
     of the service and type around the range.
     """
-    of = type_name(selection.type)
+    type_title = type_name(selection.type)
     row = next((row for row in services if row.service == selection.service), None)
     if row is None:
-        return _unknown_service(params, services)
-    narrowed = _narrowing(params, of, matched) if matched else None
+        return _unknown_service_state(params, services)
+    narrowed = _find_restricting_filter(params, type_title, matched) if matched else None
     if narrowed:
         return narrowed
     if not any(nearest):
-        return _without_any(params, selection, row)
-    return _quiet(params, of, nearest, now)
+        return _never_stored_state(params, selection, row)
+    return _quiet_range_state(params, type_title, nearest, now)
 
 
-def _without_any(params: PageParams, selection: Selection, row: ServiceName) -> EmptyState:
+def _never_stored_state(params: PageParams, selection: Selection, row: ServiceName) -> EmptyState:
     """Explain that no profile of the service and type is stored, at any time."""
-    of = type_name(selection.type)
+    type_title = type_name(selection.type)
     if not row.types:
-        return _waiting(row)
+        return _first_profile_state(row)
     if selection.type not in row.types:
-        return _other_types(params, of, row)
-    return _deleted(of, row)
+        return _other_types_state(params, type_title, row)
+    return _expired_profiles_state(type_title, row)
 
 
-def _unknown_service(params: PageParams, services: Sequence[ServiceName]) -> EmptyState:
+def _unknown_service_state(params: PageParams, services: Sequence[ServiceName]) -> EmptyState:
     title = _("No service named “%(service)s”") % {"service": params.service[:80]}
     text = _("It may have another name, or it has not sent profiles to this project yet.")
     # Only the range: labels, filters and functions of one service are not those of another.
@@ -87,16 +87,18 @@ def _unknown_service(params: PageParams, services: Sequence[ServiceName]) -> Emp
     return EmptyState(title, text, actions=first)
 
 
-def _narrowing(params: PageParams, of: str, matched: int) -> EmptyState | None:
+def _find_restricting_filter(
+    params: PageParams, type_title: str, matched: int
+) -> EmptyState | None:
     """Explain a filter without which there are profiles; None if there is no such filter."""
     if params.profile or params.weights:
-        return _one_alone(params, matched)
+        return _single_profile_state(params, matched)
     if params != params.without_profile_labels():
-        return _narrowed(params, of, matched)
+        return _label_filter_state(params, type_title, matched)
     return None
 
 
-def _one_alone(params: PageParams, matched: int) -> EmptyState:
+def _single_profile_state(params: PageParams, matched: int) -> EmptyState:
     """Explain a link to a profile that is gone, or to a weight range that no profile is in."""
     title = _("Profile not found") if params.profile else _("No profiles in this range")
     text = ngettext(
@@ -108,13 +110,13 @@ def _one_alone(params: PageParams, matched: int) -> EmptyState:
     return EmptyState(title, text % {"n": format_count(matched)}, actions=(every,))
 
 
-def _narrowed(params: PageParams, of: str, matched: int) -> EmptyState:
+def _label_filter_state(params: PageParams, type_title: str, matched: int) -> EmptyState:
     is_by_label = any(each.kind is GroupKind.LABEL for each in params.unset)
     if params.labels or is_by_label:
-        title = _("No %(type)s profiles with these labels") % {"type": of}
+        title = _("No %(type)s profiles with these labels") % {"type": type_title}
         name = _("All labels, zones and versions")
     else:
-        title = _("No %(type)s profiles of this zone and version") % {"type": of}
+        title = _("No %(type)s profiles of this zone and version") % {"type": type_title}
         name = _("All zones and versions")
     text = ngettext(
         "Without this filter there is %(n)s profile in this range.",
@@ -125,14 +127,17 @@ def _narrowed(params: PageParams, of: str, matched: int) -> EmptyState:
     return EmptyState(title, text % {"n": format_count(matched)}, actions=(wide,))
 
 
-def _waiting(row: ServiceName) -> EmptyState:
+def _first_profile_state(row: ServiceName) -> EmptyState:
     title = _("No profiles from %(service)s yet") % {"service": row.service}
     text = _("Its agent is connected. The first profile usually arrives within two minutes.")
     return EmptyState(title, text)
 
 
-def _other_types(params: PageParams, of: str, row: ServiceName) -> EmptyState:
-    title = _("%(service)s sends no %(type)s profiles") % {"service": row.service, "type": of}
+def _other_types_state(params: PageParams, type_title: str, row: ServiceName) -> EmptyState:
+    title = _("%(service)s sends no %(type)s profiles") % {
+        "service": row.service,
+        "type": type_title,
+    }
     names = _(", ").join(type_name(other_type) for other_type in row.types)
     text = _("Available types: %(types)s.") % {"types": names}
     actions = tuple(
@@ -142,14 +147,16 @@ def _other_types(params: PageParams, of: str, row: ServiceName) -> EmptyState:
     return EmptyState(title, text, actions=actions)
 
 
-def _deleted(of: str, row: ServiceName) -> EmptyState:
-    values = {"type": of, "service": row.service}
+def _expired_profiles_state(type_title: str, row: ServiceName) -> EmptyState:
+    values = {"type": type_title, "service": row.service}
     title = _("No %(type)s profiles of %(service)s are left") % values
     return EmptyState(title, _("They were older than the project’s retention and were deleted."))
 
 
-def _quiet(params: PageParams, of: str, nearest: NearestProfiles, now: datetime) -> EmptyState:
-    title = _("No %(type)s profiles in this range") % {"type": of}
+def _quiet_range_state(
+    params: PageParams, type_title: str, nearest: NearestProfiles, now: datetime
+) -> EmptyState:
+    title = _("No %(type)s profiles in this range") % {"type": type_title}
     text = _("No profile was captured then, or it has been deleted. Nearest profiles:")
     plain = replace(params.without_profile_labels(), weight=None, weights=None, profile="")
     actions = []
@@ -164,7 +171,7 @@ def _quiet(params: PageParams, of: str, nearest: NearestProfiles, now: datetime)
     return EmptyState(title, text, actions=tuple(actions))
 
 
-def without_values(selection: Selection, coverage: Coverage) -> EmptyState:
+def zero_values_state(selection: Selection, coverage: Coverage) -> EmptyState:
     """Return the empty state for profiles whose values are all zero."""
     counted = ngettext("%(n)s profile", "%(n)s profiles", coverage.profiles)
     profiles = counted % {"n": format_count(coverage.profiles)}
@@ -176,7 +183,7 @@ def without_values(selection: Selection, coverage: Coverage) -> EmptyState:
     return EmptyState(title, text % {"profiles": profiles})
 
 
-def filtered_away(params: PageParams) -> EmptyState:
+def no_stacks_state(params: PageParams) -> EmptyState:
     """Return the empty state for profiles of which the filters leave no stack."""
     last = params.filters[-1] if params.filters else None
     text = _("Matching is case-sensitive. Put regular expressions between slashes.")
@@ -192,7 +199,7 @@ def filtered_away(params: PageParams) -> EmptyState:
     return EmptyState(title, text, actions=tuple(actions))
 
 
-def without_samples(params: PageParams) -> EmptyState:
+def no_samples_state(params: PageParams) -> EmptyState:
     """Return the empty state for profiles without samples of the selected labels."""
     title = _("No samples with these labels")
     text = _("The selected profiles have no samples with all of them.")
@@ -200,7 +207,7 @@ def without_samples(params: PageParams) -> EmptyState:
     return EmptyState(title, text, actions=(Action(_("Show all samples"), every, True),))
 
 
-def out_of_focus(params: PageParams) -> EmptyState:
+def no_focus_state(params: PageParams) -> EmptyState:
     """Return the empty state for a focused function that no shown stack reaches."""
     title = _("Function not found")
     text = _("“%(name)s” is not in the selected profiles and stacks.")
@@ -211,7 +218,7 @@ def out_of_focus(params: PageParams) -> EmptyState:
     return EmptyState(title, text % {"name": params.focus[:200]}, actions=tuple(actions))
 
 
-def nothing_to_compare(params: PageParams) -> EmptyState:
+def nothing_to_compare_state(params: PageParams) -> EmptyState:
     title = _("No profiles on either side")
     text = _("Choose a longer time range, or other versions, zones or end times.")
     wide = Action(_("Last 7 days"), replace(params, span=_WIDE, end=None), True)
@@ -225,9 +232,9 @@ def deadline_state(params: PageParams, seconds: float) -> EmptyState:
     return EmptyState(title, text, actions=(shorter,))
 
 
-def unreadable_state(why: str) -> EmptyState:
+def unreadable_state(reason: str) -> EmptyState:
     """Return the empty state for a result that cannot be shown; `why` is a sentence."""
-    return EmptyState(_("This result cannot be shown"), why)
+    return EmptyState(_("This result cannot be shown"), reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +247,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class EmptyStateLinks:
-    why: EmptyState
+    state: EmptyState
     links: tuple[Link, ...]
 
 
@@ -253,10 +260,12 @@ def with_links(nothing: EmptyState, url: str) -> EmptyStateLinks:
     return EmptyStateLinks(nothing, links)
 
 
-def no_profiles(of: PageQuery, options: OptionsResult) -> EmptyState:
+def explain_no_profiles(page_query: PageQuery, options: OptionsResult) -> EmptyState:
     """Return the empty state of a selection without profiles, after the queries that it needs."""
     matched = sum(zone.profiles for zone in options.zones)
-    selection = of.selection
-    within = selection.start, selection.end
-    nearest = run_nearest(of.context, selection.service, selection.type, *within)
-    return without_profiles(of.params, selection, of.services, matched, nearest, of.now)
+    selection = page_query.selection
+    bounds = selection.start, selection.end
+    nearest = run_nearest(page_query.context, selection.service, selection.type, *bounds)
+    return no_profiles_state(
+        page_query.params, selection, page_query.services, matched, nearest, page_query.now
+    )

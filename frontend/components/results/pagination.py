@@ -21,7 +21,7 @@ class Pages:
         return self.page + 1
 
 
-def pages_of(rows: int, size: int, page: int) -> Pages:
+def paginate(rows: int, size: int, page: int) -> Pages:
     """Return the requested page, or the nearest existing one."""
     pages = max(1, -(-rows // size))
     page = min(max(1, page), pages)

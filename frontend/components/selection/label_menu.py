@@ -14,15 +14,20 @@ _MOST_LABELS = 50  # labels of profiles in the menu
 
 
 def label_menu(
-    of: PageQuery, options: OptionsResult, of_samples: Iterable[str], chosen: Grouping | None
+    page_query: PageQuery,
+    options: OptionsResult,
+    sample_labels: Iterable[str],
+    chosen: Grouping | None,
 ) -> LabelMenu:
     """Return the labels in groups: deployments, profiles, samples; the chosen one is among them.
 
     Profiles of a snapshot have become one tree, which has labels of samples only.
     """
-    samples = [Grouping(GroupKind.SAMPLE, name) for name in of_samples]
+    samples = [Grouping(GroupKind.SAMPLE, name) for name in sample_labels]
     labels = [Grouping(GroupKind.LABEL, name) for name in list(options.labels)[:_MOST_LABELS]]
-    existing = [Grouping(GroupKind.VERSION), Grouping(GroupKind.ZONE)] if not of.snapshot else []
+    existing = (
+        [Grouping(GroupKind.VERSION), Grouping(GroupKind.ZONE)] if not page_query.snapshot else []
+    )
     if chosen and chosen not in (*existing, *labels, *samples):
         (labels if chosen.kind is GroupKind.LABEL else samples).append(chosen)
     groups = [

@@ -70,14 +70,14 @@ def picker(
 
     `params` names the service and the type that are shown; `samples` are offered as labels, too.
     """
-    service, of = params.service, params.type
+    service, type_ = params.service, params.type
     own = next((row for row in services if row.service == service), None)
     types = [*own.types] if own else []
-    metric = DEFAULT_METRICS[of] if of else None
+    metric = DEFAULT_METRICS[type_] if type_ else None
     return Picker(
         services=_services(services, service),
         service_search=_service_search(services, service),
-        types=[Item(t, type_name(t), t == of) for t in ProfileType if t in types or t == of],
+        types=[Item(t, type_name(t), t == type_) for t in ProfileType if t in types or t == type_],
         spans=_spans(params.span),
         zones=_several([choice.value for choice in options.zones], params.zones),
         versions=_several([choice.value for choice in options.versions], params.versions),
@@ -138,7 +138,9 @@ def _labels(
     params: PageParams, options: OptionsResult, samples: SampleLabelValues
 ) -> list[LabelField]:
     """Return fields for the labels that profiles and samples have, and those in the URL."""
-    labels = {name: [choice.value for choice in of] for name, of in options.labels.items()}
+    labels = {
+        name: [choice.value for choice in choices] for name, choices in options.labels.items()
+    }
     return [
         *_fields(LABEL, dict(params.labels), labels),
         *_fields(SAMPLE, dict(params.samples), samples),

@@ -20,7 +20,7 @@ from endpoints.params.selection import (
 from endpoints.params.view import FILTER, FOCUS, METRIC
 from frontend.components.selection.filter_chips import NAMES as FILTER_NAMES
 from frontend.params.page_params import SNAPSHOT, PageParams
-from frontend.params.restrictions import reason_of, restrictions_in
+from frontend.params.restrictions import get_reason, list_restrictions
 from frontend.params.url_parameter import Pair
 from frontend.text.display_names import NOT_SET, label_name, metric_name
 from frontend.text.units import format_value
@@ -61,14 +61,14 @@ class RestrictionChip:
 
 def restriction_chips(params: PageParams, page: str) -> list[RestrictionChip]:
     """Return a chip for each restriction without a control on the page, those left out last."""
-    pairs = restrictions_in(params)
+    pairs = list_restrictions(params)
     left_out = frozenset(params.left_out)
     own = _CONTROLS[page]
     applied = [pair for pair in pairs if pair not in left_out and pair[0] not in own]
     reason_page = SNAPSHOT.name if params.snapshot else page
     return [
         *(_chip(params, pair, pairs) for pair in applied),
-        *(_chip(params, pair, pairs, reason_of(pair, reason_page)) for pair in params.left_out),
+        *(_chip(params, pair, pairs, get_reason(pair, reason_page)) for pair in params.left_out),
     ]
 
 
@@ -77,7 +77,7 @@ def _chip(
 ) -> RestrictionChip:
     parameter, value = pair
     name, text = _texts(params, parameter, value)
-    others = [other for of, other in pairs if of == parameter and other != value]
+    others = [other for name_, other in pairs if name_ == parameter and other != value]
     return RestrictionChip(parameter, name, text[:_LONGEST], others, reason)
 
 

@@ -46,7 +46,7 @@ def simple_project(request: HttpRequest, project: str) -> HttpResponse:
     if not files:
         raise Http404(_("No such package on this server. All packages: /agents/python/"))
     if _wants_json(request):
-        listed = {"meta": _META, "name": project, "files": [_as_json(file) for file in files]}
+        listed = {"meta": _META, "name": project, "files": [_json_response(file) for file in files]}
         return JsonResponse(listed, content_type=_JSON)
     return render(request, "frontend/agent_files.html", {"files": files}, _html_type(request))
 
@@ -122,7 +122,7 @@ def _html_type(request: HttpRequest) -> str:
     return _SIMPLE_HTML if preferred == _SIMPLE_HTML else "text/html"
 
 
-def _as_json(file: AgentFile) -> dict[str, object]:
+def _json_response(file: AgentFile) -> dict[str, object]:
     listed: dict[str, object] = {
         "filename": file.name,
         "url": reverse("agent_file_build", args=[file.digest, file.name]),

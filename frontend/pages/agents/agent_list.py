@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from django.db.models import Count, F, Q, QuerySet
 
-from frontend.components.results.pagination import Pages, pages_of
+from frontend.components.results.pagination import Pages, paginate
 from frontend.pages.agents.agent_kind import agent_kind
 from frontend.pages.agents.attention import look_reason
 from frontend.pages.agents.params import AgentQuery
@@ -74,22 +74,22 @@ class AgentList:
 
 
 def list_agents(project: Project, query: AgentQuery, now: datetime) -> AgentList:
-    all_agents, agent = _agents_of(project, now), running_agents()
+    all_agents, agent = _filter_agents(project, now), running_agents()
     counts = seen_lately(project, now).aggregate(
         seen=Count("pk"),
         all=Count("pk", filter=agent),
-        connected=Count("pk", filter=agent & _connected(now)),
+        connected=Count("pk", filter=agent & _connection_filter(now)),
         look=Count("pk", filter=agent & _needs_look(now)),
     )
     rows = _matching(all_agents, query, now)
     found = counts["all"] if not query.filtered else rows.count()
-    pages = pages_of(found, PAGE_SIZE, query.page)
+    pages = paginate(found, PAGE_SIZE, query.page)
     on_page = list(_with_rows(rows)[pages.first : pages.behind])
     doing = _doing(on_page)
     reached = list_reached(project.pk)
     over = any(each.limit is not LimitName.NEW_DEPLOYMENTS_PER_DAY for each in reached)
     shown = [
-        _shown(agent, activity, now, over_quota=over)
+        _build_row(agent, activity, now, over_quota=over)
         for agent, activity in zip(on_page, doing, strict=True)
     ]
     return AgentList(
@@ -108,7 +108,7 @@ def list_agents(project: Project, query: AgentQuery, now: datetime) -> AgentList
     )
 
 
-def _agents_of(project: Project, now: datetime) -> QuerySet[Agent]:
+def _filter_agents(project: Project, now: datetime) -> QuerySet[Agent]:
     return seen_lately(project, now).filter(running_agents())
 
 
@@ -117,7 +117,7 @@ def seen_lately(project: Project, now: datetime) -> QuerySet[Agent]:
     return Agent.objects.filter(deployment__project=project, last_seen__gte=now - SEEN_WITHIN)
 
 
-def _connected(now: datetime) -> Q:
+def _connection_filter(now: datetime) -> Q:
     return Q(last_seen__gte=now - MAX_REPORT_GAP)
 
 
@@ -136,8 +136,8 @@ def _matching(all_agents: QuerySet[Agent], query: AgentQuery, now: datetime) -> 
     rows = find_agents(rows, query.find)
     states = {
         "look": _needs_look(now),
-        "connected": _connected(now),
-        "silent": ~_connected(now),
+        "connected": _connection_filter(now),
+        "silent": ~_connection_filter(now),
     }
     return rows.filter(states[query.state]) if query.state in states else rows
 
@@ -186,7 +186,7 @@ def _reasons(all_agents: QuerySet[Agent], now: datetime) -> list[tuple[str, str]
     return [(agent_name(agent), look_reason(agent.report, now - SEEN_WITHIN)) for agent in rows]
 
 
-def _shown(agent: Agent, doing: AgentActivity, now: datetime, *, over_quota: bool) -> AgentRow:
+def _build_row(agent: Agent, doing: AgentActivity, now: datetime, *, over_quota: bool) -> AgentRow:
     report: AgentReport | None = getattr(agent, "report", None)
     cpu = report.cpu_share if report else None
     dropped = report.dropped if report else None
@@ -216,8 +216,8 @@ def _shown(agent: Agent, doing: AgentActivity, now: datetime, *, over_quota: boo
     )
 
 
-def _is_lately(at: datetime | None, now: datetime) -> bool:
-    return at is not None and at >= now - SEEN_WITHIN
+def _is_lately(time: datetime | None, now: datetime) -> bool:
+    return time is not None and time >= now - SEEN_WITHIN
 
 
 def _memory(report: AgentReport | None) -> str:

@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode
 
 from django.db.models import Count, Q, QuerySet
 
-from frontend.components.results.pagination import Pages, pages_of
+from frontend.components.results.pagination import Pages, paginate
 from frontend.pages.agents.agent_list import SEEN_WITHIN
 from frontend.pages.agents.params import AgentQuery
 from frontend.params.formats import span_text
@@ -31,11 +31,11 @@ class DeploymentRow:
     @property
     def parameters(self) -> str:
         """Return the parameters of the flame page for the profiles counted here."""
-        of = self.deployment
+        deployment = self.deployment
         chosen = {
-            "service": of.service,
-            "version": of.version,
-            "zone": of.zone,
+            "service": deployment.service,
+            "version": deployment.version,
+            "zone": deployment.zone,
             "span": span_text(SEEN_WITHIN),
         }
         return urlencode({name: text for name, text in chosen.items() if text}, quote_via=quote)
@@ -57,7 +57,7 @@ def list_deployments(
     rows = _matching(all_deployments, query)
     everything = all_deployments.count()
     found = rows.count() if query.filtered else everything
-    pages = pages_of(found, PAGE_SIZE, query.page)
+    pages = paginate(found, PAGE_SIZE, query.page)
     lately = Q(agents__last_seen__gte=now - MAX_REPORT_GAP)
     connected = Count("agents", filter=lately & running_agents("agents__"))
     ordered = rows.annotate(connected=connected).order_by("service", "-last_seen", "pk")
@@ -67,7 +67,7 @@ def list_deployments(
     targets = _targets(project)
     return DeploymentList(
         shown=[
-            _shown(deployment, counts.get(deployment.pk, {}), targets.get(deployment.pk))
+            _build_row(deployment, counts.get(deployment.pk, {}), targets.get(deployment.pk))
             for deployment in on_page
         ],
         all=everything,
@@ -100,7 +100,7 @@ def _services(all_deployments: QuerySet[Deployment], chosen: str) -> list[str]:
     return sorted({*names, chosen} - {""})
 
 
-def _shown(
+def _build_row(
     deployment: Deployment, counts: Mapping[ProfileType, int], target: CaptureTarget | None
 ) -> DeploymentRow:
     offered = target.types - NEVER_REQUESTED if target else frozenset()
@@ -108,6 +108,6 @@ def _shown(
     return DeploymentRow(
         deployment=deployment,
         agents=agents,
-        counts=[(of, counts[of]) for of in ProfileType if of in counts],
-        offers=[of for of in ProfileType if of in offered],
+        counts=[(each, counts[each]) for each in ProfileType if each in counts],
+        offers=[each for each in ProfileType if each in offered],
     )

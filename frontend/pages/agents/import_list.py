@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from frontend.components.results.pagination import Pages, pages_of
+from frontend.components.results.pagination import Pages, paginate
 from frontend.pages.agents.agent_kind import sender_name
 from frontend.pages.agents.agent_list import PAGE_SIZE, find_agents, seen_lately
 from frontend.pages.agents.params import AgentQuery
@@ -35,13 +35,13 @@ class ImportList:
 def list_imports(project: Project, query: AgentQuery, now: datetime) -> ImportList:
     senders = seen_lately(project, now).exclude(running_agents())
     names = set(senders.order_by().values_list("deployment__service", flat=True).distinct())
-    rows = find_agents(_of_service(senders, query.service), query.find)
+    rows = find_agents(_filter_service(senders, query.service), query.find)
     everything = senders.count()
     found = rows.count() if query.filtered else everything
-    pages = pages_of(found, PAGE_SIZE, query.page)
+    pages = paginate(found, PAGE_SIZE, query.page)
     ordered = rows.select_related("deployment", "report").order_by("-last_seen", "-pk")
     return ImportList(
-        shown=[_shown(each) for each in ordered[pages.first : pages.behind]],
+        shown=[_build_row(each) for each in ordered[pages.first : pages.behind]],
         all=everything,
         found=found,
         services=sorted({*names, query.service} - {""}),
@@ -49,11 +49,11 @@ def list_imports(project: Project, query: AgentQuery, now: datetime) -> ImportLi
     )
 
 
-def _of_service(rows: QuerySet[Agent], service: str) -> QuerySet[Agent]:
+def _filter_service(rows: QuerySet[Agent], service: str) -> QuerySet[Agent]:
     return rows.filter(deployment__service=service) if service else rows
 
 
-def _shown(agent: Agent) -> ImportRow:
+def _build_row(agent: Agent) -> ImportRow:
     report: AgentReport | None = getattr(agent, "report", None)
     last = report.last_profile if report else None
     rejected_at = report.rejected_at if report else None

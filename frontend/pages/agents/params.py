@@ -10,7 +10,7 @@ from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import SERVICE
 from frontend.params.list_params import FIND, PAGE
-from frontend.params.notices import replacements_of
+from frontend.params.notices import list_replacement_notices
 from frontend.params.url_parameter import format_parameters, read_parameters, url_parameter
 
 STATES: dict[str, Promise] = {
@@ -53,4 +53,4 @@ class AgentQuery:
 
 def read(reader: LenientReader) -> tuple[AgentQuery, list[str]]:
     """Read the parameters; return them with a notice for each invalid one."""
-    return read_parameters(AgentQuery, reader), replacements_of(reader)
+    return read_parameters(AgentQuery, reader), list_replacement_notices(reader)

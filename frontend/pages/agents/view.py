@@ -27,8 +27,8 @@ from projects.models import Project
 @vary_on_headers("HX-Request", "HX-History-Restore-Request")
 def agents(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
-    of = LenientReader.of_query(request.GET)
-    query, notices = read(of)
+    reader = LenientReader.of_query(request.GET)
+    query, notices = read(reader)
     project, now = member.project, timezone.now()
     queries = query_context(request, project)
     context = {
@@ -41,7 +41,7 @@ def agents(request: HttpRequest, project_id: str) -> HttpResponse:
         "shows": SHOWN,
         "find_text": FIND_TEXTS[query.show],
         "may_capture": may_capture(member),
-        "capture": capture_progress(queries, project, of.read(CAPTURE), now),
+        "capture": capture_progress(queries, project, reader.read(CAPTURE), now),
     }
     if not wants_fragment(request):
         return render(request, "frontend/agents/page.html", context)

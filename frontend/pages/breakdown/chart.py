@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from frontend.components.charts.chart_notes import ChartNotes
-from frontend.components.charts.version_marks import VersionMark, marks_of
+from frontend.components.charts.version_marks import VersionMark, build_marks
 from frontend.pages.breakdown.rates import Rate
 from profiles.query import GroupSeries, SeriesResult
 
@@ -36,7 +36,7 @@ def chart(
             "profiles": [step.profiles for step in result.steps],
             "values": [
                 [
-                    _rounded(rate.of(total, step.profiles, step.duration_ns))
+                    _round(rate.of(total, step.profiles, step.duration_ns))
                     for total, step in zip(each.totals, result.steps, strict=True)
                 ]
                 for each in series
@@ -44,13 +44,13 @@ def chart(
             "names": [name[:_LONGEST] for name in names],
             "others": others,
             "unit": rate.unit,
-            "versions": marks_of(releases),
+            "versions": build_marks(releases),
             "notes": notes.marks,
         },
         separators=(",", ":"),
     )
 
 
-def _rounded(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
     """Round to five significant digits, more than the chart's readout shows."""
     return None if value is None else float(f"{value:.5g}")

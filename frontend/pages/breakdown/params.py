@@ -12,7 +12,7 @@ from endpoints.params.reader import LenientReader
 from frontend.components.charts.time_steps import default_step, read_step
 from frontend.params.formats import span_text
 from frontend.params.list_params import PAGE
-from frontend.params.notices import notices_of
+from frontend.params.notices import list_notices
 from frontend.params.page_params import PageParams
 from frontend.params.restrictions import read_data_params
 from frontend.params.url_parameter import format_parameters, read_parameters, url_parameter
@@ -53,7 +53,7 @@ class BreakdownQuery:
         if value is None:
             unset = (*unset, self.group_by)
         values = () if value is None else (value,)
-        return replace(self.params, unset=unset).narrowed_to(self.group_by, values)
+        return replace(self.params, unset=unset).restrict_label(self.group_by, values)
 
 
 def read(reader: LenientReader, now: datetime) -> tuple[BreakdownQuery, tuple[str, ...]]:
@@ -61,4 +61,4 @@ def read(reader: LenientReader, now: datetime) -> tuple[BreakdownQuery, tuple[st
     params = read_data_params(reader, now, "breakdown")
     step = read_step(reader, params.span)
     query = read_parameters(BreakdownQuery, reader, params=params, step=step)
-    return query, notices_of(reader)
+    return query, list_notices(reader)

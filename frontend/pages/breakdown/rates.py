@@ -23,7 +23,7 @@ class Rate:
         return total * self.scale / divisor if divisor else None
 
 
-def rate_of(type_: ProfileType, metric: Metric, duration_ns: int) -> Rate:
+def get_rate(type_: ProfileType, metric: Metric, duration_ns: int) -> Rate:
     """Return the rate in which a metric is shown over time.
 
     Time per time has the unit cores for CPU profiles, else threads: the average number of threads

@@ -118,11 +118,11 @@ class _Whole:
         )
 
 
-def _own_rate(of: GroupSeries, rate: Rate, whole: _Whole) -> float | None:
+def _own_rate(series: GroupSeries, rate: Rate, whole: _Whole) -> float | None:
     """Return the rate of the value's own profiles; of a label of samples, that of all profiles."""
-    if of.profiles is None or of.duration_ns is None:
-        return rate.of(of.total, whole.profiles, whole.duration_ns)
-    return rate.of(of.total, of.profiles, of.duration_ns)
+    if series.profiles is None or series.duration_ns is None:
+        return rate.of(series.total, whole.profiles, whole.duration_ns)
+    return rate.of(series.total, series.profiles, series.duration_ns)
 
 
 def _change(now: float | None, was: float | None, *, is_known: bool) -> tuple[Change, float]:

@@ -14,7 +14,7 @@ from django.views.decorators.vary import vary_on_headers
 from endpoints.params.reader import LenientReader
 from frontend.components.results.downloads import csv_file
 from frontend.http.fragments import text_error, wants_fragment
-from frontend.page_query import DEADLINE_SECONDS, options_of, page_query, query_context
+from frontend.page_query import DEADLINE_SECONDS, load_options, query_context, resolve_page_query
 from frontend.pages.breakdown import view_model as breakdown_page
 from frontend.pages.breakdown.csv_table import columns, table
 from frontend.pages.breakdown.params import COMPARE, PICK, read
@@ -34,13 +34,17 @@ def breakdown(request: HttpRequest, project_id: str) -> HttpResponse:
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
-    of = LenientReader.of_query(request.GET)
-    query, notices = read(of, now)
+    reader = LenientReader.of_query(request.GET)
+    query, notices = read(reader, now)
     queries = query_context(request, project)
-    if of.read(COMPARE):
+    if reader.read(COMPARE):
         with queries.snapshot:
-            page = page_query(queries, project, ParsedParams(query.params, ()), now)
-            sides = breakdown_page.comparison(page, query, of.several(PICK)) if page else None
+            page_query = resolve_page_query(queries, project, ParsedParams(query.params, ()), now)
+            sides = (
+                breakdown_page.comparison(page_query, query, reader.several(PICK))
+                if page_query
+                else None
+            )
         if sides:
             return HttpResponseRedirect(f"{reverse('compare', args=[project_id])}?{sides}")
         notices = (*notices, _("Select two values to compare."))
@@ -67,12 +71,12 @@ def breakdown_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     context = query_context(request, project)
     try:
         with context.snapshot:
-            of = page_query(context, project, ParsedParams(query.params, ()), now)
-            if of is None or not query.params.service or query.params.type is None:
+            page_query = resolve_page_query(context, project, ParsedParams(query.params, ()), now)
+            if page_query is None or not query.params.service or query.params.type is None:
                 sentence = _("The address must name a service and a type.")
                 return text_error(HTTPStatus.BAD_REQUEST, sentence)
-            options = options_of(context, of.selection)
-            result, previous = breakdown_page.series_of(of, query, options)
+            options = load_options(context, page_query.selection)
+            result, previous = breakdown_page.load_series(page_query, query, options)
     except InvalidQuery as error:
         return text_error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:

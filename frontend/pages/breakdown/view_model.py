@@ -11,26 +11,26 @@ from django.utils.translation import gettext as _
 
 from frontend.components.charts.chart_notes import ChartNotes, chart_notes
 from frontend.components.charts.time_steps import steps_menu
-from frontend.components.charts.version_marks import releases_in
+from frontend.components.charts.version_marks import list_range_releases
 from frontend.components.results import empty_state
 from frontend.components.results.coverage_notices import left_out
-from frontend.components.results.empty_state import no_profiles, with_links
-from frontend.components.results.pagination import Pages, pages_of
+from frontend.components.results.empty_state import explain_no_profiles, with_links
+from frontend.components.results.pagination import Pages, paginate
 from frontend.components.selection.filter_chips import chips
 from frontend.components.selection.label_menu import label_menu
 from frontend.components.selection.picker import Item
-from frontend.components.selection.selecting import selecting_context
+from frontend.components.selection.selecting import selection_context
 from frontend.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
-    metric_named,
+    load_options,
+    match_metric,
     metric_notice,
-    options_of,
-    page_query,
+    resolve_page_query,
 )
 from frontend.pages.breakdown.chart import CHARTED, chart
 from frontend.pages.breakdown.params import SORTS, BreakdownQuery
-from frontend.pages.breakdown.rates import Rate, rate_of
+from frontend.pages.breakdown.rates import Rate, get_rate
 from frontend.pages.breakdown.value_table import (
     SortHeading,
     ValueRow,
@@ -97,25 +97,31 @@ def context(
     url = reverse("breakdown", args=[project.project_id])
     try:
         with queries.snapshot:
-            of = page_query(queries, project, ParsedParams(query.params, notices), now)
-            return _context(of, query, url) if of else {"query": None, "notices": notices}
+            page_query = resolve_page_query(
+                queries, project, ParsedParams(query.params, notices), now
+            )
+            return (
+                _context(page_query, query, url)
+                if page_query
+                else {"query": None, "notices": notices}
+            )
     except DeadlinePassed:
         late = empty_state.deadline_state(query.params, DEADLINE_SECONDS)
         return {"query": query, "notices": notices, "empty": with_links(late, url)}
 
 
-def _context(of: PageQuery, query: BreakdownQuery, url: str) -> dict[str, object]:
-    query = replace(query, params=of.params)
-    options = options_of(of.context, of.selection)
-    metric = metric_named(query.params.metric, options)
-    notices = (*of.notices, *metric_notice(query.params.metric, metric))
-    samples = run_sample_labels(of.context, of.selection)
+def _context(page_query: PageQuery, query: BreakdownQuery, url: str) -> dict[str, object]:
+    query = replace(query, params=page_query.params)
+    options = load_options(page_query.context, page_query.selection)
+    metric = match_metric(query.params.metric, options)
+    notices = (*page_query.notices, *metric_notice(query.params.metric, metric))
+    samples = run_sample_labels(page_query.context, page_query.selection)
     found: dict[str, object] = {
         "query": query,
         "notices": notices,
-        **selecting_context(of, options, "breakdown"),
+        **selection_context(page_query, options, "breakdown"),
         "label": label_name(query.group_by),
-        "groupings": label_menu(of, options, samples, query.group_by),
+        "groupings": label_menu(page_query, options, samples, query.group_by),
         "metrics": [
             Item(each.name, display_names.metric_name(each), each == (metric or options.metrics[0]))
             for each in options.metrics
@@ -124,40 +130,46 @@ def _context(of: PageQuery, query: BreakdownQuery, url: str) -> dict[str, object
         "chips": chips(query.params.filters),
     }
     try:
-        result, previous = series_of(of, query, options)
+        result, previous = load_series(page_query, query, options)
     except InvalidQuery as error:
         return found | {"error": str(error)}
     found["notices"] = (*notices, *left_out(result.coverage))
     if not result.coverage.profiles:
-        return found | {"empty": with_links(no_profiles(of, options), url)}
+        return found | {"empty": with_links(explain_no_profiles(page_query, options), url)}
     if not any(step.total for step in result.steps):
-        return found | {"empty": with_links(_without_values(of, result), url)}
-    found["notes"] = marked = chart_notes(of.project, result.selection)
-    return found | {"shown": _shown(of.context, query, result, previous, marked)}
+        return found | {"empty": with_links(_empty_values_state(page_query, result), url)}
+    found["notes"] = marked = chart_notes(page_query.project, result.selection)
+    return found | {"shown": _build_view(page_query.context, query, result, previous, marked)}
 
 
-def _without_values(of: PageQuery, result: SeriesResult) -> empty_state.EmptyState:
+def _empty_values_state(page_query: PageQuery, result: SeriesResult) -> empty_state.EmptyState:
     if not result.coverage.total:
-        return empty_state.without_values(of.selection, result.coverage)
-    if of.params.selects_samples and not of.params.filters and not of.params.focus:
-        return empty_state.without_samples(of.params)
-    if of.params.focus:
-        return empty_state.out_of_focus(of.params)
-    return empty_state.filtered_away(of.params)
+        return empty_state.zero_values_state(page_query.selection, result.coverage)
+    if (
+        page_query.params.selects_samples
+        and not page_query.params.filters
+        and not page_query.params.focus
+    ):
+        return empty_state.no_samples_state(page_query.params)
+    if page_query.params.focus:
+        return empty_state.no_focus_state(page_query.params)
+    return empty_state.no_stacks_state(page_query.params)
 
 
-def series_of(
-    of: PageQuery, query: BreakdownQuery, options: OptionsResult
+def load_series(
+    page_query: PageQuery, query: BreakdownQuery, options: OptionsResult
 ) -> tuple[SeriesResult, SeriesResult | None]:
     """Return the series of the range, and the sums of the period of equal length before it.
 
     The latter is None if they cannot be compared, for example without the metric. Raise
     `InvalidQuery` or `DeadlinePassed`.
     """
-    selection = of.profile_selection
+    selection = page_query.profile_selection
     span = selection.end - selection.start
-    view = query.params.shown(metric_named(query.params.metric, options))
-    run = partial(run_series, of.context, view=view, group_by=query.group_by, size=MAX_SERIES)
+    view = query.params.build_view(match_metric(query.params.metric, options))
+    run = partial(
+        run_series, page_query.context, view=view, group_by=query.group_by, size=MAX_SERIES
+    )
     result = run(selection, step=query.shown_step)
     before = replace(selection, start=selection.start - span, end=selection.start)
     # The same metric, whichever is the default of the previous period.
@@ -168,7 +180,7 @@ def series_of(
         return result, None
 
 
-def _shown(
+def _build_view(
     context: QueryContext,
     query: BreakdownQuery,
     result: SeriesResult,
@@ -176,9 +188,9 @@ def _shown(
     notes: ChartNotes,
 ) -> BreakdownView:
     duration = sum(step.duration_ns for step in result.steps)
-    rate = rate_of(result.selection.type, result.metric, duration)
+    rate = get_rate(result.selection.type, result.metric, duration)
     rows = value_rows(query, result, previous, rate)
-    pages = pages_of(len(rows), ROWS, query.page)
+    pages = paginate(len(rows), ROWS, query.page)
     charted, rest = result.values[:CHARTED], _rest(result)
     series = [*charted, *([rest] if rest else [])]
     names = [value_name(each.value) for each in charted]
@@ -189,7 +201,7 @@ def _shown(
     elif not rate.unit.endswith("/s"):
         unit = _("%(metric)s in %(unit)s") % {"metric": metric, "unit": _unit_name(rate.unit)}
     others = result.other_values + max(0, len(result.values) - CHARTED)
-    releases = releases_in(context, result.selection)
+    releases = list_range_releases(context, result.selection)
     return BreakdownView(
         chart=chart(result, series, names, others, rate, releases, notes),
         series=names,
@@ -219,21 +231,21 @@ def _rest(result: SeriesResult) -> GroupSeries | None:
     return GroupSeries(None, sum(totals), totals, None, None)
 
 
-def comparison(of: PageQuery, query: BreakdownQuery, picks: Sequence[str]) -> str | None:
+def comparison(page_query: PageQuery, query: BreakdownQuery, picks: Sequence[str]) -> str | None:
     """Return the query string of the comparison of two values; None if there are not two.
 
     The newer of two versions is the selected side, otherwise the first of the values.
     """
     if len(picks) != len({*picks}) or len(picks) != _SIDES:
         return None
-    query = replace(query, params=of.params)
+    query = replace(query, params=page_query.params)
     selected, baseline = picks
     if query.group_by.kind is GroupKind.VERSION:
         # deployments are in order, the newest first
         versions = [
             each.version
-            for each in deployments_of(of.context)
-            if each.service == of.selection.service
+            for each in deployments_of(page_query.context)
+            if each.service == page_query.selection.service
         ]
         oldest = {version: i for i, version in enumerate(versions)}
         if oldest.get(baseline, -1) < oldest.get(selected, -1):

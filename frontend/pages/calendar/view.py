@@ -21,11 +21,11 @@ def calendar(request: HttpRequest, project_id: str) -> HttpResponse:
         sentence = _("Sign in to see this project.")
         return JsonResponse({"error": sentence}, status=HTTPStatus.UNAUTHORIZED)
     project = project_for(request.user, project_id)
-    of = LenientReader.of_query(request.GET)
-    start, end = read_range(of, now := timezone.now()).bounds(now)
+    reader = LenientReader.of_query(request.GET)
+    start, end = read_range(reader, now := timezone.now()).bounds(now)
     context = query_context(request, project)
     try:
-        hours = run_calendar(context, of.read(SERVICE), of.read(TYPE), start, end)
+        hours = run_calendar(context, reader.read(SERVICE), reader.read(TYPE), start, end)
     except InvalidQuery as error:
         return JsonResponse({"error": str(error)}, status=HTTPStatus.BAD_REQUEST)
     response = JsonResponse({"hours": [round(hour.timestamp()) for hour in hours]})

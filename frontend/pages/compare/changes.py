@@ -85,7 +85,7 @@ def changes(
         row for row in result.functions if (row.real or not is_restricted) and matches(row.name)
     ]
     scale = _scale(result, relative=relative)
-    ordered = _sorted(rows, scale, sort, reverse)
+    ordered = _sort_rows(rows, scale, sort, reverse)
     shown = ordered if whole else ordered[:FIRST_ROWS]
     unit = "" if relative else result.metric.unit
     return Changes(
@@ -115,7 +115,7 @@ def _whole(result: CompareResult, scale: _Scale, unit: str, *, relative: bool) -
     return _line(row, scale, unit, relative=relative)
 
 
-def _sorted(
+def _sort_rows(
     rows: Sequence[FunctionChange], scale: _Scale, sort: str, reverse: bool
 ) -> list[FunctionChange]:
     """Sort by difference, the largest increase first; names in ascending order.
@@ -188,13 +188,13 @@ def table(result: CompareResult, *, relative: bool) -> list[list[str | int | flo
             *(row.b_self, row.b_total, row.a_self, row.a_total),
             difference(row.b_self, row.a_self),
             difference(row.b_total, row.a_total),
-            *([] if relative else _tested(row)),
+            *([] if relative else _significance_columns(row)),
         ]
         for row in result.functions
     ]
 
 
-def _tested(row: FunctionChange) -> list[str | int | float]:
+def _significance_columns(row: FunctionChange) -> list[str | int | float]:
     ends = ("" if value is None else value for value in (row.low, row.high, row.q))
     return [*ends, "yes" if row.real else "no"]
 

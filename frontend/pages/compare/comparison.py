@@ -20,17 +20,17 @@ _COLUMNS = 4
 _ROW = 8  # memory of a changed function, in array elements
 
 
-def compared(
+def compare_sides(
     context: QueryContext, query: CompareQuery, sides: Pair, metric: Metric | None
 ) -> CompareResult:
     """Compare both sides and cache the result. Raise `DeadlinePassed` or `InvalidQuery`."""
-    result = run_compare(context, *sides, query.selected.shown(metric))
+    result = run_compare(context, *sides, query.selected.build_view(metric))
     numbers = (2 + _COLUMNS) * len(result.tree.parent) + _ROW * len(result.functions)
-    cache_page(sides[0].project, _address(query, seen_of(result)), result, numbers)
+    cache_page(sides[0].project, _address(query, comparison_version_tag(result)), result, numbers)
     return result
 
 
-def found_or_compared(
+def find_or_compare(
     context: QueryContext, query: CompareQuery, sides: Pair, seen: str
 ) -> CompareResult:
     """Return the page's cached result if `seen` matches it, otherwise compare again.
@@ -43,17 +43,17 @@ def found_or_compared(
     if cached:
         return cached
     metric = find_metric(context, sides[0], query.selected.metric)
-    return compared(context, query, sides, metric)
+    return compare_sides(context, query, sides, metric)
 
 
-def seen_of(result: CompareResult) -> str:
+def comparison_version_tag(result: CompareResult) -> str:
     """Return a version tag of the result, which changes when either side has other profiles."""
     return "_".join(map(_seen, result.coverages))
 
 
-def _seen(of: Coverage) -> str:
-    return f"{of.profiles}-{of.last.timestamp() if of.last else 0}"
+def _seen(coverage: Coverage) -> str:
+    return f"{coverage.profiles}-{coverage.last.timestamp() if coverage.last else 0}"
 
 
 def _address(query: CompareQuery, seen: str) -> str:
-    return f"compare?{query.of_sides()}&{seen}"
+    return f"compare?{query.side_parameters()}&{seen}"

@@ -25,7 +25,7 @@ from endpoints.params.selection import (
     WEIGHTS,
     ZONE,
 )
-from frontend.params.notices import notices_of
+from frontend.params.notices import list_notices
 from frontend.params.page_params import (
     DEFAULT_VIEW,
     FLAME_PAGE_NAMES,
@@ -87,18 +87,18 @@ class CompareQuery:
     search: str = url_parameter(SEARCH)
 
     def parameters(self) -> str:
-        return "&".join(filter(None, [self.of_sides(), self.of_page()]))
+        return "&".join(filter(None, [self.side_parameters(), self.display_parameters()]))
 
-    def of_page(self) -> str:
+    def display_parameters(self) -> str:
         """Return the parameters that affect only how the page shows the compared data."""
         return urlencode(format_parameters(self))
 
-    def of_sides(self) -> str:
+    def side_parameters(self) -> str:
         """Return the parameters that define the compared data."""
         both = self.selected.parameters()
         return both if self.before else f"{both}&{self._overrides()}"
 
-    def swapped(self) -> "CompareQuery":
+    def swap_sides(self) -> "CompareQuery":
         return replace(self, baseline=self.selected, selected=self.baseline, before=False)
 
     @property
@@ -117,7 +117,7 @@ class CompareQuery:
         A parameter that only the selected side has is empty. There is always one: without any, the
         baseline would be the range before.
         """
-        selected, baseline = _grouped(self.selected), _grouped(self.baseline)
+        selected, baseline = _group_values(self.selected), _group_values(self.baseline)
         names = [
             name
             for name in dict.fromkeys([*selected, *baseline])
@@ -148,7 +148,7 @@ def read(reader: LenientReader, now: datetime) -> tuple[CompareQuery, tuple[str,
         relative=reader.read(VALUES) == RELATIVE,
         search=params.search,
     )
-    return query, notices_of(reader)
+    return query, list_notices(reader)
 
 
 def _baseline_reader(reader: LenientReader, selected: PageParams, own: set[str]) -> LenientReader:
@@ -156,7 +156,7 @@ def _baseline_reader(reader: LenientReader, selected: PageParams, own: set[str])
 
     Values of a label also override that the selected side has none of it.
     """
-    parameters = _grouped(selected)
+    parameters = _group_values(selected)
     parameters[UNSET.name] = [name for name in parameters.get(UNSET.name, ()) if name not in own]
     if {FROM.name, TO.name} & own:
         parameters = {name: found for name, found in parameters.items() if name not in _RANGE}
@@ -166,10 +166,10 @@ def _baseline_reader(reader: LenientReader, selected: PageParams, own: set[str])
 
 def _plain(params: PageParams) -> PageParams:
     """Return the parameters without those that only the flame page uses."""
-    return replace(restrict(params.of_the_data(), "compare"), view=DEFAULT_VIEW)
+    return replace(restrict(params.data_params(), "compare"), view=DEFAULT_VIEW)
 
 
-def _grouped(params: PageParams) -> dict[str, list[str]]:
+def _group_values(params: PageParams) -> dict[str, list[str]]:
     return parse_qs(params.parameters(), keep_blank_values=True)
 
 

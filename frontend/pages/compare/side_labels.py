@@ -43,15 +43,15 @@ class _Side:
 def side_labels(query: CompareQuery, pickers: tuple[Picker, Picker]) -> list[SideLabels]:
     """Return the labels of the baseline and of the selected side."""
 
-    def of_baseline(side: PageParams) -> str:
+    def replace_baseline(side: PageParams) -> str:
         return replace(query, baseline=side, before=False).parameters()
 
-    def of_selected(side: PageParams) -> str:
+    def replace_selected(side: PageParams) -> str:
         return replace(query, selected=side, before=False).parameters()
 
     sides = (
-        _Side(query.baseline, query.selected, of_baseline, _MENU_IDS),
-        _Side(query.selected, query.baseline, of_selected, _MENU_IDS[::-1]),
+        _Side(query.baseline, query.selected, replace_baseline, _MENU_IDS),
+        _Side(query.selected, query.baseline, replace_selected, _MENU_IDS[::-1]),
     )
     return [
         SideLabels(side.menu_ids[0], _chips(side), [_label(side, each) for each in picker.labels])
@@ -80,7 +80,7 @@ def _without(params: PageParams, chip: RestrictionChip) -> PageParams:
         return replace(params, weights=None)
     if chip.parameter == UNSET.name:
         return replace(params, unset=tuple(map(parse_grouping, chip.others)))
-    return params.narrowed_to(parse_grouping(chip.parameter), tuple(chip.others))
+    return params.restrict_label(parse_grouping(chip.parameter), tuple(chip.others))
 
 
 def _label(side: _Side, field: LabelField) -> tuple[str, list[SideLink]]:
@@ -90,7 +90,7 @@ def _label(side: _Side, field: LabelField) -> tuple[str, list[SideLink]]:
         SideLink(
             field.name,
             value,
-            side.query_of(side.params.narrowed_to(grouping, (value,))),
+            side.query_of(side.params.restrict_label(grouping, (value,))),
             is_chosen=value in field.chosen,
             opens="" if has_other else side.menu_ids[1],
         )

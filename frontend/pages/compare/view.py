@@ -22,7 +22,7 @@ from frontend.http.fragments import text_error
 from frontend.page_query import DEADLINE_SECONDS, query_context
 from frontend.pages.compare import view_model as compare_page
 from frontend.pages.compare.changes import columns, table
-from frontend.pages.compare.comparison import found_or_compared
+from frontend.pages.compare.comparison import find_or_compare
 from frontend.pages.compare.params import FRAME, NEW, RELATIVE, VALUES, VIEWS, read
 from frontend.params.form_address import redirect_form
 from frontend.params.page_params import SEEN
@@ -57,11 +57,13 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
-    of = LenientReader.of_query(request.GET)
-    query, notices = read(of, now)
+    reader = LenientReader.of_query(request.GET)
+    query, notices = read(reader, now)
     queries = query_context(request, project)
-    is_new = not request.GET or of.read(NEW)
-    if is_new and (start := compare_page.start_of(queries, project, query.selected, now)):
+    is_new = not request.GET or reader.read(NEW)
+    if is_new and (
+        start := compare_page.find_new_comparison(queries, project, query.selected, now)
+    ):
         return HttpResponseRedirect(f"{request.path}?{start}")
     try:
         shown = compare_page.context(queries, project, query, notices, now)
@@ -70,7 +72,7 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
     context = {
         "project": project,
         "here": "compare",
-        "frame": of.read(FRAME),
+        "frame": reader.read(FRAME),
         "views": VIEWS,
         **shown,
     }
@@ -111,8 +113,8 @@ def compare_csv(request: HttpRequest, project_id: str) -> HttpResponse:
 
 def _result(request: HttpRequest, project: Project, context: QueryContext) -> CompareResult:
     now = timezone.now()
-    of = LenientReader.of_query(request.GET)
-    query, _notices = read(of, now)
+    reader = LenientReader.of_query(request.GET)
+    query, _notices = read(reader, now)
     service, type_ = query.selected.service, query.selected.type
     if not service or type_ is None:
         sentence = _("The address must name a service and a type.")
@@ -120,7 +122,7 @@ def _result(request: HttpRequest, project: Project, context: QueryContext) -> Co
     sides = (query.selected, query.baseline)
     selected, baseline = (side.selection(project.pk, service, type_, now) for side in sides)
     try:
-        return found_or_compared(context, query, (selected, baseline), of.read(SEEN))
+        return find_or_compare(context, query, (selected, baseline), reader.read(SEEN))
     except InvalidQuery as error:
         raise _ErrorPage(HTTPStatus.BAD_REQUEST, str(error)) from error
     except DeadlinePassed:

@@ -6,9 +6,9 @@ from datetime import datetime
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from frontend.components.charts.version_marks import releases_of
+from frontend.components.charts.version_marks import list_releases
 from frontend.components.results import empty_state
-from frontend.components.results.comparisons import comparisons_of, start, with_services
+from frontend.components.results.comparisons import offer_comparisons, start, with_services
 from frontend.components.results.coverage_notices import left_out
 from frontend.components.results.empty_state import EmptyStateLinks, with_links
 from frontend.components.selection.filter_chips import chips
@@ -17,18 +17,18 @@ from frontend.components.selection.selecting import name_context
 from frontend.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
-    metric_named,
+    apply_snapshot,
+    load_options,
+    match_metric,
     metric_notice,
-    of_snapshot,
-    options_of,
-    page_query,
+    resolve_page_query,
 )
 from frontend.pages.compare.changes import Changes, changes
-from frontend.pages.compare.comparison import Pair, compared, seen_of
+from frontend.pages.compare.comparison import Pair, compare_sides, comparison_version_tag
 from frontend.pages.compare.params import SORTS, CompareQuery
 from frontend.pages.compare.side_labels import chips_of_both, side_labels
 from frontend.params.formats import is_reversed, next_sort, sort_column
-from frontend.params.page_links import carried_of
+from frontend.params.page_links import get_carried
 from frontend.params.page_params import LIST_VIEW, PageParams, ParsedParams
 from frontend.params.restrictions import restrict
 from frontend.text import display_names
@@ -67,10 +67,12 @@ class CompareColumn:
     order: str  # "ascending", "descending", or ""
 
 
-def pair(query: CompareQuery, of: PageQuery) -> Pair:
+def pair(query: CompareQuery, page_query: PageQuery) -> Pair:
     """Return the selections of both sides for the service and type of the page query."""
-    where = of.project.pk, of.selection.service, of.selection.type
-    return query.selected.selection(*where, of.now), query.baseline.selection(*where, of.now)
+    scope = page_query.project.pk, page_query.selection.service, page_query.selection.type
+    return query.selected.selection(*scope, page_query.now), query.baseline.selection(
+        *scope, page_query.now
+    )
 
 
 def context(
@@ -84,81 +86,94 @@ def context(
     url = reverse("compare", args=[project.project_id])
     try:
         with queries.snapshot:
-            of = page_query(queries, project, ParsedParams(query.selected, notices), now)
+            page_query = resolve_page_query(
+                queries, project, ParsedParams(query.selected, notices), now
+            )
             return (
-                _shown(of, _settled(query, of), url) if of else {"query": None, "notices": notices}
+                _build_context(page_query, _fix_sides(query, page_query), url)
+                if page_query
+                else {"query": None, "notices": notices}
             )
     except DeadlinePassed:
         late = empty_state.deadline_state(query.selected, DEADLINE_SECONDS)
         return {"query": query, "notices": notices, "empty": with_links(late, url)}
 
 
-def start_of(queries: QueryContext, project: Project, params: PageParams, now: datetime) -> str:
+def find_new_comparison(
+    queries: QueryContext, project: Project, params: PageParams, now: datetime
+) -> str:
     """Return the query string of a new comparison; "" without a service, or at the deadline."""
     try:
         with queries.snapshot:
-            of = page_query(queries, project, ParsedParams(params, ()), now)
-            if of is None:
+            page_query = resolve_page_query(queries, project, ParsedParams(params, ()), now)
+            if page_query is None:
                 return ""
-            if of.snapshot:
-                live = with_services(of.snapshot, of.params, of.services)
+            if page_query.snapshot:
+                live = with_services(page_query.snapshot, page_query.params, page_query.services)
                 return live[0].parameters if live else ""
-            options = options_of(of.context, of.selection)
-            return start(of.params, options, releases_of(of.context, of.selection))
+            options = load_options(page_query.context, page_query.selection)
+            return start(
+                page_query.params, options, list_releases(page_query.context, page_query.selection)
+            )
     except DeadlinePassed:
         return ""
 
 
-def _settled(query: CompareQuery, of: PageQuery) -> CompareQuery:
+def _fix_sides(query: CompareQuery, page_query: PageQuery) -> CompareQuery:
     """Set the service and type that are shown on both sides, and the ranges of snapshots."""
-    service, type_ = of.params.service, of.params.type
+    service, type_ = page_query.params.service, page_query.params.type
     baseline, selected = (
-        replace(_ranged(of, side), service=service, type=type_)
+        replace(_apply_snapshot_range(page_query, side), service=service, type=type_)
         for side in (query.baseline, query.selected)
     )
     return replace(query, baseline=baseline, selected=selected)
 
 
-def _ranged(of: PageQuery, side: PageParams) -> PageParams:
-    return of_snapshot(side, get_saved_tree(of.context, side.snapshot)) if side.snapshot else side
+def _apply_snapshot_range(page_query: PageQuery, side: PageParams) -> PageParams:
+    return (
+        apply_snapshot(side, get_saved_tree(page_query.context, side.snapshot))
+        if side.snapshot
+        else side
+    )
 
 
-def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
-    sides = pair(query, of)
-    options = options_of(of.context, sides[0])
-    metric = metric_named(query.selected.metric, options)
-    of_sides = (*of.notices, *_equal_sides(sides))
-    pickers = _pickers(of, query, sides, options)
+def _build_context(page_query: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
+    sides = pair(query, page_query)
+    options = load_options(page_query.context, sides[0])
+    metric = match_metric(query.selected.metric, options)
+    side_parameters = (*page_query.notices, *_equal_sides(sides))
+    pickers = _pickers(page_query, query, sides, options)
     shown: dict[str, object] = {
         "query": query,
-        "notices": (*of_sides, *metric_notice(query.selected.metric, metric)),
-        **name_context(of.selection),
-        "carried": carried_of(query.selected),
+        "notices": (*side_parameters, *metric_notice(query.selected.metric, metric)),
+        **name_context(page_query.selection),
+        "carried": get_carried(query.selected),
         "pickers": pickers,
         "labels": side_labels(query, pickers),
         "restrictions": chips_of_both(query.selected),
-        "snapshots": _snapshots(of, query),
-        "comparisons": comparisons_of(of, query.selected, options),
+        "snapshots": _snapshots(page_query, query),
+        "comparisons": offer_comparisons(page_query, query.selected, options),
         "chips": chips(query.selected.filters),
-        "history": _history(query, of),
+        "history": _history(query, page_query),
     }
     try:
-        result = compared(of.context, query, sides, metric)
+        result = compare_sides(page_query.context, query, sides, metric)
     except InvalidQuery as error:
         if query.selected.root is None:
             return shown | {"error": str(error)}
-        whole = _shown(of, query.unrooted, url)
-        return whole | {"notices": (*of_sides, str(error))}
+        whole = _build_context(page_query, query.unrooted, url)
+        return whole | {"notices": (*side_parameters, str(error))}
     missing = left_out(*result.coverages)
-    notices = (*of_sides, *metric_notice(query.selected.metric, metric), *missing)
-    return shown | {"notices": notices} | _of_result(result, query, url)
+    notices = (*side_parameters, *metric_notice(query.selected.metric, metric), *missing)
+    return shown | {"notices": notices} | _result_context(result, query, url)
 
 
-def _snapshots(of: PageQuery, query: CompareQuery) -> tuple[SavedTreeInfo | None, ...]:
+def _snapshots(page_query: PageQuery, query: CompareQuery) -> tuple[SavedTreeInfo | None, ...]:
     """Return the snapshots of the baseline and of the selected side, None for profiles."""
     sides = query.baseline, query.selected
     return tuple(
-        get_saved_tree(of.context, side.snapshot) if side.snapshot else None for side in sides
+        get_saved_tree(page_query.context, side.snapshot) if side.snapshot else None
+        for side in sides
     )
 
 
@@ -174,7 +189,7 @@ def _equal_sides(sides: Pair) -> tuple[str, ...]:
 
 
 def _pickers(
-    of: PageQuery, query: CompareQuery, sides: Pair, options: OptionsResult
+    page_query: PageQuery, query: CompareQuery, sides: Pair, options: OptionsResult
 ) -> tuple[Picker, Picker]:
     """Return the pickers of the baseline and of the selected side.
 
@@ -182,20 +197,22 @@ def _pickers(
     """
     selected, baseline = sides
     same = _whole(selected) == _whole(baseline)
-    of_baseline = options if same else options_of(of.context, baseline)
-    samples = _samples(of, selected)
-    samples_of_baseline = samples if same else _samples(of, baseline)
+    of_baseline = options if same else load_options(page_query.context, baseline)
+    samples = _samples(page_query, selected)
+    samples_of_baseline = samples if same else _samples(page_query, baseline)
     return (
-        picker(query.baseline, of.services, of_baseline, of.now, samples_of_baseline),
-        picker(query.selected, of.services, options, of.now, samples),
+        picker(
+            query.baseline, page_query.services, of_baseline, page_query.now, samples_of_baseline
+        ),
+        picker(query.selected, page_query.services, options, page_query.now, samples),
     )
 
 
-def _samples(of: PageQuery, selection: Selection) -> SampleLabelValues:
+def _samples(page_query: PageQuery, selection: Selection) -> SampleLabelValues:
     """Return the sample labels to choose from: of all profiles in the side's range."""
     if isinstance(selection, SavedTree):
         return {}
-    return run_sample_labels(of.context, _whole(selection))
+    return run_sample_labels(page_query.context, _whole(selection))
 
 
 def _whole(selection: Selection) -> Selection:
@@ -207,22 +224,22 @@ def _whole(selection: Selection) -> Selection:
     )
 
 
-def _history(query: CompareQuery, of: PageQuery) -> str:
+def _history(query: CompareQuery, page_query: PageQuery) -> str:
     """Return the history URL of the selected profiles; the caller appends `function`."""
-    here = reverse("history", args=[of.project.project_id])
+    here = reverse("history", args=[page_query.project.project_id])
     return f"{here}?{restrict(replace(query.selected, root=None), 'history').parameters()}"
 
 
-def _of_result(result: CompareResult, query: CompareQuery, url: str) -> dict[str, object]:
+def _result_context(result: CompareResult, query: CompareQuery, url: str) -> dict[str, object]:
     return {
         "result": result,
         "sides": _sides(result, query),
         "metric": display_names.metric_name(result.metric),
         "total": _total(result),
-        "untested": untested_sentence(result.untested) if result.untested else "",
+        "untested": explain_no_intervals(result.untested) if result.untested else "",
         "changes": _changes(result, query),
         "columns": _columns(query),
-        "seen": seen_of(result),
+        "seen": comparison_version_tag(result),
         "empty": _empty(result, query, url),
     }
 
@@ -260,10 +277,10 @@ def _total(result: CompareResult) -> str:
     return format_delta(difference, result.metric.unit)
 
 
-def untested_sentence(why: Untested) -> str:
+def explain_no_intervals(untested: Untested) -> str:
     """Return why the comparison has no intervals, in the language of the page."""
-    values = {"found": format_count(why.found), "limit": format_count(why.limit)}
-    match why.reason:
+    values = {"found": format_count(untested.found), "limit": format_count(untested.limit)}
+    match untested.reason:
         case UntestedReason.SNAPSHOT:
             return _("No intervals: a snapshot has the sums of its profiles only.")
         case UntestedReason.SAMPLE_LABELS:
@@ -311,4 +328,4 @@ def _empty(result: CompareResult, query: CompareQuery, url: str) -> EmptyStateLi
     """Return the empty state if neither side has profiles; profiles on one side are a result."""
     if any(coverage.profiles for coverage in result.coverages):
         return None
-    return with_links(empty_state.nothing_to_compare(query.selected), url)
+    return with_links(empty_state.nothing_to_compare_state(query.selected), url)

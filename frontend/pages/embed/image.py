@@ -114,7 +114,7 @@ class EmbedView(WireView):
     def _error(self, sentence: str, status: HTTPStatus) -> HttpResponse:
         params = read_image(self.request.GET)
         picture = message_picture(sentence, THEMES[params.theme])
-        response = self._response(_drawn(self._format, picture, params.scale), status)
+        response = self._response(_draw_result(self._format, picture, params.scale), status)
         response["Cache-Control"] = "no-store"
         return response
 
@@ -123,7 +123,7 @@ class EmbedView(WireView):
 
 
 @lru_cache(maxsize=64)
-def _drawn(image_format: ImageFormat, message: GraphPicture, scale: int) -> bytes:
+def _draw_result(image_format: ImageFormat, message: GraphPicture, scale: int) -> bytes:
     """Draw the few messages that anyone can ask for without a valid token."""
     return image_format.draw(message, scale, lambda: None)
 
@@ -138,7 +138,7 @@ def _picture(
     selection = params.profile_selection(context.project, params.service, params.type, now)
     with context.snapshot:
         metric = find_metric(context, selection, params.metric)
-        view = replace(params.shown(metric), max_nodes=_MAX_NODES)
+        view = replace(params.build_view(metric), max_nodes=_MAX_NODES)
         result, functions = run_tree_and_functions(context, selection, view)
     colours = PackageColours(functions.rows_for_packages, context.check)
     title, theme = _title(selection, result), THEMES[image_params.theme]

@@ -32,13 +32,13 @@ class PackageColours:
         self, functions: Iterable[FunctionRow], check: Callable[[], None] = lambda: None
     ) -> None:
         """Assign the colours; `check` is called for each function and may raise."""
-        shares = _shares_of(functions, check)
+        shares = _package_shares(functions, check)
         self._tokens = {
-            **_assigned(shares, ("own",), "own", _OWN),
-            **_assigned(shares, ("library", "stdlib"), "lib", _LIBRARIES),
+            **_assign_colours(shares, ("own",), "own", _OWN),
+            **_assign_colours(shares, ("library", "stdlib"), "lib", _LIBRARIES),
         }
 
-    def token_of(self, package: Package) -> str:
+    def package_token(self, package: Package) -> str:
         """Return the package's colour, one of PACKAGE_TOKENS."""
         if package.kind == "native":
             return NATIVE
@@ -55,7 +55,7 @@ class _Share:
     area: float = 0.0  # sum of its functions' totals: the size of its frames in a graph
 
 
-def _shares_of(functions: Iterable[FunctionRow], check: Callable[[], None]) -> list[_Share]:
+def _package_shares(functions: Iterable[FunctionRow], check: Callable[[], None]) -> list[_Share]:
     """Sum the values of packages, by self value, largest first; omit packages without any."""
     collector = PackageCollector()
     shares: dict[str, _Share] = {}
@@ -63,14 +63,14 @@ def _shares_of(functions: Iterable[FunctionRow], check: Callable[[], None]) -> l
         check()
         if function.total <= 0:
             continue
-        package = collector.package_of(function.name, function.file)
+        package = collector.find_package(function.name, function.file)
         share = shares.setdefault(package.key, _Share(package))
         share.self += function.self
         share.area += function.total
     return sorted(shares.values(), key=lambda share: (-share.self, _units(share.package.key)))
 
 
-def _assigned(
+def _assign_colours(
     shares: Sequence[_Share], kinds: Sequence[Kind], prefix: str, count: int
 ) -> dict[str, str]:
     """Assign a colour to each of the `count` heaviest packages of some kinds, by key.

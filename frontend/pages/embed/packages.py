@@ -29,7 +29,7 @@ class Package(NamedTuple):
 _Rule = Callable[[str, str], Package | None]  # of a function's name and its file, with slashes
 
 
-def _packaged(name: str, kind: Kind, path: str | None = None) -> Package:
+def _read_package(name: str, kind: Kind, path: str | None = None) -> Package:
     return Package(name, name if path is None else path, kind)
 
 
@@ -41,10 +41,10 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-NATIVE = _packaged("native", "native")
-_UNKNOWN = _packaged("unknown", "unknown")
+NATIVE = _read_package("native", "native")
+_UNKNOWN = _read_package("unknown", "unknown")
 # Standard library of languages whose functions do not name one of its packages.
-_STDLIB = _packaged("stdlib", "stdlib")
+_STDLIB = _read_package("stdlib", "stdlib")
 
 # Directory names that do not identify a package.
 _EMPTY_FOLDERS = _words("src lib app python main java kotlin scala packages code")
@@ -56,7 +56,7 @@ _HEADS = _expression(
 _EXTENSION = _expression(r"\.[^.]+\Z")
 
 
-def package_of(name: str, file: str) -> Package:
+def find_package(name: str, file: str) -> Package:
     """Return the package of a function by its name and its source file, "" if unknown."""
     path = _with_slashes(file)
     for rule in _RULES:
@@ -71,12 +71,12 @@ class PackageCollector:
     def __init__(self) -> None:
         self._by_file: dict[str, Package] = {}
 
-    def package_of(self, name: str, file: str) -> Package:
+    def find_package(self, name: str, file: str) -> Package:
         if not _is_of_its_file(name, file):
-            return package_of(name, file)
+            return find_package(name, file)
         found = self._by_file.get(file)
         if not found:
-            found = self._by_file[file] = package_of(name, file)
+            found = self._by_file[file] = find_package(name, file)
         return found
 
 
@@ -85,7 +85,7 @@ _WHOLE_ENDINGS = _words("py pyx pyi go js mjs cjs ts mts cts jsx tsx")
 
 def _is_of_its_file(name: str, file: str) -> bool:
     """Return whether all functions of the file belong to the same package."""
-    ending = _ending_of(file)
+    ending = _find_ending(file)
     if ending not in _WHOLE_ENDINGS or (ending == "go" and "/" not in file):
         return False
     return not name.startswith("(") and "+0" not in name
@@ -100,7 +100,7 @@ def _with_slashes(file: str) -> str:
     return file
 
 
-def _ending_of(file: str) -> str:
+def _find_ending(file: str) -> str:
     """Return the file name extension, "" if there is none."""
     _, dot, ending = file.rpartition(".")
     return ending if dot else ""
@@ -111,7 +111,7 @@ def _folders(file: str) -> Package:
     parts = [part for part in _HEADS.sub("", file, count=1).split("/") if part]
     stem = _EXTENSION.sub("", parts.pop() if parts else "", count=1)
     telling = [part for part in parts if part not in _EMPTY_FOLDERS]
-    return _packaged(".".join(telling[-2:]) or stem or "native", "own")
+    return _read_package(".".join(telling[-2:]) or stem or "native", "own")
 
 
 # Native code
@@ -125,22 +125,22 @@ _BINARY_ADDRESS = _expression(r"\A([^?\[].*)\+0x[0-9a-f]+\Z", re.IGNORECASE | re
 _ENGINE_NAMES = frozenset({"(garbage collector)", "(program)", "(idle)", "(native)"})
 
 
-def _installed_binary(_name: str, file: str) -> Package | None:
+def _find_binary_package(_name: str, file: str) -> Package | None:
     """Return the package of a binary inside it: extension modules of Python and Node.js."""
     if "-packages/" not in file and "/node_modules/" not in file:
         return None
     if not _BINARY.search(file):
         return None
-    return _installed_python(file) or _installed_node(file)
+    return _find_python_package(file) or _find_node_package(file)
 
 
 def _native_frame(name: str, file: str) -> Package | None:
     if "+0" in name and (not file or file.startswith("[build-id ")):
         found = _BINARY_ADDRESS.search(name)
         if found:
-            return _packaged(found[1], "library")
+            return _read_package(found[1], "library")
     is_native = (
-        _ending_of(file) in _NATIVE_ENDINGS
+        _find_ending(file) in _NATIVE_ENDINGS
         or ("+0" in name and _ADDRESS.search(name))
         or _VERSIONED_BINARY.search(file)
         or name in _ENGINE_NAMES
@@ -164,14 +164,14 @@ _MODULE_END = _expression(r"\.libs\Z|\.(?:py[xid]?|(?:[\w-]+\.)?so)\Z")
 def _python_frame(_name: str, file: str) -> Package | None:
     if file.startswith("<frozen"):
         return _STDLIB
-    if _ending_of(file) not in _PYTHON_ENDINGS:
+    if _find_ending(file) not in _PYTHON_ENDINGS:
         return None
-    if installed := _installed_python(file):
+    if installed := _find_python_package(file):
         return installed
     return _STDLIB if _PYTHON_HOME.search(file) else _folders(file)
 
 
-def _installed_python(file: str) -> Package | None:
+def _find_python_package(file: str) -> Package | None:
     found = _INSTALLED.search(file)
     if not found:
         return None
@@ -180,7 +180,7 @@ def _installed_python(file: str) -> Package | None:
     if parts[0] in _PYTHON_NAMESPACES:
         levels = 3 if parts[1:2] == ["cloud"] else 2
     *before, last = parts[: max(1, min(levels, len(parts) - 1))]
-    return _packaged(".".join([*before, _MODULE_END.sub("", last, count=1)]), "library")
+    return _read_package(".".join([*before, _MODULE_END.sub("", last, count=1)]), "library")
 
 
 # Go
@@ -207,16 +207,16 @@ def _go_frame(name: str, file: str) -> Package | None:
         return None
     imported = _go_import(name)
     if imported == "main" or imported.startswith("main/"):
-        return _packaged("main", "own")
+        return _read_package("main", "own")
     if standard := _go_standard_import(imported, file):
         if _GO_RUNTIME.search(standard):
-            return _packaged("runtime", "stdlib")
-        return _packaged(standard.removeprefix("vendor/golang.org/"), "stdlib")
+            return _read_package("runtime", "stdlib")
+        return _read_package(standard.removeprefix("vendor/golang.org/"), "stdlib")
     versioned = _GO_MODULE.search(file) if "@v" in file else None
     parts = imported.split("/")
     in_module = len(versioned[1].split("/")) if versioned else _go_module_length(parts)
     kind: Kind = "library" if versioned or "/vendor/" in file else "own"
-    return _packaged(_short_import(parts, in_module), kind, imported)
+    return _read_package(_short_import(parts, in_module), kind, imported)
 
 
 def _is_go(name: str, file: str) -> bool:
@@ -282,9 +282,11 @@ def _short_import(parts: Sequence[str], in_module: int) -> str:
     last = in_module - 1
     if 0 < last < len(parts) and _GO_VERSION.search(parts[last]):
         last -= 1
-    at = min(last, len(parts) - 1)
-    is_vague = at > 0 and (parts[at] in _GO_VAGUE or parts[at] in _GO_STDLIB)
-    return "/".join([*parts[at - 1 if is_vague else at : at + 1], *parts[in_module:]])
+    position = min(last, len(parts) - 1)
+    is_vague = position > 0 and (parts[position] in _GO_VAGUE or parts[position] in _GO_STDLIB)
+    return "/".join(
+        [*parts[position - 1 if is_vague else position : position + 1], *parts[in_module:]]
+    )
 
 
 # Node.js
@@ -297,15 +299,15 @@ def _node_frame(_name: str, file: str) -> Package | None:
         return _STDLIB
     if not _NODE_FILE.search(file):
         return None
-    return _installed_node(file) or _folders(file)
+    return _find_node_package(file) or _folders(file)
 
 
-def _installed_node(file: str) -> Package | None:
+def _find_node_package(file: str) -> Package | None:
     parts = file.split("/node_modules/")
     if len(parts) < 2 and not file.startswith("node_modules/"):
         return None
     inside = parts[-1].removeprefix("node_modules/").split("/")
-    return _packaged("/".join(inside[: 2 if inside[0].startswith("@") else 1]), "library")
+    return _read_package("/".join(inside[: 2 if inside[0].startswith("@") else 1]), "library")
 
 
 # Java, Kotlin, Scala
@@ -336,8 +338,8 @@ def _java_frame(name: str, file: str) -> Package | None:
     if not found:
         return _folders(file)
     if _JAVA_RUNTIME.search(name):
-        return _packaged(found, "stdlib")
-    return _packaged(found, "library" if _JAVA_LIBRARY.search(name) else "own")
+        return _read_package(found, "stdlib")
+    return _read_package(found, "library" if _JAVA_LIBRARY.search(name) else "own")
 
 
 def _java_package(name: str) -> str:
@@ -359,13 +361,13 @@ def _rust_frame(name: str, file: str) -> Package | None:
     if not file.endswith(".rs"):
         return None
     if registered := _CARGO_REGISTRY.search(file):
-        return _packaged(registered[1], "library")
+        return _read_package(registered[1], "library")
     if _RUST_STDLIB.search(file):
         return _STDLIB
     crate = _RUST_CRATE.search(name)
     if not crate:
         return _folders(file)
-    return _packaged(crate[1], "library" if "/.cargo/git/" in file else "own")
+    return _read_package(crate[1], "library" if "/.cargo/git/" in file else "own")
 
 
 # Source files of other languages; binaries have no such ending.
@@ -377,6 +379,6 @@ def _other_frame(_name: str, file: str) -> Package | None:
 
 
 _RULES: tuple[_Rule, ...] = (
-    *(_go_frame, _installed_binary, _native_frame, _python_frame),
+    *(_go_frame, _find_binary_package, _native_frame, _python_frame),
     *(_node_frame, _java_frame, _rust_frame, _other_frame),
 )

@@ -38,5 +38,7 @@ class ImageParams:
 
 def read_image(query: QueryDict) -> ImageParams:
     """Read the parameters; a value out of bounds is replaced by its default."""
-    of = LenientReader.of_query(query)
-    return ImageParams(Size(of.read(WIDTH), of.read(LEVELS)), of.read(THEME), of.read(SCALE))
+    reader = LenientReader.of_query(query)
+    return ImageParams(
+        Size(reader.read(WIDTH), reader.read(LEVELS)), reader.read(THEME), reader.read(SCALE)
+    )

@@ -114,14 +114,14 @@ def _boxes(
     total = result.drawn_total
     collector = PackageCollector()
 
-    def token_of(node: _PlacedNode) -> str:
+    def package_token(node: _PlacedNode) -> str:
         if node.is_label:
             return NATIVE
-        return colours.token_of(collector.package_of(node.name, node.file))
+        return colours.package_token(collector.find_package(node.name, node.file))
 
     for node, _ in zip(_nodes(result, size), range(MAX_BOXES), strict=False):
         y = TITLE + node.row * ROW
-        fill, ink = theme.fills[token_of(node)], theme.ink
+        fill, ink = theme.fills[package_token(node)], theme.ink
         if node.is_highlighted:
             fill, ink = theme.highlight, theme.highlight_ink
         yield GraphBox(
@@ -160,16 +160,16 @@ def _nodes(result: TreeResult, size: Size) -> Iterator[_PlacedNode]:
     for row in range(size.levels):
         below: list[int] = []
         for parent in level:
-            at = starts[parent]
+            x = starts[parent]
             for node in children.get(parent, ()):
                 width = totals[node] * scale
                 if width < _NARROWEST:
                     break  # the others are smaller
                 frame, name = frames[node], of_node[node]
                 file, kind = strings[files[frame]], (labels[frame], node in highlighted)
-                yield _PlacedNode(at, row, width, name, file, totals[node], *kind)
-                starts[node] = at
-                at += width
+                yield _PlacedNode(x, row, width, name, file, totals[node], *kind)
+                starts[node] = x
+                x += width
                 below.append(node)
         level = below
 

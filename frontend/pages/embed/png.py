@@ -33,8 +33,8 @@ def png(picture: GraphPicture, scale: int, check: Callable[[], None]) -> bytes:
     font = ImageFont.truetype(_FONT, FONT_SIZE * scale, layout_engine=ImageFont.Layout.BASIC)
 
     def write(label: TextLabel) -> None:
-        at = (label.x * scale, label.baseline * scale)
-        draw.text(at, label.text, label.colour, font, anchor="ls")
+        position = (label.x * scale, label.baseline * scale)
+        draw.text(position, label.text, label.colour, font, anchor="ls")
 
     for label in picture.labels:
         write(label)

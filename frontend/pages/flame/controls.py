@@ -98,12 +98,12 @@ def _metrics(metrics: tuple[Metric, ...], shown: Metric) -> list[Item]:
 
 def _colours(params: PageParams) -> list[Item]:
     shown = [("package", _("Package")), ("self", _("Self")), ("total", _("Total"))]
-    return [Item(by, name, params.colour == by) for by, name in shown]
+    return [Item(colour, name, params.colour == colour) for colour, name in shown]
 
 
 def _orders(params: PageParams) -> list[Item]:
     shown = [("weight", _("By value")), ("name", _("By name"))]
-    return [Item(by, name, params.order == by) for by, name in shown]
+    return [Item(order, name, params.order == order) for order, name in shown]
 
 
 def columns(params: PageParams) -> list[SortColumn]:
@@ -118,12 +118,14 @@ def columns(params: PageParams) -> list[SortColumn]:
     ]
     found, before = [], ""
     for key, name, numeric in shown:
-        by = key or before
+        column = key or before
         order = _order(params) if key == params.sort_column else ""
         found.append(
-            SortColumn(key, name, next_sort(params.sort, by, FUNCTION_SORT.default), order, numeric)
+            SortColumn(
+                key, name, next_sort(params.sort, column, FUNCTION_SORT.default), order, numeric
+            )
         )
-        before = by
+        before = column
     return found
 
 
@@ -140,7 +142,7 @@ def downloads(params: PageParams, project: Project) -> list[Download]:
         "speedscope": "speedscope",
         "csv": _("Function list"),
     }
-    parameters = params.of_the_data().parameters()
+    parameters = params.data_params().parameters()
     return [
         Download(
             forms[form],
@@ -153,4 +155,4 @@ def downloads(params: PageParams, project: Project) -> list[Download]:
 
 def _embed_url(params: PageParams, project: Project) -> str:
     embed = reverse("embed", args=[project.project_id])
-    return f"{embed}?{params.of_the_data().parameters()}"
+    return f"{embed}?{params.data_params().parameters()}"

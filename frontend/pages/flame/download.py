@@ -46,7 +46,7 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
     context = query_context(request, project)
     try:
         metric = find_metric(context, selection, params.metric)
-        view = _in_file(params.shown(metric), form)
+        view = _file_view(params.build_view(metric), form)
         file = run_export(context, selection, view, ExportFormat(form))
     except InvalidQuery as error:
         return text_error(HTTPStatus.BAD_REQUEST, str(error))
@@ -56,7 +56,7 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
     return _file(file, download_name(params.profile_selection(*shown), form))
 
 
-def _in_file(view: View, form: str) -> View:
+def _file_view(view: View, form: str) -> View:
     """Return the view to export: what the page draws, with stacks in call order.
 
     Like the function list on the page, its CSV file has no root, and neither has the file of a

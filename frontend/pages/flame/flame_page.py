@@ -9,9 +9,9 @@ from django.urls import reverse
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import LABEL, SAMPLE
 from frontend.components.results import empty_state
-from frontend.components.results.comparisons import Comparison, comparisons_of
+from frontend.components.results.comparisons import Comparison, offer_comparisons
 from frontend.components.results.coverage_notices import left_out
-from frontend.components.results.empty_state import EmptyStateLinks, no_profiles, with_links
+from frontend.components.results.empty_state import EmptyStateLinks, explain_no_profiles, with_links
 from frontend.components.selection.filter_chips import Chips, chips
 from frontend.components.selection.label_menu import LabelMenu, label_menu
 from frontend.components.selection.picker import Picker, picker
@@ -20,15 +20,15 @@ from frontend.components.selection.restriction_chips import RestrictionChip, res
 from frontend.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
-    metric_named,
+    load_options,
+    match_metric,
     metric_notice,
-    options_of,
-    seen_of,
+    version_tag,
 )
 from frontend.pages.flame import summary
 from frontend.pages.flame.controls import Controls, controls
 from frontend.pages.flame.function_pages import FunctionsPage, functions_page
-from frontend.pages.flame.merged_tree import MergedPage, address_of, cache_merged, merged
+from frontend.pages.flame.merged_tree import MergedPage, cache_merged, data_address, merge_page
 from frontend.params.page_links import flame_url
 from frontend.params.page_params import DEFAULT_VIEW, PageParams, page_params
 from frontend.params.restrictions import restrict
@@ -113,27 +113,29 @@ class FlamePage:
     live_url: str  # of the selection that the snapshot was taken of; "" without one
 
 
-def flame_page(of: PageQuery, key: str = "") -> FlamePage:
+def flame_page(page_query: PageQuery, key: str = "") -> FlamePage:
     """Build the flame page of a page query. Raise `DeadlinePassed` or `InvalidQuery`.
 
     The merge is cached under `key`, by which the browser requests the tree before it has the page
     (`tree_url`); without it, under the version tag of the result.
     """
-    options = options_of(of.context, of.selection)
-    metric = metric_named(of.params.metric, options)
-    notices = (*of.notices, *metric_notice(of.params.metric, metric))
-    params = replace(of.params, metric=of.params.metric if metric else "")
-    params, results, errors = _nearest(of, params, metric, key)
-    if key and params != of.params:
-        cache_merged(of.params, of.selection, key, results)  # for the request that came before
+    options = load_options(page_query.context, page_query.selection)
+    metric = match_metric(page_query.params.metric, options)
+    notices = (*page_query.notices, *metric_notice(page_query.params.metric, metric))
+    params = replace(page_query.params, metric=page_query.params.metric if metric else "")
+    params, results, errors = _merge_nearest(page_query, params, metric, key)
+    if key and params != page_query.params:
+        cache_merged(
+            page_query.params, page_query.selection, key, results
+        )  # for the request that came before
     notices = (*notices, *(str(error) for error in errors))
     is_view_reset = any(not isinstance(error, MetricNotFound) for error in errors)
-    of = replace(of, params=params, notices=notices)
-    return _assembled(of, options, results, is_view_reset, key)
+    page_query = replace(page_query, params=params, notices=notices)
+    return _build_page(page_query, options, results, is_view_reset, key)
 
 
-def _nearest(
-    of: PageQuery, params: PageParams, metric: Metric | None, key: str
+def _merge_nearest(
+    page_query: PageQuery, params: PageParams, metric: Metric | None, key: str
 ) -> tuple[PageParams, MergedPage, list[InvalidQuery]]:
     """Merge with the requested parameters, dropping those that the profiles do not have.
 
@@ -142,7 +144,11 @@ def _nearest(
     errors: list[InvalidQuery] = []
     while True:
         try:
-            return params, merged(of.context, params, of.selection, metric, key), errors
+            return (
+                params,
+                merge_page(page_query.context, params, page_query.selection, metric, key),
+                errors,
+            )
         except (
             MetricNotFound
         ) as error:  # the menu offers the metrics of all zones, versions and labels
@@ -160,100 +166,123 @@ def _nearest(
             errors.append(error)
 
 
-def not_in_time(project: Project, params: PageParams) -> EmptyStateLinks:
+def timeout_state(project: Project, params: PageParams) -> EmptyStateLinks:
     """Return the empty state for queries that did not finish within DEADLINE_SECONDS."""
     return with_links(empty_state.deadline_state(params, DEADLINE_SECONDS), flame_url(project))
 
 
-def _assembled(
-    of: PageQuery, options: OptionsResult, results: MergedPage, is_view_reset: bool, key: str
+def _build_page(
+    page_query: PageQuery,
+    options: OptionsResult,
+    results: MergedPage,
+    is_view_reset: bool,
+    key: str,
 ) -> FlamePage:
-    params, top = of.params, results.top
+    params, top = page_query.params, results.top
     coverage = top.coverage
-    samples = run_sample_labels(of.context, of.selection)
-    splits = _splits(of, options, samples)
-    seen = seen_of(coverage)
+    samples = run_sample_labels(page_query.context, page_query.selection)
+    splits = _splits(page_query, options, samples)
+    seen = version_tag(coverage)
     return FlamePage(
-        empty=_empty(of, options, results),
+        empty=_empty(page_query, options, results),
         params=params,
-        selection=of.selection,
-        type=display_names.type_name(of.selection.type),
-        notices=(*of.notices, *(of.snapshot.warnings if of.snapshot else ()), *left_out(coverage)),
-        range_menu=page_range_menu(of),
-        picker=picker(params, of.services, options, of.now, samples),
+        selection=page_query.selection,
+        type=display_names.type_name(page_query.selection.type),
+        notices=(
+            *page_query.notices,
+            *(page_query.snapshot.warnings if page_query.snapshot else ()),
+            *left_out(coverage),
+        ),
+        range_menu=page_range_menu(page_query),
+        picker=picker(params, page_query.services, options, page_query.now, samples),
         restrictions=restriction_chips(params, "flame"),
         coverage=coverage,
         metric=display_names.metric_name(top.metric),
         average=_average(top),
-        over_time_url=_url_of_data(of, "flame_over_time", seen),
+        over_time_url=_data_url(page_query, "flame_over_time", seen),
         chips=chips(params.filters),
         split=display_names.label_name(params.split) if params.split and splits else "",
         share=_share(params, top),
-        focus=_focus(of, results),
+        focus=_focus(page_query, results),
         heights=_heights(results),
-        controls=controls(params, top, of.project, splits),
-        functions=functions_page(of.context, params, results, of.project, key or seen),
-        type_words=display_names.type_words(of.selection.type),
-        history_url=_history_url(of),
-        comparisons=comparisons_of(of, params, options),
+        controls=controls(params, top, page_query.project, splits),
+        functions=functions_page(
+            page_query.context, params, results, page_query.project, key or seen
+        ),
+        type_words=display_names.type_words(page_query.selection.type),
+        history_url=_history_url(page_query),
+        comparisons=offer_comparisons(page_query, params, options),
         is_view_reset=is_view_reset,
-        tree_url=tree_url(of, seen),
-        packages_url=f"{tree_url(of, key or seen)}&only=functions",
+        tree_url=tree_url(page_query, seen),
+        packages_url=f"{tree_url(page_query, key or seen)}&only=functions",
         seen=seen,
-        snapshot=of.snapshot,
-        narrowed=_narrowed(of),
-        live_url=_live_url(of),
+        snapshot=page_query.snapshot,
+        narrowed=_snapshot_restrictions(page_query),
+        live_url=_live_url(page_query),
     )
 
 
-def _narrowed(of: PageQuery) -> list[str]:
-    if of.snapshot is None:
+def _snapshot_restrictions(page_query: PageQuery) -> list[str]:
+    if page_query.snapshot is None:
         return []
-    selected = QueryDict(of.snapshot.query)
+    selected = QueryDict(page_query.snapshot.query)
     prefixes = (LABEL.prefix, SAMPLE.prefix)
     names = ["zone", "version", *(name for name in selected if name.startswith(prefixes))]
-    unset = page_params(LenientReader.of_query(selected), of.now).unset
+    unset = page_params(LenientReader.of_query(selected), page_query.now).unset
     return [
         *(value for name in names for value in selected.getlist(name)),
         *(f"{display_names.label_name(each)} {display_names.NOT_SET}" for each in unset),
     ]
 
 
-def _live_url(of: PageQuery) -> str:
-    if of.snapshot is None or of.snapshot.is_file:
+def _live_url(page_query: PageQuery) -> str:
+    if page_query.snapshot is None or page_query.snapshot.is_file:
         return ""
-    return f"{flame_url(of.project)}?{of.snapshot.query}"
+    return f"{flame_url(page_query.project)}?{page_query.snapshot.query}"
 
 
-def _history_url(of: PageQuery) -> str:
+def _history_url(page_query: PageQuery) -> str:
     """Return the history of the same profiles; "" for a file, which is of no service."""
-    if of.snapshot and of.snapshot.is_file:
+    if page_query.snapshot and page_query.snapshot.is_file:
         return ""
-    data = restrict(of.params.of_the_data(), "history")
+    data = restrict(page_query.params.data_params(), "history")
     plain = replace(data, view=DEFAULT_VIEW, focus="", root=None, split=None)
-    return f"{reverse('history', args=[of.project.project_id])}?{plain.parameters()}"
+    return f"{reverse('history', args=[page_query.project.project_id])}?{plain.parameters()}"
 
 
-def _splits(of: PageQuery, options: OptionsResult, samples: Iterable[str]) -> LabelMenu:
+def _splits(page_query: PageQuery, options: OptionsResult, samples: Iterable[str]) -> LabelMenu:
     """Return the labels that can split the graph; the sandwich and the list are never split."""
-    if of.params.focus or of.params.view == "list":
+    if page_query.params.focus or page_query.params.view == "list":
         return []
-    return label_menu(of, options, samples, of.params.split)
+    return label_menu(page_query, options, samples, page_query.params.split)
 
 
-def _empty(of: PageQuery, options: OptionsResult, results: MergedPage) -> EmptyStateLinks | None:
+def _empty(
+    page_query: PageQuery, options: OptionsResult, results: MergedPage
+) -> EmptyStateLinks | None:
     coverage = results.top.coverage
     if not coverage.profiles:
-        return with_links(no_profiles(of, options), flame_url(of.project))
+        return with_links(explain_no_profiles(page_query, options), flame_url(page_query.project))
     if not coverage.total:
-        return with_links(empty_state.without_values(of.selection, coverage), flame_url(of.project))
+        return with_links(
+            empty_state.zero_values_state(page_query.selection, coverage),
+            flame_url(page_query.project),
+        )
     if results.top.rows:
         return None
-    if of.params.selects_samples and not of.params.filters and not of.params.focus:
-        return with_links(empty_state.without_samples(of.params), flame_url(of.project))
-    if of.params.focus:
-        return with_links(empty_state.out_of_focus(of.params), flame_url(of.project))
-    return with_links(empty_state.filtered_away(of.params), flame_url(of.project))
+    if (
+        page_query.params.selects_samples
+        and not page_query.params.filters
+        and not page_query.params.focus
+    ):
+        return with_links(
+            empty_state.no_samples_state(page_query.params), flame_url(page_query.project)
+        )
+    if page_query.params.focus:
+        return with_links(
+            empty_state.no_focus_state(page_query.params), flame_url(page_query.project)
+        )
+    return with_links(empty_state.no_stacks_state(page_query.params), flame_url(page_query.project))
 
 
 def _average(top: TopResult) -> summary.Average | None:
@@ -276,7 +305,7 @@ def _share(params: PageParams, top: TopResult) -> Share | None:
     )
 
 
-def _focus(of: PageQuery, results: MergedPage) -> FocusSummary | None:
+def _focus(page_query: PageQuery, results: MergedPage) -> FocusSummary | None:
     found, coverage = results.drawn, results.top.coverage
     if not isinstance(found, FocusResult) or found.row is None:
         return None
@@ -299,11 +328,11 @@ def _heights(results: MergedPage) -> GraphHeights:
     return GraphHeights(_LEVEL_HEIGHT * callers, _LEVEL_HEIGHT * found.levels_of_callees)
 
 
-def tree_url(of: PageQuery, seen: str) -> str:
-    return _url_of_data(of, "flame_tree", seen)
+def tree_url(page_query: PageQuery, seen: str) -> str:
+    return _data_url(page_query, "flame_tree", seen)
 
 
-def _url_of_data(of: PageQuery, name: str, seen: str) -> str:
+def _data_url(page_query: PageQuery, name: str, seen: str) -> str:
     """Return the URL of what the page requests after it: the call tree, and the chart above it."""
-    url = reverse(name, args=[of.project.project_id])
-    return f"{url}?{address_of(of.params, seen)}"
+    url = reverse(name, args=[page_query.project.project_id])
+    return f"{url}?{data_address(page_query.params, seen)}"

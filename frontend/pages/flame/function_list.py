@@ -49,7 +49,7 @@ def function_list(
 
     `whole` is the total of which the graph shows shares, too.
     """
-    rows = _sorted(top.rows, sort, reverse)
+    rows = _sort_rows(top.rows, sort, reverse)
     first = 0 if page is None else (page - 1) * PAGE_ROWS
     shown = rows if page is None else rows[first : first + PAGE_ROWS]
     key = _KEYS.get(sort)
@@ -72,7 +72,7 @@ def function_list(
     return FunctionList([line(row) for row in shown], min(first + len(shown), len(rows)), len(rows))
 
 
-def _sorted(rows: Sequence[FunctionRow], sort: str, reverse: bool) -> list[FunctionRow]:
+def _sort_rows(rows: Sequence[FunctionRow], sort: str, reverse: bool) -> list[FunctionRow]:
     """Sort numbers in descending and names in ascending order; ties by self, total and name."""
     by_name = sorted(rows, key=lambda row: (-row.self, -row.total, row.name, row.file))
     if sort == "name":

@@ -8,7 +8,7 @@ from django.urls import reverse
 from frontend.pages.flame.controls import SortColumn, columns
 from frontend.pages.flame.function_list import FunctionList, function_list
 from frontend.pages.flame.list_search import search_functions
-from frontend.pages.flame.merged_tree import MergedPage, address_of
+from frontend.pages.flame.merged_tree import MergedPage, data_address
 from frontend.params.formats import is_reversed
 from frontend.params.page_links import flame_url
 from frontend.params.page_params import LIST_VIEW, PageParams
@@ -21,7 +21,7 @@ class FunctionsPage:
     columns: list[SortColumn]
     list: FunctionList
     all: int  # number of functions before the search
-    within: str  # function of the zoomed frame; "" if all functions are listed
+    zoomed_name: str  # function of the zoomed frame; "" if all functions are listed
     searched: bool
     unreadable: str  # error of an invalid search expression
     all_url: str  # URL of the page with every row
@@ -52,7 +52,7 @@ def functions_page(
         columns=columns(params),
         list=shown,
         all=found.all,
-        within=found.within,
+        zoomed_name=found.zoomed_name,
         searched=bool(params.search) and not found.unreadable,
         unreadable=found.unreadable,
         all_url=flame_url(project, replace(params, all_rows=True)),
@@ -65,4 +65,4 @@ def _address(params: PageParams, seen: str) -> str:
     # The list alone has no graph whose zoom it could follow.
     frame = params.frame if params.view != LIST_VIEW else ""
     shown = [("sort", params.sort), ("search", params.search), ("frame", frame)]
-    return f"{address_of(params, seen)}&{urlencode([pair for pair in shown if pair[1]])}"
+    return f"{data_address(params, seen)}&{urlencode([pair for pair in shown if pair[1]])}"

@@ -31,15 +31,17 @@ def flame_lines(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     project = member.project
     now = timezone.now()
-    of = LenientReader.of_query(request.GET)
-    params = page_params(of, now)
+    reader = LenientReader.of_query(request.GET)
+    params = page_params(reader, now)
     if not params.service or params.type is None:
         return text_error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
     selection = params.selection(project.pk, params.service, params.type, now)
     context = query_context(request, project)
     try:
         metric = find_metric(context, selection, params.metric)
-        result = run_lines(context, selection, params.shown(metric), of.read(NAME), of.read(FILE))
+        result = run_lines(
+            context, selection, params.build_view(metric), reader.read(NAME), reader.read(FILE)
+        )
     except InvalidQuery as error:
         return text_error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:

@@ -18,7 +18,7 @@ class SearchedList:
     top: TopResult  # with only the matching rows
     all: int  # number of rows before the search
     unreadable: str  # error of an invalid search expression; all rows are then listed
-    within: str  # function of the zoomed frame, below which the rows are; "" for all
+    zoomed_name: str  # function of the zoomed frame, below which the rows are; "" for all
 
 
 def search_functions(
@@ -30,13 +30,13 @@ def search_functions(
     zoom into a top-down graph; callers and callees of a focus, and bottom-up graphs, have other
     totals than the list. Raise `DeadlinePassed` or `InvalidQuery`.
     """
-    within, top = _zoomed(context, params, results)
+    zoomed_name, top = _list_below_zoom(context, params, results)
     matches, unreadable = build_name_matcher(params.search)
     rows = tuple(row for row in top.rows if matches(row.name))
-    return SearchedList(replace(top, rows=rows), len(top.rows), unreadable, within)
+    return SearchedList(replace(top, rows=rows), len(top.rows), unreadable, zoomed_name)
 
 
-def _zoomed(
+def _list_below_zoom(
     context: QueryContext, params: PageParams, results: MergedPage
 ) -> tuple[str, TopResult]:
     drawn = results.drawn

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from frontend.page_query import find_metric, seen_of
+from frontend.page_query import find_metric, version_tag
 from frontend.params.page_params import PageParams
 from profiles.query import (
     FocusResult,
@@ -33,36 +33,36 @@ class MergedPage(NamedTuple):
     @property
     def nodes(self) -> int:
         """Return the memory that the results take, in nodes of a call tree."""
-        of = self.drawn
-        trees = (of.callers, of.callees) if isinstance(of, FocusResult) else (of.tree,)
+        drawn = self.drawn
+        trees = (drawn.callers, drawn.callees) if isinstance(drawn, FocusResult) else (drawn.tree,)
         return sum(len(tree.parent) for tree in trees) + _ROW * (
             len(self.top.rows) + len(self.unfocused.rows if self.unfocused else ())
         )
 
 
-def address_of(params: PageParams, seen: str) -> str:
+def data_address(params: PageParams, seen: str) -> str:
     """Return the parameters that the requests for the graph and for the list share with the page.
 
     `seen` changes when there are new profiles, so that the browser requests both again.
     """
-    return f"{params.of_the_data().parameters()}&{urlencode({'seen': seen})}"
+    return f"{params.data_params().parameters()}&{urlencode({'seen': seen})}"
 
 
-def found_or_merged(
+def find_or_merge(
     context: QueryContext, params: PageParams, selection: Selection, seen: str
 ) -> MergedPage:
     """Return the cached page if `seen` matches it, otherwise merge again.
 
     Raise `DeadlinePassed` or `InvalidQuery`.
     """
-    cached = cached_page(selection.project, address_of(params, seen)) if seen else None
+    cached = cached_page(selection.project, data_address(params, seen)) if seen else None
     if cached:
         return MergedPage(*cached)
     metric = find_metric(context, selection, params.metric)
-    return merged(context, params, selection, metric, seen)
+    return merge_page(context, params, selection, metric, seen)
 
 
-def merged(
+def merge_page(
     context: QueryContext,
     params: PageParams,
     selection: Selection,
@@ -73,11 +73,11 @@ def merged(
 
     Raise `DeadlinePassed` or `InvalidQuery`.
     """
-    page = MergedPage(*run_tree_and_top(context, selection, params.shown(metric)))
-    cache_merged(params, selection, seen or seen_of(page.top.coverage), page)
+    page = MergedPage(*run_tree_and_top(context, selection, params.build_view(metric)))
+    cache_merged(params, selection, seen or version_tag(page.top.coverage), page)
     return page
 
 
 def cache_merged(params: PageParams, selection: Selection, seen: str, page: MergedPage) -> None:
     """Cache a page for the requests that have its parameters and `seen`."""
-    cache_page(selection.project, address_of(params, seen), tuple(page), 2 * page.nodes)
+    cache_page(selection.project, data_address(params, seen), tuple(page), 2 * page.nodes)

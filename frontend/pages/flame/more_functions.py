@@ -13,7 +13,7 @@ from endpoints.params.reader import LenientReader
 from frontend.http.fragments import text_error
 from frontend.page_query import DEADLINE_SECONDS, query_context
 from frontend.pages.flame.function_pages import functions_page
-from frontend.pages.flame.merged_tree import found_or_merged
+from frontend.pages.flame.merged_tree import find_or_merge
 from frontend.params.list_params import PAGE
 from frontend.params.page_params import SEEN, page_params
 from profiles.query import DeadlinePassed, InvalidQuery
@@ -31,16 +31,16 @@ def flame_functions(request: HttpRequest, project_id: str) -> HttpResponse:
     """
     project = project_for(request.user, project_id)
     now = timezone.now()
-    of = LenientReader.of_query(request.GET)
-    params = page_params(of, now)
+    reader = LenientReader.of_query(request.GET)
+    params = page_params(reader, now)
     if not params.service or params.type is None:
         return text_error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
     selection = params.selection(project.pk, params.service, params.type, now)
-    seen = of.read(SEEN)
+    seen = reader.read(SEEN)
     try:
         context = query_context(request, project)
-        results = found_or_merged(context, params, selection, seen)
-        number = min(of.read(PAGE), _MOST_PAGES)
+        results = find_or_merge(context, params, selection, seen)
+        number = min(reader.read(PAGE), _MOST_PAGES)
         page = functions_page(context, params, results, project, seen, number)
     except InvalidQuery as error:
         return text_error(HTTPStatus.BAD_REQUEST, str(error))

@@ -21,18 +21,18 @@ class Average:
     after: str
 
 
-def average(of: ProfileType, metric: Metric, coverage: Coverage) -> Average:
+def average(type_: ProfileType, metric: Metric, coverage: Coverage) -> Average:
     """Return the average of the profiles of `coverage`; there must be at least one."""
     each = coverage.total / coverage.profiles
-    return Average(format_value(each, metric.unit), _after(of, metric, coverage))
+    return Average(format_value(each, metric.unit), _after(type_, metric, coverage))
 
 
-def _after(of: ProfileType, metric: Metric, coverage: Coverage) -> str:
-    what = _what(metric)
-    if of in INSTANTANEOUS or not coverage.duration_ns:
-        return what
+def _after(type_: ProfileType, metric: Metric, coverage: Coverage) -> str:
+    phrase = _what(metric)
+    if type_ in INSTANTANEOUS or not coverage.duration_ns:
+        return phrase
     duration = format_value(coverage.duration_ns / coverage.profiles, "nanoseconds")
-    return _("%(what)s in a %(duration)s profile") % {"what": what, "duration": duration}
+    return _("%(what)s in a %(duration)s profile") % {"what": phrase, "duration": duration}
 
 
 def _what(metric: Metric) -> str:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
 from frontend.page_query import DEADLINE_SECONDS, query_context
-from frontend.pages.flame.merged_tree import MergedPage, found_or_merged
+from frontend.pages.flame.merged_tree import MergedPage, find_or_merge
 from frontend.params.page_params import ONLY_FUNCTIONS, PREVIEW, SEEN, page_params
 from profiles.query import (
     DeadlinePassed,
@@ -39,21 +39,21 @@ def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
         return _error(HTTPStatus.UNAUTHORIZED, _("Sign in to see this project."))
     project = project_for(request.user, project_id)
     now = timezone.now()
-    of = LenientReader.of_query(request.GET)
-    params = page_params(of, now)
+    reader = LenientReader.of_query(request.GET)
+    params = page_params(reader, now)
     if not params.service or params.type is None:
         return _error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
     selection = params.selection(project.pk, params.service, params.type, now)
     context = query_context(request, project)
     try:
-        page = found_or_merged(context, params, selection, of.read(SEEN))
-        body = _body(context, page, of.read(ONLY_FUNCTIONS), of.read(PREVIEW))
+        page = find_or_merge(context, params, selection, reader.read(SEEN))
+        body = _body(context, page, reader.read(ONLY_FUNCTIONS), reader.read(PREVIEW))
     except InvalidQuery as error:
         return _error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
         sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter time range.")
         return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
-    return _compressed(body)
+    return _compress(body)
 
 
 def _body(
@@ -68,7 +68,7 @@ def _body(
     return tree_json(context, page.drawn, page.whole)
 
 
-def _compressed(body: bytes) -> HttpResponse:
+def _compress(body: bytes) -> HttpResponse:
     """Compress the body here, because GZipMiddleware would expose HTML pages to BREACH."""
     response = HttpResponse(gzip.compress(body, _COMPRESSION, mtime=0), "application/json")
     response["Content-Encoding"] = "gzip"

@@ -19,10 +19,10 @@ from frontend.components.capture_progress import CAPTURE, capture_progress
 from frontend.components.functions.source_links import SourceLinks, source_links, source_version
 from frontend.components.results.empty_state import EmptyStateLinks, unreadable_state, with_links
 from frontend.http.late_content import with_late_content
-from frontend.page_query import PageQuery, page_query, query_context, seen_now
-from frontend.pages.flame.flame_page import FlamePage, flame_page, not_in_time, tree_url
+from frontend.page_query import PageQuery, load_version_tag, query_context, resolve_page_query
+from frontend.pages.flame.flame_page import FlamePage, flame_page, timeout_state, tree_url
 from frontend.params.form_address import redirect_form
-from frontend.params.page_links import carried_of
+from frontend.params.page_links import get_carried
 from frontend.params.page_params import SEEN, ParsedParams, read
 from frontend.text.display_names import type_name
 from profiles.query import DeadlinePassed, InvalidQuery, QueryContext, SavedTreeNotFound
@@ -42,27 +42,27 @@ def flame(request: HttpRequest, project_id: str) -> HttpResponseBase:
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
-    of = LenientReader.of_query(request.GET)
-    reading, seen = read(of, now), of.read(SEEN)
+    reader = LenientReader.of_query(request.GET)
+    reading, seen = read(reader, now), reader.read(SEEN)
     context = query_context(request, member.project)
-    contents = _Contents(request, member, context, reading, of.read(CAPTURE), now)
+    contents = _Contents(request, member, context, reading, reader.read(CAPTURE), now)
     htmx = HtmxDetails(request)
     try:
         with context.snapshot:
-            contents.query = page_query(context, member.project, reading, now)
-            if contents.query and htmx and seen and seen == seen_now(contents.query):
+            contents.query = resolve_page_query(context, member.project, reading, now)
+            if contents.query and htmx and seen and seen == load_version_tag(contents.query):
                 return HttpResponse(status=HTTPStatus.NO_CONTENT)
             if htmx:
                 contents.load()
     except DeadlinePassed:
-        contents.empty = not_in_time(member.project, reading.params)
+        contents.empty = timeout_state(member.project, reading.params)
     except SavedTreeNotFound as error:
         raise Http404(str(error)) from error
     response: HttpResponseBase
     if htmx:
-        response = HttpResponse(contents.rendered())
+        response = HttpResponse(contents.render())
     else:
-        response = with_late_content(request, contents.page(), contents.loaded)
+        response = with_late_content(request, contents.page(), contents.load_and_render)
     patch_vary_headers(response, ["HX-Request"])
     patch_cache_control(response, private=True, no_cache=True)
     return response
@@ -91,15 +91,15 @@ class _Contents:
             with self.context.snapshot:
                 self.shown = flame_page(self.query, self.merge_key)
         except DeadlinePassed:
-            self.empty = not_in_time(self.member.project, self.reading.params)
+            self.empty = timeout_state(self.member.project, self.reading.params)
         except InvalidQuery as error:  # SnapshotUnreadable, or a result over a limit
             self.empty = with_links(unreadable_state(str(error)), self.request.path)
 
-    def loaded(self) -> str:
+    def load_and_render(self) -> str:
         self.load()
-        return self.rendered()
+        return self.render()
 
-    def rendered(self) -> str:
+    def render(self) -> str:
         return render_to_string("frontend/flame/fragment.html", self._values(), self.request)
 
     def page(self) -> str:
@@ -126,7 +126,7 @@ class _Contents:
             "here": "flame",
             "query": query,
             "type": type_name(query.selection.type) if query else "",
-            "carried": carried_of(query.params if query else self.reading.params),
+            "carried": get_carried(query.params if query else self.reading.params),
         }
 
     def _values(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class _Contents:
         return self._common() | {
             "flame_page": shown,
             "range": shown.range_menu if shown else None,
-            "carried": carried_of(shown.params if shown else self.reading.params),
+            "carried": get_carried(shown.params if shown else self.reading.params),
             "empty": shown.empty if shown else self.empty,
             "links": _links(member, shown) if shown else None,
             "notices": shown.notices if shown else self.reading.notices,

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
-from frontend.pages.help.markdown import html_of
+from frontend.pages.help.markdown import render_html
 
 # Files of docs/guide, by language.
 FILES = {"en": "concepts.md", "es": "concepts.es.md", "zh-hans": "concepts.zh-hans.md"}
@@ -23,4 +23,4 @@ def concepts(request: HttpRequest) -> HttpResponse:
 
 @cache
 def _text(name: str) -> SafeString:
-    return html_of((settings.BASE_DIR / "docs" / "guide" / name).read_text())
+    return render_html((settings.BASE_DIR / "docs" / "guide" / name).read_text())

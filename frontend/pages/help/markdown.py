@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 
-def html_of(text: str) -> SafeString:
+def render_html(text: str) -> SafeString:
     """Convert CommonMark with tables; headings get an id derived from their text."""
     html: str = _markdown.render(text)
     return mark_safe(html.strip())  # noqa: S308  escaped by the renderer
@@ -28,20 +28,22 @@ def _add_attributes(state: StateCore) -> None:
 
 
 def _code_block(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
-    return format_html('<pre class="code" tabindex="0">{}</pre>', tokens[at].content.rstrip("\n"))
+    return format_html(
+        '<pre class="code" tabindex="0">{}</pre>', tokens[index].content.rstrip("\n")
+    )
 
 
 def _table_open(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
     """Make wide tables scroll, with the keyboard too."""
     return '<div class="scroll" tabindex="0"><table>'
 
 
 def _table_close(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
     return "</table></div>"
 

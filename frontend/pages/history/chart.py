@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from frontend.components.charts.chart_notes import ChartNotes
-from frontend.components.charts.version_marks import VersionMark, marks_of
+from frontend.components.charts.version_marks import VersionMark, build_marks
 from profiles.query import HistoryResult
 
 LINES = 5  # series per chart, each with its own colour and dash pattern
@@ -31,18 +31,18 @@ def chart(
             "to": end.timestamp(),
             "step": result.step_seconds,
             "profiles": [step.profiles for step in result.steps],
-            "lines": [[_rounded(value, percent) for value in line] for line in values],
+            "lines": [[_round(value, percent) for value in line] for line in values],
             "names": [line.name for line in result.lines],
             "unit": result.metric.unit,
             "percent": percent,
-            "versions": marks_of(began),
+            "versions": build_marks(began),
             "notes": notes.marks,
         },
         separators=(",", ":"),
     )
 
 
-def _rounded(value: float | None, percent: bool) -> float | None:
+def _round(value: float | None, percent: bool) -> float | None:
     """Round to five significant digits, more than the chart's readout shows."""
     if value is None:
         return None

@@ -12,7 +12,7 @@ from endpoints.params.reader import LenientReader
 from endpoints.params.selection import DEFAULT_RANGE, FROM, SPAN, TO, TimeRange
 from frontend.components.charts.time_steps import default_step, read_step
 from frontend.params.formats import span_text
-from frontend.params.notices import notices_of
+from frontend.params.notices import list_notices
 from frontend.params.page_params import PageParams
 from frontend.params.restrictions import read_data_params
 from frontend.params.url_parameter import (
@@ -64,4 +64,4 @@ def read(reader: LenientReader, now: datetime) -> tuple[HistoryQuery, tuple[str,
     params = read_data_params(reader, now, "history", default)
     step = read_step(reader, params.span)
     query = read_parameters(HistoryQuery, reader, params=params, step=step)
-    return query, notices_of(reader)
+    return query, list_notices(reader)

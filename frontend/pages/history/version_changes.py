@@ -30,7 +30,7 @@ def changes_since(
     step = timedelta(seconds=result.step_seconds)
     before = [i for i, each in enumerate(result.steps) if each.start + step <= began]
     after = [i for i, each in enumerate(result.steps) if each.start >= began]
-    values = [[_measured_values(course, steps) for course in courses] for steps in (before, after)]
+    values = [[_list_values(course, steps) for course in courses] for steps in (before, after)]
     if not all(steps and steps[0] for steps in values):
         return [Since("", 0, tested=False, real=False) for _ in courses]
     return [
@@ -44,7 +44,7 @@ def changes_since(
     ]
 
 
-def _measured_values(course: Course, steps: Sequence[int]) -> list[float]:
+def _list_values(course: Course, steps: Sequence[int]) -> list[float]:
     """Return the values at the given steps, without those that have no profiles.
 
     Steps without profiles are the same in every series.

@@ -12,10 +12,10 @@ from django.views.decorators.http import require_safe
 from endpoints.params.reader import LenientReader
 from frontend.components.results.downloads import csv_file
 from frontend.http.fragments import text_error
-from frontend.page_query import DEADLINE_SECONDS, options_of, page_query, query_context
+from frontend.page_query import DEADLINE_SECONDS, load_options, query_context, resolve_page_query
 from frontend.pages.history import view_model as history_page
 from frontend.pages.history.params import read
-from frontend.pages.history.view_model import columns, history_of, table
+from frontend.pages.history.view_model import columns, load_history, table
 from frontend.params.form_address import redirect_form
 from frontend.params.page_params import ParsedParams
 from profiles.query import DeadlinePassed, InvalidQuery
@@ -49,11 +49,11 @@ def history_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     query, _notices = read(LenientReader.of_query(request.GET), now)
     try:
         context = query_context(request, project)
-        of = page_query(context, project, ParsedParams(query.params, ()), now)
-        if of is None or not query.params.service or query.params.type is None:
+        page_query = resolve_page_query(context, project, ParsedParams(query.params, ()), now)
+        if page_query is None or not query.params.service or query.params.type is None:
             sentence = _("The address must name a service and a type.")
             return text_error(HTTPStatus.BAD_REQUEST, sentence)
-        result = history_of(of, query, options_of(context, of.selection))
+        result = load_history(page_query, query, load_options(context, page_query.selection))
     except InvalidQuery as error:
         return text_error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:

@@ -13,16 +13,16 @@ from frontend.components.charts.chart_notes import ChartNotes, chart_notes
 from frontend.components.charts.time_steps import steps_menu
 from frontend.components.results import empty_state
 from frontend.components.results.coverage_notices import left_out
-from frontend.components.results.empty_state import no_profiles, with_links
+from frontend.components.results.empty_state import explain_no_profiles, with_links
 from frontend.components.selection.filter_chips import chips
-from frontend.components.selection.selecting import selecting_context
+from frontend.components.selection.selecting import selection_context
 from frontend.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
-    metric_named,
+    load_options,
+    match_metric,
     metric_notice,
-    options_of,
-    page_query,
+    resolve_page_query,
 )
 from frontend.pages.history.chart import LINES, chart
 from frontend.pages.history.functions_menu import functions_menu
@@ -104,19 +104,27 @@ def context(
     url = reverse("history", args=[project.project_id])
     try:
         with queries.snapshot:
-            of = page_query(queries, project, ParsedParams(query.params, notices), now)
-            return _context(of, query, url) if of else {"query": None, "notices": notices}
+            page_query = resolve_page_query(
+                queries, project, ParsedParams(query.params, notices), now
+            )
+            return (
+                _context(page_query, query, url)
+                if page_query
+                else {"query": None, "notices": notices}
+            )
     except DeadlinePassed:
         late = empty_state.deadline_state(query.params, DEADLINE_SECONDS)
         return {"query": query, "notices": notices, "empty": with_links(late, url)}
 
 
-def history_of(of: PageQuery, query: HistoryQuery, options: OptionsResult) -> HistoryResult:
+def load_history(
+    page_query: PageQuery, query: HistoryQuery, options: OptionsResult
+) -> HistoryResult:
     """Run the history query. Raise `InvalidQuery` or `DeadlinePassed`."""
     return run_history(
-        of.context,
-        of.profile_selection,
-        query.params.shown(metric_named(query.params.metric, options)),
+        page_query.context,
+        page_query.profile_selection,
+        query.params.build_view(match_metric(query.params.metric, options)),
         step=query.shown_step,
         names=query.functions,
         show=_pattern(query.show),
@@ -130,41 +138,44 @@ def _pattern(text: str) -> tuple[str, ...]:
     return (f"/{text.strip('/')}/",) if text.strip("/") else ()
 
 
-def _context(of: PageQuery, query: HistoryQuery, url: str) -> dict[str, object]:
-    query = replace(query, params=of.params)
-    options = options_of(of.context, of.selection)
+def _context(page_query: PageQuery, query: HistoryQuery, url: str) -> dict[str, object]:
+    query = replace(query, params=page_query.params)
+    options = load_options(page_query.context, page_query.selection)
     found: dict[str, object] = {
         "query": query,
-        "notices": (*of.notices, *_notices(query, options)),
-        **selecting_context(of, options, "history"),
+        "notices": (*page_query.notices, *_notices(query, options)),
+        **selection_context(page_query, options, "history"),
         "steps": steps_menu(query.params.span, query.shown_step),
         "chips": chips(query.params.filters),
         "functions": functions_menu(query),
     }
     try:
-        result = history_of(of, query, options)
+        result = load_history(page_query, query, options)
     except InvalidQuery as error:
         return found | {"error": str(error)}
-    notices = (*of.notices, *_notices(query, options), *left_out(result.coverage))
+    notices = (*page_query.notices, *_notices(query, options), *left_out(result.coverage))
     found["notices"] = notices
     if not result.coverage.profiles:
         own = _values(result, [line.self for line in result.lines], query.percent)
-        found["notes"] = marked = chart_notes(of.project, of.selection)
+        found["notes"] = marked = chart_notes(page_query.project, page_query.selection)
         return found | {
             "metric": display_names.metric_name(result.metric),
             "empty_chart": chart(result, own, marked, percent=query.percent),
-            "empty": with_links(no_profiles(of, options), url),
+            "empty": with_links(explain_no_profiles(page_query, options), url),
         }
     found["metric"] = display_names.metric_name(result.metric)
-    found["notes"] = marked = chart_notes(of.project, of.selection)
-    return found | {"shown": shown(result, query, marked), "releases": _releases(result, query)}
+    found["notes"] = marked = chart_notes(page_query.project, page_query.selection)
+    return found | {
+        "shown": build_view(result, query, marked),
+        "releases": _releases(result, query),
+    }
 
 
 def _notices(query: HistoryQuery, options: OptionsResult) -> tuple[str, ...]:
-    return metric_notice(query.params.metric, metric_named(query.params.metric, options))
+    return metric_notice(query.params.metric, match_metric(query.params.metric, options))
 
 
-def shown(result: HistoryResult, query: HistoryQuery, notes: ChartNotes) -> HistoryView:
+def build_view(result: HistoryResult, query: HistoryQuery, notes: ChartNotes) -> HistoryView:
     """Return the charts and tables of a result that has profiles."""
     own = _values(result, [line.self for line in result.lines], query.percent)
     whole = _values(result, [line.total for line in result.lines], query.percent)
@@ -211,10 +222,10 @@ def _values(result: HistoryResult, sums: Sequence[Sequence[int]], percent: bool)
     """Return averages per profile, or shares of each step's total if `percent`."""
 
     def value(sum_: int, step: int) -> float | None:
-        of = result.steps[step]
-        if not of.profiles:
+        step_ = result.steps[step]
+        if not step_.profiles:
             return None
-        return (sum_ / of.total if of.total else 0.0) if percent else sum_ / of.profiles
+        return (sum_ / step_.total if step_.total else 0.0) if percent else sum_ / step_.profiles
 
     return [[value(sum_, i) for i, sum_ in enumerate(line)] for line in sums]
 
@@ -279,6 +290,6 @@ def table(result: HistoryResult) -> list[list[str | int | float]]:
 def columns(result: HistoryResult) -> list[str]:
     unit = result.metric.unit
     lines = [
-        f"{what} of {line.name} ({unit})" for line in result.lines for what in ("self", "total")
+        f"{kind} of {line.name} ({unit})" for line in result.lines for kind in ("self", "total")
     ]
     return ["from", "profiles", f"total ({unit})", *lines]

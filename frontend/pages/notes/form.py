@@ -21,7 +21,7 @@ class _TimeInput(forms.DateTimeInput):
     def format_value(self, value: Any) -> str | None:
         """Return the time without its zone: browsers show no other text, and discard it."""
         try:
-            return field_text(values.time(values.with_zone(str(value))))
+            return format_field(values.time(values.with_zone(str(value))))
         except ValueError:
             return str(value or "")
 
@@ -90,29 +90,29 @@ class NoteForm(forms.Form):
     @property
     def annotation(self) -> AnnotationFields:
         """Return the validated fields."""
-        of = self.cleaned_data
+        values = self.cleaned_data
         return AnnotationFields(
-            text=of["text"],
-            at=of.get("at"),
-            service=of["service"],
-            version=of.get("version", ""),
-            function=of.get("function", ""),
-            link=of["link"],
+            text=values["text"],
+            at=values.get("at"),
+            service=values["service"],
+            version=values.get("version", ""),
+            function=values.get("function", ""),
+            link=values["link"],
         )
 
 
-def values_of(row: Annotation) -> dict[str, str]:
+def list_form_values(row: Annotation) -> dict[str, str]:
     """Return the initial values of the form of a stored note."""
     return {
         "text": row.text,
         "link": row.link,
-        "at": field_text(row.at) if row.at else "",
+        "at": format_field(row.at) if row.at else "",
         "function": row.function,
         "service": row.service,
         "version": row.version,
     }
 
 
-def field_text(at: datetime) -> str:
+def format_field(time: datetime) -> str:
     """Format a time for a field without time zone, in UTC."""
-    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"
+    return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"

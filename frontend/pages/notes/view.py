@@ -21,8 +21,8 @@ from endpoints.params.parameter import Parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import SERVICE
 from endpoints.params.view import MAX_NAME
-from frontend.components.results.pagination import pages_of
-from frontend.pages.notes.form import NoteForm, field_text, values_of
+from frontend.components.results.pagination import paginate
+from frontend.pages.notes.form import NoteForm, format_field, list_form_values
 from projects import annotations
 from projects.access import may_annotate, membership
 from projects.annotations import AnnotationLimit
@@ -40,12 +40,12 @@ FUNCTION = parameter.text("function", "Full name of the note's function", MAX_NA
 def notes(request: HttpRequest, project_id: str) -> HttpResponse:
     """List the notes of the project, or of one service with those of no service."""
     member = membership(request.user, project_id)
-    of = LenientReader.of_query(request.GET)
-    service = of.read(SERVICE)
+    reader = LenientReader.of_query(request.GET)
+    service = reader.read(SERVICE)
     rows = Annotation.objects.filter(project=member.project).select_related("created_by")
     if service:
         rows = rows.filter(service__in=("", service))
-    pages = pages_of(rows.count(), ROWS, of.read(PAGE))
+    pages = paginate(rows.count(), ROWS, reader.read(PAGE))
     newest = rows.order_by(Coalesce("at", "created").desc(), "-pk")
     context = {
         "project": member.project,
@@ -63,12 +63,12 @@ def notes(request: HttpRequest, project_id: str) -> HttpResponse:
 def new_note(request: HttpRequest, project_id: str) -> HttpResponse:
     """Show the form with the values in the URL; `function` asks for the form of a function."""
     member = _author(request, project_id)
-    of = LenientReader.of_query(request.GET)
+    reader = LenientReader.of_query(request.GET)
     initial = {
-        "at": field_text(of.read(AT) or timezone.now()),
-        "service": of.read(SERVICE),
-        "version": of.read(VERSION),
-        "function": of.read(FUNCTION),
+        "at": format_field(reader.read(AT) or timezone.now()),
+        "service": reader.read(SERVICE),
+        "version": reader.read(VERSION),
+        "function": reader.read(FUNCTION),
     }
     posted = request.POST if request.method == "POST" else None
     form = NoteForm(posted, initial=initial, of_function=FUNCTION.name in (posted or request.GET))
@@ -90,7 +90,7 @@ def edit_note(request: HttpRequest, project_id: str, note: int) -> HttpResponse:
     member = _author(request, project_id)
     row = _note(member, note)
     posted = request.POST if request.method == "POST" else None
-    form = NoteForm(posted, initial=values_of(row), of_function=bool(row.function))
+    form = NoteForm(posted, initial=list_form_values(row), of_function=bool(row.function))
     if posted is not None and form.is_valid():
         annotations.change(row, form.annotation, by=cast("User", request.user))
         messages.success(request, _("Note saved"))

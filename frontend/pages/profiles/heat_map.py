@@ -106,7 +106,7 @@ def picture(result: HeatMapResult, query: ProfileQuery) -> Picture:
         lines=_lines(rows, columns),
         weights=_weight_marks(result),
         times=axis_marks(result),
-        picked=_picked(result, query, bounds),
+        picked=_find_picked_box(result, query, bounds),
         most=format_count(most),
         step=span_name(timedelta(seconds=result.step_seconds)),
         start=round(result.starts[0].timestamp() * 1000),
@@ -179,7 +179,7 @@ def _weight_marks(result: HeatMapResult) -> list[WeightMark]:
     ]
 
 
-def _picked(
+def _find_picked_box(
     result: HeatMapResult, query: ProfileQuery, bounds: list[tuple[int, int]]
 ) -> Box | None:
     if not query.narrowed:

@@ -9,7 +9,7 @@ from endpoints.params.lists import CURSOR, PROFILE_ORDER
 from endpoints.params.parameter import Parameter
 from endpoints.params.reader import LenientReader
 from frontend.params.formats import precise_time_text
-from frontend.params.notices import notices_of
+from frontend.params.notices import list_notices
 from frontend.params.page_params import PageParams, page_params
 from frontend.params.restrictions import restrict
 from frontend.params.url_parameter import (
@@ -57,10 +57,10 @@ class ProfileQuery:
         return bool(self.picked or self.params.weights)
 
     def selection(
-        self, project: int, service: str, of: ProfileType, now: datetime
+        self, project: int, service: str, type_: ProfileType, now: datetime
     ) -> ProfileSelection:
         """Return the listed profiles: the selected region of the heat map, or the whole range."""
-        whole = self.params.profile_selection(project, service, of, now)
+        whole = self.params.profile_selection(project, service, type_, now)
         if self.picked is None:
             return whole
         start, end = self.picked
@@ -87,11 +87,11 @@ def read(reader: LenientReader, now: datetime) -> tuple[ProfileQuery, tuple[str,
     query = read_parameters(
         ProfileQuery,
         reader,
-        params=restrict(params.of_the_data(), "profiles"),
+        params=restrict(params.data_params(), "profiles"),
         pick_from=pick_from,
         pick_to=pick_to,
     )
-    return query, notices_of(reader)
+    return query, list_notices(reader)
 
 
 def _read_picked(

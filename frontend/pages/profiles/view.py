@@ -38,11 +38,11 @@ def profiles(request: HttpRequest, project_id: str) -> HttpResponse:
     queries = query_context(request, project)
     if wants_fragment(request):
         try:
-            listed = profile_page.listed(queries, project, query, now)
+            build_list_context = profile_page.build_list_context(queries, project, query, now)
         except DeadlinePassed:
             return _too_slow()
-        if listed:
-            return _fragment(request, listed)
+        if build_list_context:
+            return _fragment(request, build_list_context)
     context = {
         "project": project,
         "here": "profiles",

@@ -7,9 +7,9 @@ from django.urls import reverse
 
 from frontend.components.results import empty_state
 from frontend.components.results.coverage_notices import left_out
-from frontend.components.results.empty_state import EmptyStateLinks, no_profiles, with_links
-from frontend.components.selection.selecting import selecting_context
-from frontend.page_query import DEADLINE_SECONDS, PageQuery, options_of, page_query
+from frontend.components.results.empty_state import EmptyStateLinks, explain_no_profiles, with_links
+from frontend.components.selection.selecting import selection_context
+from frontend.page_query import DEADLINE_SECONDS, PageQuery, load_options, resolve_page_query
 from frontend.pages.profiles import heat_map
 from frontend.pages.profiles.params import ProfileQuery
 from frontend.pages.profiles.profile_list import ProfileList, list_profiles
@@ -37,44 +37,59 @@ def context(
     url = reverse("profiles", args=[project.project_id])
     try:
         with queries.snapshot:
-            of = page_query(queries, project, ParsedParams(query.params, notices), now)
-            return _shown(of, query, url) if of else {"params": None, "notices": notices}
+            page_query = resolve_page_query(
+                queries, project, ParsedParams(query.params, notices), now
+            )
+            return (
+                _build_context(page_query, query, url)
+                if page_query
+                else {"params": None, "notices": notices}
+            )
     except DeadlinePassed:
         late = empty_state.deadline_state(query.params, DEADLINE_SECONDS)
         return {"params": query.params, "notices": notices, "empty": with_links(late, url)}
 
 
-def listed(
+def build_list_context(
     queries: QueryContext, project: Project, query: ProfileQuery, now: datetime
 ) -> dict[str, object] | None:
     """Return the context of the list alone; None if the project has no service.
 
     Raise `DeadlinePassed`.
     """
-    of = page_query(queries, project, ParsedParams(query.params, ()), now)
-    if of is None:
+    page_query = resolve_page_query(queries, project, ParsedParams(query.params, ()), now)
+    if page_query is None:
         return None
-    query = replace(query, params=of.params)
-    selection = query.selection(project.pk, of.selection.service, of.selection.type, now)
-    query, found, _unread = _listed(queries, query, selection)
+    query = replace(query, params=page_query.params)
+    selection = query.selection(
+        project.pk, page_query.selection.service, page_query.selection.type, now
+    )
+    query, found, _unread = _load_list(queries, query, selection)
     return {"project": project, "query": query, "list": found, "selection": selection}
 
 
-def _shown(of: PageQuery, query: ProfileQuery, url: str) -> dict[str, object]:
-    query = replace(query, params=of.params)
-    selection = query.selection(of.project.pk, of.selection.service, of.selection.type, of.now)
-    options = options_of(of.context, of.selection)
-    query, found, unread = _listed(of.context, query, selection)
-    heat_map_of = run_heat_map(of.context, replace(of.profile_selection, weights=None))
+def _build_context(page_query: PageQuery, query: ProfileQuery, url: str) -> dict[str, object]:
+    query = replace(query, params=page_query.params)
+    selection = query.selection(
+        page_query.project.pk,
+        page_query.selection.service,
+        page_query.selection.type,
+        page_query.now,
+    )
+    options = load_options(page_query.context, page_query.selection)
+    query, found, unread = _load_list(page_query.context, query, selection)
+    heat_map_of = run_heat_map(
+        page_query.context, replace(page_query.profile_selection, weights=None)
+    )
     return {
-        **selecting_context(of, options, "profiles"),
+        **selection_context(page_query, options, "profiles"),
         **_map(heat_map_of, query),
-        "params": of.params,
+        "params": page_query.params,
         "query": query,
         "selection": selection,
-        "notices": (*of.notices, *unread, *left_out(heat_map_of.coverage)),
+        "notices": (*page_query.notices, *unread, *left_out(heat_map_of.coverage)),
         "list": found,
-        "empty": _empty(of, query, found, options, url),
+        "empty": _empty(page_query, query, found, options, url),
     }
 
 
@@ -87,7 +102,7 @@ def _map(result: HeatMapResult, query: ProfileQuery) -> dict[str, object]:
     return {"map": heat_map.picture(result, query)}
 
 
-def _listed(
+def _load_list(
     context: QueryContext, query: ProfileQuery, selection: ProfileSelection
 ) -> tuple[ProfileQuery, ProfileList, tuple[str, ...]]:
     """List a page of profiles; with an invalid page cursor the first page, and a notice."""
@@ -99,7 +114,7 @@ def _listed(
 
 
 def _empty(
-    of: PageQuery, query: ProfileQuery, found: ProfileList, options: OptionsResult, url: str
+    page_query: PageQuery, query: ProfileQuery, found: ProfileList, options: OptionsResult, url: str
 ) -> EmptyStateLinks | None:
     """Return the empty state of the page, if the range has no profiles.
 
@@ -107,4 +122,4 @@ def _empty(
     """
     if found.coverage.profiles or query.narrowed:
         return None
-    return with_links(no_profiles(of, options), url)
+    return with_links(explain_no_profiles(page_query, options), url)

@@ -13,7 +13,7 @@ from endpoints.params.reader import LenientReader
 from frontend.page_query import query_context
 from frontend.pages.saved.view import view_url
 from frontend.params.list_params import FIND
-from frontend.params.page_links import carried_with
+from frontend.params.page_links import read_carried
 from profiles.query import list_saved_trees, run_service_search
 from projects import saved_views
 from projects.access import project_for
@@ -37,12 +37,12 @@ def palette(request: HttpRequest, project_id: str) -> JsonResponse:
     flame = reverse("flame", args=[project_id])
     words = LenientReader.of_query(request.GET).read(FIND).split()
     services = run_service_search(query_context(request, project), words, _MAX_SERVICES)
-    carried = carried_with(request)
+    carried = read_carried(request)
     entries: list[_Entry] = [
-        ("services", name, f"{flame}?{carried.of_service(name)}") for name in services.names
+        ("services", name, f"{flame}?{carried.service_parameters(name)}") for name in services.names
     ]
     if not words:
-        entries += _saved_entries(project, flame)
+        entries += _list_saved_entries(project, flame)
     return JsonResponse(
         {
             "entries": [{"group": group, "text": text, "url": url} for group, text, url in entries],
@@ -51,7 +51,7 @@ def palette(request: HttpRequest, project_id: str) -> JsonResponse:
     )
 
 
-def _saved_entries(project: Project, flame: str) -> Iterator[_Entry]:
+def _list_saved_entries(project: Project, flame: str) -> Iterator[_Entry]:
     for view in saved_views.of_project(project):
         yield "views", view.name, view_url(project.project_id, view)
     for info in list_saved_trees(project.pk):

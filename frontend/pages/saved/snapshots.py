@@ -21,8 +21,8 @@ from frontend.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
     find_metric,
-    page_query,
     query_context,
+    resolve_page_query,
 )
 from frontend.params.page_params import DEFAULT_VIEW, PageParams, read
 from profiles.query import (
@@ -87,8 +87,8 @@ def delete(request: HttpRequest, project_id: str, snapshot_id: str) -> HttpRespo
 
 def snapshot_url(project_id: str, info: SavedTreeInfo) -> str:
     """Return the URL of the flame page with a snapshot, in the view in which it was taken."""
-    of = LenientReader.of_query(QueryDict(info.query))
-    stored = read(of, info.end).params
+    page_query = LenientReader.of_query(QueryDict(info.query))
+    stored = read(page_query, info.end).params
     plain = PageParams()
     view = replace(
         stored.without_profile_labels().without_sample_labels(),
@@ -114,30 +114,31 @@ def _taken(request: HttpRequest, member: Member) -> SavedTreeInfo:
     if params.params.snapshot:
         raise InvalidQuery(_("This is a snapshot already."))
     context = query_context(request, member.project)
-    of = page_query(context, member.project, params, now)
-    if of is None:
+    page_query = resolve_page_query(context, member.project, params, now)
+    if page_query is None:
         raise NothingToStore
-    metric = find_metric(context, of.selection, of.params.metric)
+    metric = find_metric(context, page_query.selection, page_query.params.metric)
     return save_tree(
         context,
-        of.profile_selection,
-        of.params.shown(metric),
-        title=_title(request.POST.get("title", ""), of),
-        query=_absolute(of).parameters(),
+        page_query.profile_selection,
+        page_query.params.build_view(metric),
+        title=_title(request.POST.get("title", ""), page_query),
+        query=_absolute(page_query).parameters(),
         by=cast("User", request.user),
     )
 
 
-def _title(text: str, of: PageQuery) -> str:
+def _title(text: str, page_query: PageQuery) -> str:
     """Return the title, or one of the selection without one."""
-    return text.strip() or f"{of.selection.service} {of.selection.type} {of.selection.end:%F %H:%M}"
+    selection = page_query.selection
+    return text.strip() or f"{selection.service} {selection.type} {selection.end:%F %H:%M}"
 
 
-def _absolute(of: PageQuery) -> PageParams:
+def _absolute(page_query: PageQuery) -> PageParams:
     """Return the parameters with the range that they have now."""
-    end = of.selection.end.replace(microsecond=0)
-    view = of.params.view if of.params.view != "list" else DEFAULT_VIEW
-    return replace(of.params, end=end, view=view)
+    end = page_query.selection.end.replace(microsecond=0)
+    view = page_query.params.view if page_query.params.view != "list" else DEFAULT_VIEW
+    return replace(page_query.params, end=end, view=view)
 
 
 def _outcome(request: HttpRequest, context: dict[str, object]) -> HttpResponse:

@@ -27,10 +27,10 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     require_may_save(member)
     name, address = request.POST.get("name", ""), request.POST.get("address", "")
-    by = cast("User", request.user)
+    user = cast("User", request.user)
     is_htmx = wants_fragment(request)
     try:
-        view = saved_views.create(member.project, name, address, by=by)
+        view = saved_views.create(member.project, name, address, by=user)
     except (InvalidView, LimitReached) as error:
         if is_htmx:
             return _outcome(request, {"sentence": str(error), "is_error": True})

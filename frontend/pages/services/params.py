@@ -11,7 +11,7 @@ from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import TimeRange, read_range
 from frontend.params.list_params import FIND, PAGE
-from frontend.params.notices import replacements_of
+from frontend.params.notices import list_replacement_notices
 from frontend.params.page_links import range_pairs
 from frontend.params.url_parameter import format_parameters, read_parameters, url_parameter
 
@@ -51,4 +51,4 @@ class ServiceQuery:
 def read(reader: LenientReader, now: datetime) -> tuple[ServiceQuery, list[str]]:
     """Read the parameters; return them with a notice for each invalid one."""
     query = read_parameters(ServiceQuery, reader, range=read_range(reader, now, DEFAULT_RANGE))
-    return query, replacements_of(reader)
+    return query, list_replacement_notices(reader)

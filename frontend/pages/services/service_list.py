@@ -60,7 +60,7 @@ class ServiceList:
     page: int
 
     @property
-    def only_cpu(self) -> bool:
+    def is_only_cpu(self) -> bool:
         """Return whether every sparkline shows CPU profiles, so that the heading can say so."""
         return all(one.type in (ProfileType.CPU, None) for one in self.shown)
 
@@ -82,13 +82,15 @@ def list_services(
     fresh = now - _fresh(project.profiles_per_minute)
     imported = _list_imported_services(project.pk, fresh)
     states = {row.service: _status(row, agents, imported, fresh) for row in rows}
-    found = _sorted([row for row in rows if query.find.lower() in row.service.lower()], query.sort)
+    found = _sort_rows(
+        [row for row in rows if query.find.lower() in row.service.lower()], query.sort
+    )
     pages = max(1, -(-len(found) // PAGE_SIZE))
     page = min(query.page, pages)
     on_page = found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
     lines = _lines(context, on_page, start, end)
     return ServiceList(
-        shown=[_shown(row, states[row.service], agents, lines) for row in on_page],
+        shown=[_build_row(row, states[row.service], agents, lines) for row in on_page],
         services=len(rows),
         found=len(found),
         reporting=sum(state is Status.REPORTING for state in states.values()),
@@ -118,7 +120,7 @@ def _status(
     return Status.SILENT if has_agents else Status.ABSENT
 
 
-def _sorted(rows: list[ServiceRow], sort: str) -> list[ServiceRow]:
+def _sort_rows(rows: list[ServiceRow], sort: str) -> list[ServiceRow]:
     """Sort by name, or by the other column in descending order and then by name."""
     never = datetime.min.replace(tzinfo=UTC)
     rows = sorted(rows, key=lambda row: row.service.lower())
@@ -132,21 +134,21 @@ def _sorted(rows: list[ServiceRow], sort: str) -> list[ServiceRow]:
 def _lines(
     context: QueryContext, rows: list[ServiceRow], start: datetime, end: datetime
 ) -> dict[str, Sparkline]:
-    types = {row.service: of for row in rows if (of := _shown_type(row))}
+    types = {row.service: found for row in rows if (found := _find_type(row))}
     return run_sparklines(context, types, start, end, _STEPS)
 
 
-def _shown_type(row: ServiceRow) -> ProfileType | None:
+def _find_type(row: ServiceRow) -> ProfileType | None:
     """Return CPU if the service has CPU profiles, otherwise its first type."""
     if ProfileType.CPU in row.types:
         return ProfileType.CPU
     return next(iter(row.types), None)
 
 
-def _shown(
+def _build_row(
     row: ServiceRow, status: Status, agents: Mapping[str, int], lines: Mapping[str, Sparkline]
 ) -> ServiceListRow:
-    type_, line = _shown_type(row), lines.get(row.service)
+    type_, line = _find_type(row), lines.get(row.service)
     average = cores = ""
     if type_ and line:
         average = format_value(line.weight / line.profiles, DEFAULT_METRICS[type_].unit)

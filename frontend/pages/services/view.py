@@ -14,7 +14,7 @@ from frontend.page_query import query_context, range_notices
 from frontend.pages.services.params import SORTS, read
 from frontend.pages.services.service_list import list_services
 from frontend.params.page_links import Carried
-from frontend.text.time_ranges import elapsed_name
+from frontend.text.time_ranges import span_phrase
 from projects.access import project_for
 
 
@@ -25,16 +25,16 @@ def services(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
     now = timezone.now()
     query, notices = read(LenientReader.of_query(request.GET), now)
-    within = query.range
+    range = query.range
     context = {
         "project": project,
         "here": "services",
         "query": query,
-        "notices": [*notices, *range_notices(project, within, now)],
+        "notices": [*notices, *range_notices(project, range, now)],
         "list": list_services(query_context(request, project), project, query, now),
-        "range": range_menu(project, within, now),
-        "carried": Carried(within),
-        "span_words": "" if within.end else elapsed_name(within.span),
+        "range": range_menu(project, range, now),
+        "carried": Carried(range),
+        "span_words": "" if range.end else span_phrase(range.span),
         "sorts": SORTS,
     }
     if not wants_fragment(request):

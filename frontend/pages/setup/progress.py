@@ -57,12 +57,12 @@ def progress(context: QueryContext, project: Project) -> Progress:
     if running:
         return Progress(running[0], None)
     for agent in agents:
-        if shown := _imported(context, agent):
+        if shown := _find_import(context, agent):
             return shown
     return Progress(None, None)
 
 
-def _imported(context: QueryContext, agent: Agent) -> Progress | None:
+def _find_import(context: QueryContext, agent: Agent) -> Progress | None:
     """Return the progress of imported files; None if nothing of them is stored."""
     deployment, now = agent.deployment, timezone.now()
     if not deployment.profiled:
@@ -74,8 +74,8 @@ def _imported(context: QueryContext, agent: Agent) -> Progress | None:
 
 def _since(project: Project) -> datetime:
     newest = ApiKey.objects.filter(project=project, revoked=None).aggregate(at=Max("created"))
-    at: datetime | None = newest["at"]
-    return at or project.created
+    time: datetime | None = newest["at"]
+    return time or project.created
 
 
 def _opens(profiled: list[str]) -> ProfileType:

@@ -65,7 +65,7 @@ def status(request: HttpRequest, project_id: str) -> HttpResponse:
     context = {
         "project": project,
         "progress": now,
-        "imported_url": _imported_url(project, now),
+        "imported_url": _import_url(project, now),
         "is_update": True,
     }
     return render(request, "frontend/setup/waiting.html", context)
@@ -92,11 +92,11 @@ def _context(request: HttpRequest, member: Member, key: str) -> dict[str, object
         "may_change": may_change(member),
         "may_import": may_import(member),
         "progress": now,
-        "imported_url": _imported_url(project, now),
+        "imported_url": _import_url(project, now),
     }
 
 
-def _imported_url(project: Project, now: Progress) -> str:
+def _import_url(project: Project, now: Progress) -> str:
     """Return the flame page of the hour until the latest imported profile; "" if there is none."""
     if now.agent is None or now.imported is None:
         return ""

@@ -123,7 +123,7 @@ def check(use: Use, before: Parameters) -> None:
     removed = {name for changed in changes for name in _dependents(changed)}
     if _moving(before.get("f", [])) != _moving(after.get("f", [])):
         removed |= OF_VIEW
-    settled = _settled(changes, before)
+    settled = _fix_sides(changes, before)
     for name in before.keys() | after.keys():
         found, was = after.get(name, []), before.get(name, [])
         if name in changes:
@@ -148,7 +148,7 @@ def _moving(filters: list[str]) -> list[str]:
     return [each for each in filters if each.startswith(MOVING)]
 
 
-def _settled(changes: Mapping[str, object], before: Parameters) -> set[str]:
+def _fix_sides(changes: Mapping[str, object], before: Parameters) -> set[str]:
     """Return the parameters that replace `from` and `to` after one half of the range changed."""
     found = set()
     if any(name.startswith("b.") for name in changes) and not any(

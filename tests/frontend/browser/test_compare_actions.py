@@ -32,11 +32,11 @@ def versions(page: Page, alice: User, project: Project, sign_in: Callable[[User]
         shop.send(of, shop.minutes_before(now, 10), stacks)
     sign_in(alice)
     page.goto(ADDRESS)
-    loaded(page)
+    load_and_render(page)
     return page
 
 
-def loaded(page: Page) -> None:
+def load_and_render(page: Page) -> None:
     drawn = re.compile(r"\d{2,}")
     expect(page.locator("flame-diff canvas").first).to_have_attribute("height", drawn)
 
@@ -87,7 +87,7 @@ def test_a_frame_has_a_menu_and_keys(versions: Page) -> None:
     versions.keyboard.press("Shift+F10")
     versions.get_by_role("menuitem", name="Show stacks").click()
     expect(versions.locator(".chip")).to_have_text("Show stacks :pricing.quote")
-    loaded(versions)
+    load_and_render(versions)
     reach(versions, "ArrowDown", "ArrowDown", "-")
     expect(versions.locator(".chip")).to_have_count(2)
 
@@ -115,7 +115,7 @@ def test_a_folded_box_opens_and_closes_again(versions: Page) -> None:
     at = graph.evaluate(NAMES).index("Rule.matches")
     graph.evaluate("(graph, at) => graph.open(at)", at)
     versions.wait_for_url(re.compile("root=[0-9a-f]{16}"))
-    loaded(versions)
+    load_and_render(versions)
     assert graph.evaluate(NAMES) == ["checkout", "pricing.quote", "Rule.matches"]
     expect(versions.locator("#rooted")).to_be_visible()
     reach(versions, "Escape")
@@ -161,7 +161,7 @@ def test_a_link_has_the_ends_of_both_sides(versions: Page) -> None:
     assert not {"span", "end", "b.end"} & query.keys()
     shown = versions.locator("#range").inner_text()
     versions.goto(copied)
-    loaded(versions)
+    load_and_render(versions)
     expect(versions.locator("#range")).to_have_text(shown, use_inner_text=True)
     versions.keyboard.press("?")
     expect(versions.locator("#keys")).to_contain_text("Largest callee")

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from projects.models import Project, User
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 
 pytestmark = pytest.mark.django_db
 
@@ -35,7 +35,7 @@ def test_a_page_with_nul_in_its_address_is_400(
         client.force_login(alice)
     response = client.get(path)
     assert response.status_code == 400
-    assert "the character NUL is not allowed" in html_of(response)
+    assert "the character NUL is not allowed" in render_html(response)
     assert "default-src 'none'" in response.headers["Content-Security-Policy"]
 
 
@@ -60,7 +60,7 @@ def test_a_form_with_nul_is_400(
     urlencoded = "application/x-www-form-urlencoded"
     response = client.post(path, urlencode(form), content_type=urlencoded)
     assert response.status_code == 400
-    assert f"{field}: the character NUL is not allowed." in html_of(response)
+    assert f"{field}: the character NUL is not allowed." in render_html(response)
     assert Project.objects.count() == 1
 
 

@@ -137,7 +137,9 @@ def test_a_page_selects_what_the_api_selects(pairs: list[tuple[str, str]]) -> No
     found = params.profile_selection(7, "shop", ProfileType.CPU, NOW)
     assert replace(found, labels=()) == replace(selection, labels=())
     assert dict(found.labels) == dict(selection.labels)
-    assert params.shown(view.metric) == replace(view, filters=tuple(dict.fromkeys(view.filters)))
+    assert params.build_view(view.metric) == replace(
+        view, filters=tuple(dict.fromkeys(view.filters))
+    )
 
 
 def _range(ends: list[int]) -> tuple[int, int]:
@@ -230,9 +232,9 @@ def test_filters_keep_their_order_and_a_form_adds_one() -> None:
         ("show", "/a|c/"),
         ("from", "main"),
     ]
-    view = read_params("f=hide:b&view=bottomup&focus=main&root=00f1e2d3c4b5a697&order=name").shown(
-        None
-    )
+    view = read_params(
+        "f=hide:b&view=bottomup&focus=main&root=00f1e2d3c4b5a697&order=name"
+    ).build_view(None)
     assert view == View(
         filters=(ViewFilter(FilterOption.HIDE, "b"),),
         shape=Shape.BOTTOM_UP,

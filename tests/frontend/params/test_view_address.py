@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from frontend import urls
 from frontend.params.form_address import form_address
 from frontend.params.url_parameter import dependents
-from frontend.params.view_address import changed_address
+from frontend.params.view_address import change_address
 from tests.node import run_module
 from tests.paths import STATIC
 
@@ -48,7 +48,7 @@ changes = st.one_of(
 
 
 def after(address: str, parameter: str, *values: str) -> str:
-    return changed_address(QueryDict(address), parameter, values).urlencode(safe="/:")
+    return change_address(QueryDict(address), parameter, values).urlencode(safe="/:")
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_nothing_but_the_parameter_and_what_depends_on_it_changes(
     for name, value in pairs:
         before.appendlist(name, value)
     parameter, values = change
-    result = changed_address(before, parameter, values)
+    result = change_address(before, parameter, values)
     removed = {name for name in before if name not in result} - {parameter}
     added = {name for name in result if name not in before}
     assert added <= ({"from", "to"} if parameter == "range" else {parameter})
@@ -117,7 +117,7 @@ def test_the_browser_changes_addresses_as_the_server_does() -> None:
     addresses_in_browser = json.loads(run_module(SCRIPT, str(MODULE), data))
     assert len(cases) > 50
     for (query, parameter, values), found in zip(cases, addresses_in_browser, strict=True):
-        expected = changed_address(QueryDict(query), parameter, values)
+        expected = change_address(QueryDict(query), parameter, values)
         assert sorted(QueryDict(found).lists()) == sorted(expected.lists()), (query, parameter)
 
 

@@ -33,7 +33,7 @@ def served() -> Scripts:
 
 
 @pytest.fixture
-def loaded(alice: User, project: Project) -> dict[str, set[str]]:
+def load_and_render(alice: User, project: Project) -> dict[str, set[str]]:
     """Return the scripts that each page has in its head."""
     member, stranger = Client(), Client()
     member.force_login(alice)
@@ -46,19 +46,19 @@ def loaded(alice: User, project: Project) -> dict[str, set[str]]:
 
 
 def test_no_page_loads_more_than_85_kb_of_scripts_at_once(
-    loaded: dict[str, set[str]], served: Scripts
+    load_and_render: dict[str, set[str]], served: Scripts
 ) -> None:
     weights = {
         name: sum(_weight(served[each]) for each in _with_imports(served, scripts, AT_ONCE))
-        for name, scripts in loaded.items()
+        for name, scripts in load_and_render.items()
     }
     assert weights["flame"] > weights["services"] > 10_000, weights
     assert {name: weight for name, weight in weights.items() if weight > LIMIT} == {}
 
 
-def test_every_script_is_some_pages(loaded: dict[str, set[str]], served: Scripts) -> None:
+def test_every_script_is_some_pages(load_and_render: dict[str, set[str]], served: Scripts) -> None:
     """Check that some page loads each script, at once or later."""
-    scripts = set().union(*loaded.values())
+    scripts = set().union(*load_and_render.values())
     assert served.keys() - _with_imports(served, scripts, AT_ONCE, LATER) == set()
 
 

@@ -18,7 +18,7 @@ from frontend.pages.profiles import params as profiles
 from frontend.params import page_params
 from frontend.params.form_address import form_address
 from frontend.params.page_params import PageParams
-from frontend.params.view_address import changed_address, page_state
+from frontend.params.view_address import change_address, page_state
 from ingest.uploads import requests
 from projects.profile_types import ProfileType
 from tests.fuzz.fuzz_target import FuzzTarget
@@ -64,7 +64,7 @@ def read_page_query(data: bytes) -> None:
     assert not notices, f"the breakdown links to parameters that it rejects: {notices}"
     _linked(breakdown_page.only("a"))
     form_address(query).urlencode()
-    changed_address(page_state(query), "zone", ["eu-1"]).urlencode()
+    change_address(page_state(query), "zone", ["eu-1"]).urlencode()
 
 
 def _linked(page: PageParams) -> PageParams:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from frontend.components.charts.chart_notes import ChartNotes, notes_in
-from frontend.components.charts.version_marks import VersionMark, marks_of
+from frontend.components.charts.chart_notes import ChartNotes, find_notes
+from frontend.components.charts.version_marks import VersionMark, build_marks
 from frontend.text.display_names import metric_name
 from frontend.text.units import format_delta, format_value
 from profiles.query import ProfileSelection, StripResult, StripStep, series_changes
@@ -65,7 +65,7 @@ def around(selection: ProfileSelection, now: datetime) -> ProfileSelection:
     return replace(wide, start=end - min(span * _AROUND, max(span, _LONGEST)), end=end)
 
 
-def over_time(
+def build_over_time(
     result: StripResult,
     selected: ProfileSelection,
     releases: Sequence[VersionMark],
@@ -87,7 +87,7 @@ def over_time(
     signs = {change.version: change.sign for change in changes}
     inside = [i for i, step in enumerate(steps) if _is_inside(step, result, selected)]
     return OverTime(
-        plot=_plot(result, selected, names, values, unit, marks_of(releases), signs, notes),
+        plot=_plot(result, selected, names, values, unit, build_marks(releases), signs, notes),
         series=[
             Series(name, _text(_over(each, steps, inside), unit), i > 0)
             for i, (name, each) in enumerate(zip(names, totals, strict=True))
@@ -129,7 +129,10 @@ def _changes(
     for (before, began), (_, until), release in zip(
         pairwise(times), pairwise(times[1:]), releases, strict=False
     ):
-        sides = [_measured(values, result, before, began), _measured(values, result, began, until)]
+        sides = [
+            _steps_with_profiles(values, result, before, began),
+            _steps_with_profiles(values, result, began, until),
+        ]
         if not all(side[-1] for side in sides):
             continue
         change = series_changes(*sides)[-1]
@@ -139,7 +142,7 @@ def _changes(
     return found
 
 
-def _measured(
+def _steps_with_profiles(
     values: Sequence[Values], result: StripResult, start: datetime, end: datetime
 ) -> list[list[float]]:
     """Return the values of each series in the steps inside a range that have profiles."""
@@ -164,11 +167,13 @@ def _rows(
     for each in releases:
         new.setdefault((each.first - result.selection.start) // step, []).append(each.version)
     found = []
-    for i, of in enumerate(result.steps):
-        inside = notes_in(notes.of_times, of.start, of.start + step)
-        if of.profiles or i in new or inside:
+    for i, strip_step in enumerate(result.steps):
+        inside = find_notes(notes.of_times, strip_step.start, strip_step.start + step)
+        if strip_step.profiles or i in new or inside:
             texts = [_text(each[i], unit) for each in values]
-            found.append(StepRow(of.start, of.profiles, texts, new.get(i, []), inside))
+            found.append(
+                StepRow(strip_step.start, strip_step.profiles, texts, new.get(i, []), inside)
+            )
     return found
 
 
@@ -194,7 +199,7 @@ def _plot(
             "step": result.step_seconds,
             "counts": [step.profiles for step in result.steps],
             "names": names,
-            "values": [[_rounded(value) for value in each] for each in values],
+            "values": [[_round(value) for value in each] for each in values],
             "unit": unit,
             "selected": [selected.start.timestamp(), selected.end.timestamp()],
             "versions": versions,
@@ -205,6 +210,6 @@ def _plot(
     )
 
 
-def _rounded(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
     """Round to five significant digits, more than the chart's readout shows."""
     return None if value is None else float(f"{value:.5g}")

@@ -13,10 +13,10 @@ from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.view import MAX_NAME
 from frontend.components.charts.chart_notes import chart_notes
-from frontend.components.charts.version_marks import releases_in
+from frontend.components.charts.version_marks import list_range_releases
 from frontend.http.fragments import text_error
 from frontend.page_query import DEADLINE_SECONDS, find_metric, query_context
-from frontend.pages.flame.over_time.chart import OverTime, around, over_time
+from frontend.pages.flame.over_time.chart import OverTime, around, build_over_time
 from frontend.params.page_params import PageParams, page_params
 from profiles.query import (
     DeadlinePassed,
@@ -41,17 +41,17 @@ def flame_over_time(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     project = member.project
     now = timezone.now()
-    of = LenientReader.of_query(request.GET)
-    params = page_params(of, now)
+    reader = LenientReader.of_query(request.GET)
+    params = page_params(reader, now)
     if not params.service or params.type is None:
         return text_error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
     if params.snapshot:
         return text_error(HTTPStatus.BAD_REQUEST, _("A snapshot has no values over time."))
     selection = params.profile_selection(project.pk, params.service, params.type, now)
-    context, function = query_context(request, project), of.read(FUNCTION) or params.focus
+    context, function = query_context(request, project), reader.read(FUNCTION) or params.focus
     try:
         with context.snapshot:
-            shown = _over_time(
+            shown = _load_over_time(
                 context, project, params, selection, around(selection, now), function
             )
     except InvalidQuery as error:
@@ -65,7 +65,7 @@ def flame_over_time(request: HttpRequest, project_id: str) -> HttpResponse:
     return response
 
 
-def _over_time(
+def _load_over_time(
     context: QueryContext,
     project: Project,
     params: PageParams,
@@ -76,9 +76,11 @@ def _over_time(
     metric = find_metric(context, selection, params.metric)
     step = strip_step(wide.end - wide.start)
     result = run_strip(context, wide, View(metric=metric), step=step)
-    of = None
+    strip = None
     if function:
         view = View(metric=result.metric, filters=params.filters)
-        of = (function, run_function_strip(context, wide, view, function, step))
+        strip = (function, run_function_strip(context, wide, view, function, step))
     notes = chart_notes(project, result.selection, selection, with_functions=True)
-    return over_time(result, selection, releases_in(context, result.selection), notes, of)
+    return build_over_time(
+        result, selection, list_range_releases(context, result.selection), notes, strip
+    )

@@ -90,10 +90,10 @@ def labelled(params: PageParams, *values: str) -> list[tuple[str, str, str]]:
 
 
 def test_a_value_of_a_label_is_the_baseline_and_the_other_is_chosen_next() -> None:
-    start_of = f"{SHOP}&span=1h"
+    find_new_comparison = f"{SHOP}&span=1h"
     assert labelled(CHECKOUT, "pod-1", "pod-2") == [
-        ("pod-1", f"{start_of}&b.label.instance=pod-1&b.end=now", "labels-of-selected"),
-        ("pod-2", f"{start_of}&b.label.instance=pod-2&b.end=now", "labels-of-selected"),
+        ("pod-1", f"{find_new_comparison}&b.label.instance=pod-1&b.end=now", "labels-of-selected"),
+        ("pod-2", f"{find_new_comparison}&b.label.instance=pod-2&b.end=now", "labels-of-selected"),
     ]
     assert labelled(CHECKOUT, "pod-1") == []
 

@@ -5,7 +5,7 @@ from django.test import Client
 from django.urls import reverse
 
 from projects.models import Project, User
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 
 ADDRESS = "/account/editor"
 PATTERN = "vscode://file/home/mara/{path}:{line}"
@@ -16,8 +16,8 @@ pytestmark = pytest.mark.django_db
 def test_a_user_saves_a_template_of_their_own(client: Client, alice: User, bob: User) -> None:
     client.force_login(alice)
     page = client.post(ADDRESS, {"editor_url": PATTERN}, follow=True)
-    assert "Editor link template saved" in html_of(page)
-    assert f'value="{PATTERN}"' in html_of(page)
+    assert "Editor link template saved" in render_html(page)
+    assert f'value="{PATTERN}"' in render_html(page)
     alice.refresh_from_db()
     bob.refresh_from_db()
     assert (alice.editor_url, bob.editor_url) == (PATTERN, "")
@@ -33,7 +33,7 @@ def test_a_dangerous_template_is_rejected(client: Client, alice: User, pattern: 
     client.force_login(alice)
     page = client.post(ADDRESS, {"editor_url": pattern})
     assert page.status_code == 400
-    assert 'aria-invalid="true"' in html_of(page)
+    assert 'aria-invalid="true"' in render_html(page)
     alice.refresh_from_db()
     assert alice.editor_url == ""
 

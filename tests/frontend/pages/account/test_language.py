@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/account/language"
@@ -12,7 +12,7 @@ ADDRESS = "/account/language"
 
 def test_a_chosen_language_takes_precedence_over_the_browsers(client: Client) -> None:
     page = client.post(ADDRESS, {"language": "es"}, follow=True, headers={"Accept-Language": "en"})
-    text = html_of(page)
+    text = render_html(page)
     assert "Idioma guardado" in text
     assert '<option value="es" lang="es" selected>Español</option>' in text
     assert client.cookies[settings.LANGUAGE_COOKIE_NAME]["max-age"] == 365 * 24 * 3600
@@ -21,7 +21,7 @@ def test_a_chosen_language_takes_precedence_over_the_browsers(client: Client) ->
 
 
 def test_simplified_chinese_can_be_chosen(client: Client) -> None:
-    text = html_of(client.post(ADDRESS, {"language": "zh-hans"}, follow=True))
+    text = render_html(client.post(ADDRESS, {"language": "zh-hans"}, follow=True))
     assert '<html lang="zh-Hans">' in text
     assert "语言已保存" in text
     assert '<option value="zh-hans" lang="zh-Hans" selected>简体中文</option>' in text
@@ -29,7 +29,7 @@ def test_simplified_chinese_can_be_chosen(client: Client) -> None:
 
 @pytest.mark.parametrize("accepted", ["zh", "zh-CN", "zh-Hans-CN", "zh-SG,en;q=0.5"])
 def test_browsers_in_chinese_get_it(client: Client, accepted: str) -> None:
-    text = html_of(client.get("/account/login/", headers={"Accept-Language": accepted}))
+    text = render_html(client.get("/account/login/", headers={"Accept-Language": accepted}))
     assert '<html lang="zh-Hans">' in text
     assert "登录" in text
 

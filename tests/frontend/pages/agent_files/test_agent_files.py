@@ -63,7 +63,7 @@ def links(client: Client, address: str = "/agents/python/") -> dict[str, dict[st
     return Links(client.get(address).content.decode()).by_name
 
 
-def address_of(client: Client, name: str) -> str:
+def data_address(client: Client, name: str) -> str:
     return str(links(client)[name]["href"])
 
 
@@ -84,11 +84,11 @@ def folder(settings: Settings, tmp_path: Path, db: None) -> Path:
 def test_it_lists_the_distributions_with_their_hashes(client: Client, folder: Path) -> None:
     assert list(links(client)) == [WHEEL, SDIST, SETUPTOOLS]
     digest = hashlib.sha256(wheel()).hexdigest()
-    assert address_of(client, WHEEL) == (f"/agents/python/{digest[:16]}/{WHEEL}#sha256={digest}")
+    assert data_address(client, WHEEL) == (f"/agents/python/{digest[:16]}/{WHEEL}#sha256={digest}")
 
 
 def test_old_versions_of_pip_read_the_hash(client: Client, folder: Path) -> None:
-    found = OLD_PIP_HASH.search(address_of(client, WHEEL))
+    found = OLD_PIP_HASH.search(data_address(client, WHEEL))
     assert found
     assert found.groups() == ("sha256", hashlib.sha256(wheel()).hexdigest())
 
@@ -165,15 +165,15 @@ def test_urls_of_earlier_versions_still_work(client: Client, folder: Path) -> No
 
 
 def test_one_build_may_be_cached_for_ever(client: Client, folder: Path) -> None:
-    response = client.get(address_of(client, WHEEL))
+    response = client.get(data_address(client, WHEEL))
     assert response.content == wheel()
     assert "immutable" in response.headers["Cache-Control"]
 
 
 def test_a_file_that_is_built_again_has_another_address(client: Client, folder: Path) -> None:
-    before = address_of(client, WHEEL)
+    before = data_address(client, WHEEL)
     (folder / WHEEL).write_bytes(wheel(">=3.12"))
-    after = address_of(client, WHEEL)
+    after = data_address(client, WHEEL)
     assert client.get(after).content == wheel(">=3.12")
     gone = client.get(before)
     assert gone.status_code == 404

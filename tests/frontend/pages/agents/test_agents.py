@@ -28,7 +28,7 @@ from scheduler.capture_requests import CaptureTarget
 from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.in_process import InProcessQueue
 from scheduler.long_poll.interface import AgentActivity, QueueUnavailable
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 from tests.profiles import rows
 from tests.queries import count_queries
 
@@ -53,7 +53,7 @@ def signed_in(client: Client, alice: User, project: Project) -> Client:
 def shown(signed_in: Client, **parameters: str) -> str:
     response = signed_in.get(AGENTS, parameters)
     assert response.status_code == 200
-    return html_of(response)
+    return render_html(response)
 
 
 def add_agent(project: Project, host: str, minutes_ago: float = 0.1, **more: Any) -> Agent:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from projects.models import Deployment, Project, User
 from tests.frontend import labelled_shop, shop
 from tests.frontend.every_page import HTMX
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 
 BREAKDOWN = "/p/acme-shop/breakdown"
 WHAT = {"service": "checkout", "type": "CPU", "span": "30m"}
@@ -52,7 +52,7 @@ def signed_in(client: Client, bob: User) -> Client:
 def shown(client: Client, **parameters: str) -> str:
     response = client.get(BREAKDOWN, WHAT | parameters)
     assert response.status_code == 200
-    return html_of(response)
+    return render_html(response)
 
 
 def rows(html: str) -> list[list[str]]:
@@ -74,7 +74,7 @@ def plot(html: str) -> dict[str, object]:
 
 
 def test_without_services_it_leads_to_the_setup(signed_in: Client, project: Project) -> None:
-    assert "No service sends profiles yet" in html_of(signed_in.get(BREAKDOWN))
+    assert "No service sends profiles yet" in render_html(signed_in.get(BREAKDOWN))
 
 
 @pytest.mark.usefixtures("profiles")
@@ -142,11 +142,11 @@ def test_the_flame_graph_of_samples_without_the_label_has_only_these(signed_in: 
     assert parse_qs(urlsplit(link).query)["unset"] == ["sample.endpoint"]
     assert 'aria-label="Flame graph of (not set)"' in html
     assert 'value="None"' not in html
-    flame = html_of(signed_in.get(link))
+    flame = render_html(signed_in.get(link))
     assert "Showing 100 ms of 700 ms, 14.3%" in flame
     assert "Remove label endpoint (not set)" in flame
     assert "shop.pay" not in flame
-    history = html_of(signed_in.get(link.replace("/flame", "/history")))
+    history = render_html(signed_in.get(link.replace("/flame", "/history")))
     assert "Remove label endpoint (not set)" in history
     assert "shop.pay" not in history
 
@@ -159,23 +159,23 @@ def test_the_flame_graph_of_profiles_without_the_label(
     html = shown(signed_in, group_by="label.instance")
     assert [row[1] for row in rows(html)] == ["b", "a", "(not set)"]
     link = unescape(re.findall(r'href="(/p/acme-shop/flame\?[^"]*)"', html)[-1])
-    flame = html_of(signed_in.get(link))
+    flame = render_html(signed_in.get(link))
     assert re.search(r"<b class=\"strong\">\s*3 profiles", flame)
     assert "Remove label instance (not set)" in flame
-    of_nothing = html_of(signed_in.get("/p/acme-shop/flame", WHAT | {"unset": "zone"}))
+    of_nothing = render_html(signed_in.get("/p/acme-shop/flame", WHAT | {"unset": "zone"}))
     assert "No CPU time profiles of this zone and version" in of_nothing
 
 
 @pytest.mark.usefixtures("profiles")
 def test_a_flame_graph_of_an_endpoint_has_its_samples_only(signed_in: Client) -> None:
     of_pay = WHAT | {"sample.endpoint": "/pay"}
-    html = html_of(signed_in.get("/p/acme-shop/flame", of_pay))
+    html = render_html(signed_in.get("/p/acme-shop/flame", of_pay))
     assert "Rule.matches" in html
     assert "shop.list" not in html
     assert "Remove label endpoint /pay" in html
-    nothing = html_of(signed_in.get("/p/acme-shop/flame", WHAT | {"sample.endpoint": "/none"}))
+    nothing = render_html(signed_in.get("/p/acme-shop/flame", WHAT | {"sample.endpoint": "/none"}))
     assert "No samples with these labels" in nothing
-    history = html_of(signed_in.get("/p/acme-shop/history", of_pay))
+    history = render_html(signed_in.get("/p/acme-shop/history", of_pay))
     assert "Rule.matches" in history
     assert "shop.list" not in history
 
@@ -205,7 +205,7 @@ def test_two_endpoints_are_compared(signed_in: Client) -> None:
     response = signed_in.get(BREAKDOWN, {**of_samples, **picks})
     query = parse_qs(urlsplit(response.headers["Location"]).query)
     assert (query["sample.endpoint"], query["b.sample.endpoint"]) == (["/pay"], ["/list"])
-    compared = html_of(signed_in.get(response.headers["Location"]))
+    compared = render_html(signed_in.get(response.headers["Location"]))
     assert "Rule.matches" in compared
 
 
@@ -214,7 +214,7 @@ def test_two_endpoints_are_compared(signed_in: Client) -> None:
 def test_other_than_two_values_cannot_be_compared(signed_in: Client, picks: list[str]) -> None:
     response = signed_in.get(BREAKDOWN, WHAT | {"pick": picks, "compare": "1"})
     assert response.status_code == 200
-    assert "Select two values to compare." in html_of(response)
+    assert "Select two values to compare." in render_html(response)
 
 
 @pytest.fixture
@@ -256,7 +256,7 @@ def test_the_table_is_sorted(signed_in: Client) -> None:
 def test_htmx_gets_the_table_alone(signed_in: Client) -> None:
     parameters = WHAT | {"group_by": "label.instance", "page": "2"}
     response = signed_in.get(BREAKDOWN, parameters, headers=HTMX)
-    html = html_of(response)
+    html = render_html(response)
     assert html.lstrip().startswith("<section")
     assert response.headers["HX-Push-Url"].endswith("page=2")
     assert len(rows(html)) == 10

@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from frontend.pages.compare.view_model import untested_sentence
+from frontend.pages.compare.view_model import explain_no_intervals
 from profiles.query import ProfileSelection, Untested, UntestedReason, View, run_compare
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
@@ -143,9 +143,13 @@ def test_every_absolute_row_has_one_sign(signed_in: Client, project: Project) ->
 
 @pytest.mark.usefixtures("versions")
 def test_the_largest_increase_is_first_and_the_largest_decrease_last(signed_in: Client) -> None:
-    swapped = WHAT | {"version": "2.30.4", "b.version": "2.31.0", "b.end": "now"}
+    swap_sides = WHAT | {"version": "2.30.4", "b.version": "2.31.0", "b.end": "now"}
     assert [row[2] for row in rows(shown(signed_in, VERSIONS))] == ["+151 ms", "+100 ms", "+51 ms"]
-    assert [row[2] for row in rows(shown(signed_in, swapped))] == ["-51 ms", "-100 ms", "-151 ms"]
+    assert [row[2] for row in rows(shown(signed_in, swap_sides))] == [
+        "-51 ms",
+        "-100 ms",
+        "-151 ms",
+    ]
 
 
 @pytest.mark.usefixtures("versions")
@@ -188,7 +192,7 @@ def test_too_few_profiles_are_said(signed_in: Client, now: datetime) -> None:
 @pytest.mark.parametrize("reason", UntestedReason)
 def test_the_page_gives_the_reason_of_the_api(reason: UntestedReason) -> None:
     why = Untested(reason, found=12_000, limit=900)
-    assert untested_sentence(why).startswith(str(why))
+    assert explain_no_intervals(why).startswith(str(why))
 
 
 @pytest.mark.usefixtures("versions")

@@ -88,7 +88,7 @@ def test_an_address_is_written_as_it_is_read(query: str) -> None:
 
 
 def test_sides_are_swapped() -> None:
-    found = read_query("version=2&span=1h&b.version=1").swapped()
+    found = read_query("version=2&span=1h&b.version=1").swap_sides()
     assert (found.selected.versions, found.baseline.versions) == (("1",), ("2",))
     assert read_query(found.parameters()) == found
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from frontend.pages.embed.package_colours import PACKAGE_TOKENS, PackageColours
-from frontend.pages.embed.packages import PackageCollector, package_of
+from frontend.pages.embed.packages import PackageCollector, find_package
 from frontend.pages.embed.theme import THEMES, TOKENS
 from profiles.engine.calltree.top import top
 from profiles.query import FunctionRow
@@ -67,7 +67,9 @@ FILES = (
 
 def tokens_of(functions: Selection) -> list[str]:
     colours, collector = PackageColours(functions), PackageCollector()
-    return [colours.token_of(collector.package_of(each.name, each.file)) for each in functions]
+    return [
+        colours.package_token(collector.find_package(each.name, each.file)) for each in functions
+    ]
 
 
 def in_browser(selections: Iterable[Selection]) -> list[list[list[str]]]:
@@ -83,12 +85,12 @@ def assert_the_same(selections: Sequence[Selection]) -> None:
     for functions, expected in zip(selections, in_browser(selections), strict=True):
         tokens = tokens_of(functions)
         for each, token, there in zip(functions, tokens, expected, strict=True):
-            assert [*package_of(each.name, each.file), token] == there, each
+            assert [*find_package(each.name, each.file), token] == there, each
 
 
 @pytest.mark.parametrize(("name", "file", "kind", "package"), CASES["packages"])
 def test_a_function_has_a_package(name: str, file: str, kind: str, package: str) -> None:
-    found = package_of(name, file)
+    found = find_package(name, file)
     assert (found.kind, found.name) == (kind, package)
 
 

@@ -16,7 +16,7 @@ from profiles.models import Profile
 from projects.models import Project, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 
 HTMX = {"HX-Request": "true"}
 
@@ -39,7 +39,7 @@ def profiles(project: Project, now: datetime) -> None:
 def page(client: Client, url: str, **headers: str) -> str:
     response = client.get(url, headers=headers)
     assert response.status_code == 200
-    return html_of(response)
+    return render_html(response)
 
 
 def test_a_stranger_is_asked_to_sign_in(client: Client, url: str, project: Project) -> None:
@@ -73,7 +73,7 @@ def test_a_member_sees_how_many_profiles_were_merged_and_their_average(
 def test_htmx_gets_the_contents_alone(client: Client, alice: User, url: str) -> None:
     client.force_login(alice)
     response = client.get(f"{url}?span=30m", headers=HTMX)
-    assert html_of(response).lstrip().startswith('<div class="flame-page"')
+    assert render_html(response).lstrip().startswith('<div class="flame-page"')
     assert "HX-Push-Url" not in response  # the browser has this URL already
     assert "HX-Request" in response["Vary"]
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from projects.models import Project, User
 from tests.frontend import shop
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 QUERY = "?service=checkout&type=CPU&from=2026-11-20T11:00:00Z&to=2026-11-20T13:00:00Z"
@@ -25,11 +25,11 @@ def test_only_what_matches_is_listed_also_on_its_further_pages(
     shop.send(shop.deployment(project), [NOON], MANY)
     client.force_login(bob)
     flame = reverse("flame", args=[project.project_id])
-    body = html_of(client.get(f"{flame}{QUERY}&view=list&search=step"))
+    body = render_html(client.get(f"{flame}{QUERY}&view=list&search=step"))
     first = names(body)
     more = re.search(r'hx-get="([^"]*/flame/functions[^"]*)"', body)
     assert more
-    rest = names(html_of(client.get(more[1].replace("&amp;", "&"))))
+    rest = names(render_html(client.get(more[1].replace("&amp;", "&"))))
     assert sorted(first + rest) == [f"step{i:02}" for i in range(40)]
 
 
@@ -39,7 +39,7 @@ def test_beside_a_graph_the_list_has_the_matches_too(
     shop.send(shop.deployment(project), [NOON], {(("main", "m.py"), ("leaf", "m.py")): 1000})
     client.force_login(bob)
     flame = reverse("flame", args=[project.project_id])
-    body = html_of(client.get(f"{flame}{QUERY}&search=leaf"))
+    body = render_html(client.get(f"{flame}{QUERY}&search=leaf"))
     assert names(body) == ["leaf"]
     assert "1 of 2 match" in body
     assert "Show all functions" in body
@@ -51,6 +51,6 @@ def test_an_invalid_regex_is_explained_in_the_visitors_language(
     shop.send(shop.deployment(project), [NOON], {(("main", "m.py"), ("leaf", "m.py")): 1000})
     client.force_login(bob)
     address = f"{reverse('flame', args=[project.project_id])}{QUERY}&view=list&search=/a(/"
-    body = html_of(client.get(address, headers={"Accept-Language": "es"}))
+    body = render_html(client.get(address, headers={"Accept-Language": "es"}))
     assert "Regex no válida: missing )" in body
     assert names(body) == ["leaf", "main"]

@@ -27,7 +27,7 @@ from profiles.query import (
 from projects.models import Annotation, Member, Project, Role, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -130,7 +130,7 @@ def test_the_fragment_has_the_function_that_is_in_focus_or_named(
     url = reverse("flame_over_time", args=[project.project_id]) + "?service=checkout&type=CPU"
 
     def plot(query: str) -> dict[str, list[str]]:
-        html = html_of(signed_in.get(url + query))
+        html = render_html(signed_in.get(url + query))
         text = html.partition('data-plot="')[2].partition('"')[0]
         found: dict[str, list[str]] = json.loads(unescape(text))
         return found

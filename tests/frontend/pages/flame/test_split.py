@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from projects.models import Project, User
 from tests.frontend import labelled_shop, shop
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 from tests.profiles.engine.calltree import reference_ids
 
 BY_ENDPOINT = {"split": "sample.endpoint"}
@@ -39,7 +39,7 @@ def member(client: Client, bob: User) -> Client:
 def page(client: Client, url: str, **parameters: str) -> str:
     response = client.get(url, parameters)
     assert response.status_code == 200
-    return html_of(response)
+    return render_html(response)
 
 
 def tree_address(text: str) -> str:
@@ -119,4 +119,4 @@ def test_the_list_of_a_zoomed_value_has_its_functions(
     )
     response = member.get(f"{functions}&frame={node:016x}")
     assert response.status_code == 200
-    assert re.findall(r'data-name="([^"]+)"', html_of(response)) == ["shop.list", "main"]
+    assert re.findall(r'data-name="([^"]+)"', render_html(response)) == ["shop.list", "main"]

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import translation
 
 from frontend.pages.help.concepts import FILES
-from frontend.pages.help.markdown import html_of
+from frontend.pages.help.markdown import render_html
 from frontend.text.display_names import type_name
 from projects.profile_types import NEVER_REQUESTED, ProfileType
 from tests.paths import ROOT
@@ -46,7 +46,7 @@ def test_it_is_in_the_visitors_language(client: Client) -> None:
 
 @pytest.mark.parametrize("name", FILES.values())
 def test_headings_have_ids_of_their_own(name: str) -> None:
-    ids = re.findall(r'<h\d id="([^"]*)"', html_of((GUIDE / name).read_text()))
+    ids = re.findall(r'<h\d id="([^"]*)"', render_html((GUIDE / name).read_text()))
     assert len(ids) > 5
     assert "" not in ids
     assert len(set(ids)) == len(ids)
@@ -61,7 +61,7 @@ def test_every_language_has_the_same_outline_and_examples() -> None:
 
 def outline(text: str) -> list[str]:
     """Return the types of a page's elements, its code blocks and the cells that are numbers."""
-    html = html_of(text)
+    html = render_html(text)
     elements = re.findall(r"<(h\d|p|li|tr)\b|(<pre.*?</pre>)|>([\d.]+ s)<", html, re.DOTALL)
     return ["".join(each) for each in elements]
 
@@ -91,4 +91,4 @@ def test_pages_lead_to_it(client: Client) -> None:
     ],
 )
 def test_it_reads_the_markdown_that_is_used(text: str, html: str) -> None:
-    assert without_breaks(html_of(text)) == html
+    assert without_breaks(render_html(text)) == html

@@ -29,7 +29,7 @@ from profiles.query import (
 from projects.models import Project, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 
 HISTORY = "/p/acme-shop/history"
 WHAT = {"service": "checkout", "type": "CPU", "span": "1h", "step": "5m"}
@@ -57,7 +57,7 @@ def signed_in(client: Client, bob: User) -> Client:
 def shown(client: Client, **parameters: str) -> str:
     response = client.get(HISTORY, WHAT | parameters)
     assert response.status_code == 200
-    return html_of(response)
+    return render_html(response)
 
 
 def rows(html: str) -> list[list[str]]:
@@ -73,7 +73,7 @@ def rows(html: str) -> list[list[str]]:
 
 @pytest.mark.django_db
 def test_without_services_it_leads_to_the_setup(signed_in: Client, project: Project) -> None:
-    assert "No service sends profiles yet" in html_of(signed_in.get(HISTORY))
+    assert "No service sends profiles yet" in render_html(signed_in.get(HISTORY))
 
 
 @pytest.mark.django_db

@@ -9,7 +9,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from projects.models import Annotation, AuditEntry, Member, Project, Role, User
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 
 pytestmark = pytest.mark.django_db
 AT = datetime(2026, 11, 20, 12, 2, tzinfo=UTC)
@@ -33,8 +33,8 @@ def note(project: Project) -> Annotation:
 
 def test_a_member_adds_a_note(bobs: Client, bob: User, project: Project) -> None:
     page = bobs.post(address("new_note"), FIELDS, follow=True)
-    assert "Note added" in html_of(page)
-    assert "cache enabled" in html_of(page)
+    assert "Note added" in render_html(page)
+    assert "cache enabled" in render_html(page)
     row = Annotation.objects.get()
     assert (row.project, row.at, row.service, row.created_by) == (project, AT, "checkout", bob)
     entry = AuditEntry.objects.get(action="annotation.create")
@@ -43,7 +43,7 @@ def test_a_member_adds_a_note(bobs: Client, bob: User, project: Project) -> None
 
 def test_the_form_starts_with_the_values_of_its_address(bobs: Client) -> None:
     query = {"service": "checkout", "version": "2", "at": "2026-11-20T13:02:00+01:00"}
-    page = html_of(bobs.get(address("new_note"), query))
+    page = render_html(bobs.get(address("new_note"), query))
     for value in ('value="checkout"', 'value="2"', 'value="2026-11-20T12:02:00"'):
         assert value in page
 
@@ -54,7 +54,7 @@ def test_a_time_with_an_offset_is_stored_in_utc(bobs: Client) -> None:
 
 
 def test_a_note_of_a_function_has_no_time(bobs: Client) -> None:
-    page = html_of(bobs.get(address("new_note"), {"service": "checkout", "function": "a.b"}))
+    page = render_html(bobs.get(address("new_note"), {"service": "checkout", "function": "a.b"}))
     assert 'value="a.b"' in page
     assert 'name="at"' not in page
     fields = {"text": "slow", "function": "a.b", "service": "checkout"}
@@ -80,7 +80,7 @@ def test_a_note_of_a_function_has_no_time(bobs: Client) -> None:
 def test_a_field_that_cannot_be_used_is_marked(bobs: Client, change: dict[str, str]) -> None:
     page = bobs.post(address("new_note"), FIELDS | change)
     assert page.status_code == 400
-    assert 'aria-invalid="true"' in html_of(page)
+    assert 'aria-invalid="true"' in render_html(page)
     assert not Annotation.objects.exists()
 
 
@@ -90,20 +90,20 @@ def test_a_project_with_all_its_notes_says_so(
     settings.MAX_ANNOTATIONS = 1
     page = bobs.post(address("new_note"), FIELDS)
     assert page.status_code == 400
-    assert "FLAMEWATCH_MAX_ANNOTATIONS allows 1" in html_of(page)
+    assert "FLAMEWATCH_MAX_ANNOTATIONS allows 1" in render_html(page)
     assert Annotation.objects.get() == note
 
 
 def test_a_member_edits_and_deletes_a_note(bobs: Client, note: Annotation) -> None:
-    page = html_of(bobs.get(address("edit_note", note.pk)))
+    page = render_html(bobs.get(address("edit_note", note.pk)))
     assert "deploy 1" in page
     assert 'value="2026-11-20T12:02:00"' in page
     bobs.post(address("edit_note", note.pk), FIELDS)
     note.refresh_from_db()
     assert note.text == "cache enabled"
-    assert "cache enabled" in html_of(bobs.get(address("delete_note", note.pk)))
+    assert "cache enabled" in render_html(bobs.get(address("delete_note", note.pk)))
     assert Annotation.objects.exists()
-    assert "Note deleted" in html_of(bobs.post(address("delete_note", note.pk), follow=True))
+    assert "Note deleted" in render_html(bobs.post(address("delete_note", note.pk), follow=True))
     assert not Annotation.objects.exists()
 
 
@@ -112,7 +112,7 @@ def test_a_note_of_another_project_is_404(bobs: Client, other_project: Project, 
     foreign = Annotation.objects.create(project=other_project, at=AT, text="theirs")
     assert bobs.get(address(name, foreign.pk)).status_code == 404
     assert bobs.post(address(name, foreign.pk), FIELDS).status_code == 404
-    assert "theirs" not in html_of(bobs.get(address("notes")))
+    assert "theirs" not in render_html(bobs.get(address("notes")))
     foreign.refresh_from_db()
     assert foreign.text == "theirs"
 
@@ -121,7 +121,7 @@ def test_viewers_read_only(client: Client, project: Project, note: Annotation) -
     vera = User.objects.create_user("vera@example.org", "a sentence works well")
     Member.objects.create(project=project, user=vera, role=Role.VIEWER)
     client.force_login(vera)
-    page = html_of(client.get(address("notes")))
+    page = render_html(client.get(address("notes")))
     assert "deploy 1" in page
     assert "/notes/new" not in page
     assert address("edit_note", note.pk) not in page
@@ -132,11 +132,11 @@ def test_the_list_is_of_a_service_newest_first_in_pages(bobs: Client, project: P
         at = AT + timedelta(minutes=i)
         Annotation.objects.create(project=project, at=at, service="checkout", text=f"n{i}.")
     Annotation.objects.create(project=project, at=AT, service="cart", text="another")
-    page = html_of(bobs.get(address("notes"), {"service": "checkout"}))
+    page = render_html(bobs.get(address("notes"), {"service": "checkout"}))
     assert page.index("n54.") < page.index("n5.")
     assert "another" not in page
     assert "n4." not in page
-    assert "n4." in html_of(bobs.get(address("notes"), {"service": "checkout", "page": "2"}))
+    assert "n4." in render_html(bobs.get(address("notes"), {"service": "checkout", "page": "2"}))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_the_list_is_of_a_service_newest_first_in_pages(bobs: Client, project: P
 def test_it_returns_to_the_page_of_the_project_before_it(
     bobs: Client, came: str, back: str
 ) -> None:
-    page = html_of(bobs.get(address("new_note"), headers={"Referer": came}))
+    page = render_html(bobs.get(address("new_note"), headers={"Referer": came}))
     assert f'name="next" value="{back.replace("&", "&amp;")}"' in page
     response = bobs.post(address("new_note"), FIELDS | {"next": back})
     assert response.headers["Location"] == back
@@ -176,6 +176,6 @@ def test_rejected_link_leaves_the_time_in_the_form(
     sent = {"text": "deploy", "at": "2026-11-20T12:30:15.250Z", "link": "http://ci.example"}
     response = client.post(f"/p/{project.project_id}/notes/new", sent)
     assert response.status_code == 400
-    field = re.findall(r'<input[^>]*name="at"[^>]*>', html_of(response))[0]
+    field = re.findall(r'<input[^>]*name="at"[^>]*>', render_html(response))[0]
     assert 'type="datetime-local"' in field
     assert 'value="2026-11-20T12:30:15"' in field

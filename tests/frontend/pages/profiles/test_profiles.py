@@ -15,7 +15,7 @@ from profiles.models import Profile
 from projects.models import Agent, Deployment, Project, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
@@ -50,7 +50,7 @@ def add(of: Deployment, moment: datetime, cpu_ms: int, **changed: object) -> Pro
 def shown(client: Client, **parameters: str) -> str:
     response = client.get(PROFILES, parameters)
     assert response.status_code == 200
-    return html_of(response)
+    return render_html(response)
 
 
 def weights(html: str) -> list[str]:
@@ -91,7 +91,7 @@ def test_each_opens_alone_in_the_flame_graph(
         add(checkout, now - timedelta(minutes=minute), 1000 * minute)
     links = re.findall(r'href="(/p/acme-shop/flame\?[^"]*profile=[^"]*)"', shown(signed_in))
     assert len(links) == 3
-    alone = html_of(signed_in.get(links[1].replace("&amp;", "&")))
+    alone = render_html(signed_in.get(links[1].replace("&amp;", "&")))
     assert "1 profile</b>" in alone
     assert '<b class="strong">2 s</b>' in alone
     download = links[1].replace("/flame?", "/flame/download/pprof?").replace("&amp;", "&")
@@ -107,7 +107,7 @@ def test_each_opens_alone_where_profiles_without_a_version_are_selected_too(
     links = re.findall(r'href="(/p/acme-shop/flame\?[^"]*profile=[^"]*)"', html)
     assert len(links) == 2
     for link in links:
-        assert "1 profile</b>" in html_of(signed_in.get(link.replace("&amp;", "&")))
+        assert "1 profile</b>" in render_html(signed_in.get(link.replace("&amp;", "&")))
 
 
 def test_the_heaviest_come_first_where_that_is_asked(
@@ -140,7 +140,7 @@ def test_a_picked_part_is_listed_alone(
     assert flame
     address = parse_qs(urlsplit(flame[1].replace("&amp;", "&")).query)
     assert address["weights"] == ["300000000..500000000"]
-    assert "3 profiles</b>" in html_of(signed_in.get(flame[1].replace("&amp;", "&")))
+    assert "3 profiles</b>" in render_html(signed_in.get(flame[1].replace("&amp;", "&")))
 
 
 def test_nothing_in_a_picked_part_says_so(
@@ -167,7 +167,7 @@ def test_many_come_in_pages(signed_in: Client, checkout: Deployment, now: dateti
     assert len(weights(html)) == size
     following = re.search(r'rel="next" href="([^"]+)"', html)
     assert following
-    rest = html_of(signed_in.get(following[1].replace("&amp;", "&")))
+    rest = render_html(signed_in.get(following[1].replace("&amp;", "&")))
     assert weights(rest) == ["102 ms", "101 ms", "100 ms"]
     assert "First page" in rest
 

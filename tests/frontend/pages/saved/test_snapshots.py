@@ -17,7 +17,7 @@ from profiles.storage.blob_store import blobs
 from projects.models import AuditEntry, DayUsage, Member, Project, Quota, Role, User
 from projects.usage import limits
 from tests.frontend import shop
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 
 P = "/p/acme-shop"
 ADDRESS = f"{P}/flame?service=checkout&type=CPU&span=1h&f=hide:json.dumps&seen=3-4"
@@ -34,7 +34,7 @@ def alices(client: Client, alice: User, project: Project) -> Client:
 def take(client: Client, title: str = "Before the fix", address: str = ADDRESS) -> str:
     """Take a snapshot and return its address."""
     response = client.post(SNAPSHOTS, {"title": title, "address": address})
-    assert response.status_code == 302, html_of(response)
+    assert response.status_code == 302, render_html(response)
     return response.headers["Location"]
 
 
@@ -64,7 +64,7 @@ def test_it_keeps_the_result_after_the_profiles_are_gone(alices: Client, project
     for name in ("metric", "profiles", "total", "duration_s", "depth", "name", "self", "names"):
         assert after.get(name) == before.get(name), name
     assert after["profiles"] == 3
-    page = html_of(alices.get(url))
+    page = render_html(alices.get(url))
     assert "Before the fix" in page
     assert "3 profiles" in page
 
@@ -84,9 +84,9 @@ def test_filters_and_views_apply_to_it(alices: Client, project: Project) -> None
     without_profiles(project)
     snapshot = ResultSnapshot.objects.get().snapshot_id
     for view in ("view=bottomup", "focus=pricing.quote", "f=show:pricing", "view=list"):
-        page = html_of(alices.get(f"{P}/flame?snapshot={snapshot}&{view}"))
+        page = render_html(alices.get(f"{P}/flame?snapshot={snapshot}&{view}"))
         assert "pricing.quote" in page, view
-    page = html_of(alices.get(f"{P}/flame?snapshot={snapshot}&f=hide:pricing"))
+    page = render_html(alices.get(f"{P}/flame?snapshot={snapshot}&f=hide:pricing"))
     assert "pricing.quote" not in page.split('id="functions"')[1]
 
 
@@ -110,7 +110,7 @@ def test_lines_are_kept(alices: Client, project: Project) -> None:
     without_profiles(project)
     snapshot = ResultSnapshot.objects.get().snapshot_id
     query = "service=checkout&type=CPU&name=pricing.quote&file=/app/shop/pricing/quote.py"
-    page = html_of(alices.get(f"{P}/flame/lines?{query}&snapshot={snapshot}"))
+    page = render_html(alices.get(f"{P}/flame/lines?{query}&snapshot={snapshot}"))
     assert "quote.py" in page
 
 
@@ -123,7 +123,7 @@ def test_it_is_compared_with_live_profiles(alices: Client, project: Project) -> 
     )
     snapshot = ResultSnapshot.objects.get().snapshot_id
     query = f"service=checkout&type=CPU&span=1h&snapshot={snapshot}&b.snapshot="
-    page = html_of(alices.get(f"{P}/compare?{query}"))
+    page = render_html(alices.get(f"{P}/compare?{query}"))
     assert "a snapshot has the sums of its profiles only" in page
     assert "Before the fix" in page
     assert "3 profiles" in page
@@ -131,19 +131,21 @@ def test_it_is_compared_with_live_profiles(alices: Client, project: Project) -> 
     response = alices.get(f"{P}/compare/tree?{query}")
     document = json.loads(gzip.decompress(response.content))
     assert (document["profiles"], document["b"]["profiles"]) == (3, 5)
-    swapped = html_of(alices.get(f"{P}/compare?service=checkout&type=CPU&b.snapshot={snapshot}"))
-    assert "3 profiles" in swapped
-    assert "5 profiles" in swapped
+    swap_sides = render_html(
+        alices.get(f"{P}/compare?service=checkout&type=CPU&b.snapshot={snapshot}")
+    )
+    assert "3 profiles" in swap_sides
+    assert "5 profiles" in swap_sides
 
 
 def test_a_snapshot_names_the_labels_that_its_profiles_lack(alices: Client) -> None:
     url = take(alices, address=f"{P}/flame?service=checkout&type=CPU&unset=label.region")
     assert "unset" not in url
-    assert "CPU time, region (not set)" in html_of(alices.get(url))
+    assert "CPU time, region (not set)" in render_html(alices.get(url))
 
 
 def test_a_snapshot_offers_the_services_to_compare_with(alices: Client) -> None:
-    page = html_of(alices.get(take(alices)))
+    page = render_html(alices.get(take(alices)))
     snapshot = ResultSnapshot.objects.get().snapshot_id
     assert f"snapshot={snapshot}&amp;b.snapshot=" in page
     assert "checkout, last day" in page
@@ -178,7 +180,7 @@ def test_a_full_project_stores_none(alices: Client, project: Project) -> None:
     Quota.objects.create(project=project, stored_bytes=1)
     limits.forget(project.pk)
     response = alices.post(SNAPSHOTS, {"title": "x", "address": ADDRESS}, follow=True)
-    assert "stored_bytes" in html_of(response)
+    assert "stored_bytes" in render_html(response)
     assert [*blobs().list()] == []
 
 
@@ -191,7 +193,7 @@ def test_number_and_bytes_are_limited(
     setattr(settings, name, value)
     for _ in range(3):
         response = alices.post(SNAPSHOTS, {"title": "x", "address": ADDRESS}, follow=True)
-    assert f"FLAMEWATCH_{name}" in html_of(response)
+    assert f"FLAMEWATCH_{name}" in render_html(response)
     assert ResultSnapshot.objects.count() <= 1
 
 
@@ -200,7 +202,7 @@ def test_an_empty_selection_is_not_stored(alices: Client) -> None:
     response = alices.post(
         SNAPSHOTS, {"title": "x", "address": address}, headers={"HX-Request": "true"}
     )
-    assert "There are no profiles in this selection." in html_of(response)
+    assert "There are no profiles in this selection." in render_html(response)
     assert not ResultSnapshot.objects.exists()
 
 
@@ -274,4 +276,4 @@ def test_a_damaged_tree_is_told(alices: Client) -> None:
     response = alices.get(f"{P}/flame/tree?{query}")
     assert response.status_code == 400
     assert "cannot be read" in response.json()["error"]
-    assert "cannot be read" in html_of(alices.get(url))
+    assert "cannot be read" in render_html(alices.get(url))

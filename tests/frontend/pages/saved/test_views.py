@@ -5,7 +5,7 @@ from django.test import Client
 
 from projects import saved_views
 from projects.models import Member, Project, Role, SavedView, User
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 
 SAVED, VIEWS = "/p/acme-shop/saved", "/p/acme-shop/saved/views"
 ADDRESS = "/p/acme-shop/flame?service=checkout&type=CPU&span=6h&f=hide:gc"
@@ -31,7 +31,7 @@ def test_a_page_is_saved_and_opened_with_its_parameters(
     assert response.headers["Location"] == ADDRESS
     view = SavedView.objects.get()
     assert client.get(f"{VIEWS}/{view.pk}").headers["Location"] == ADDRESS
-    assert f'href="{ADDRESS.replace("&", "&amp;")}">Checkout</a>' in html_of(client.get(SAVED))
+    assert f'href="{ADDRESS.replace("&", "&amp;")}">Checkout</a>' in render_html(client.get(SAVED))
 
 
 def test_without_a_page_to_return_to_the_error_is_on_the_list(
@@ -40,7 +40,7 @@ def test_without_a_page_to_return_to_the_error_is_on_the_list(
     client.force_login(alice)
     response = client.post(VIEWS, {"name": "x", "address": "/p/acme-shop/settings"})
     assert response.status_code == 400
-    assert "This page cannot be saved as a view." in html_of(response)
+    assert "This page cannot be saved as a view." in render_html(response)
 
 
 def test_htmx_gets_one_sentence(client: Client, alice: User, view: SavedView) -> None:
@@ -49,13 +49,13 @@ def test_htmx_gets_one_sentence(client: Client, alice: User, view: SavedView) ->
         response = client.post(
             VIEWS, {"name": name, "address": ADDRESS}, headers={"HX-Request": "true"}
         )
-        assert sentence in html_of(response)
-        assert "<html" not in html_of(response)
+        assert sentence in render_html(response)
+        assert "<html" not in render_html(response)
 
 
 def test_names_are_escaped(client: Client, alice: User, view: SavedView) -> None:
     client.force_login(alice)
-    assert "Checkout &lt;6 h&gt;" in html_of(client.get(SAVED))
+    assert "Checkout &lt;6 h&gt;" in render_html(client.get(SAVED))
 
 
 def test_the_creator_renames_and_deletes(client: Client, bob: User, project: Project) -> None:
@@ -71,7 +71,7 @@ def test_a_view_of_somebody_else_is_for_owners(
     client: Client, bob: User, alice: User, view: SavedView
 ) -> None:
     client.force_login(bob)
-    assert "Rename view" not in html_of(client.get(SAVED))
+    assert "Rename view" not in render_html(client.get(SAVED))
     assert client.post(f"{VIEWS}/{view.pk}/delete").status_code == 403
     mine = saved_views.create(view.project, "bob's", ADDRESS, by=bob)
     client.force_login(alice)
@@ -81,7 +81,7 @@ def test_a_view_of_somebody_else_is_for_owners(
 def test_viewers_open_views_and_save_none(client: Client, vera: User, view: SavedView) -> None:
     client.force_login(vera)
     assert client.get(f"{VIEWS}/{view.pk}").status_code == 302
-    assert 'id="save"' not in html_of(client.get("/p/acme-shop/services"))
+    assert 'id="save"' not in render_html(client.get("/p/acme-shop/services"))
     assert client.post(VIEWS, {"name": "x", "address": ADDRESS}).status_code == 403
     assert SavedView.objects.count() == 1
 
@@ -95,7 +95,7 @@ def test_a_view_of_another_project_is_not_there(
         ask = client.post if path else client.get
         assert ask(address, {"name": "x"}).status_code == 404
     assert SavedView.objects.get() == view
-    assert "Checkout" not in html_of(client.get(f"/p/{other_project.project_id}/saved"))
+    assert "Checkout" not in render_html(client.get(f"/p/{other_project.project_id}/saved"))
 
 
 def test_numbers_beyond_the_database_are_not_there(

@@ -12,7 +12,7 @@ from frontend.pages.services.service_list import PAGE_SIZE
 from profiles.models import Profile
 from projects.models import Agent, Delivery, Deployment, Project, User
 from projects.profile_types import ProfileType
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 from tests.profiles import rows
 
 SERVICES = "/p/acme-shop/services"
@@ -45,7 +45,7 @@ def signed_in(client: Client, alice: User, project: Project) -> Client:
 def shown(signed_in: Client, **parameters: str) -> str:
     response = signed_in.get(SERVICES, parameters)
     assert response.status_code == 200
-    return html_of(response)
+    return render_html(response)
 
 
 def names(html: str) -> list[str]:
@@ -179,8 +179,8 @@ def test_unreadable_parameters_are_named_and_replaced_by_the_nearest(
 def test_htmx_gets_the_list_and_the_summary(signed_in: Client, project: Project) -> None:
     add_service(project, "checkout")
     response = signed_in.get(SERVICES, {"find": "x"}, headers={"HX-Request": "true"})
-    assert html_of(response).startswith('<div class="card" id="services">')
-    assert 'id="summary" role="status" hx-swap-oob="true"' in html_of(response)
+    assert render_html(response).startswith('<div class="card" id="services">')
+    assert 'id="summary" role="status" hx-swap-oob="true"' in render_html(response)
     assert response.headers["HX-Push-Url"] == "/p/acme-shop/services?find=x"
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from projects import account_limits
 from projects.credentials import authentication, keys
 from projects.models import ApiKey, KeyFile, Project, User
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 from tests.key_files import signed
 
 
@@ -35,10 +35,10 @@ def test_only_owners_and_admins_download(
 
 def test_the_list_of_keys_offers_it(client: Client, alice: User, address: str) -> None:
     client.force_login(alice)
-    assert f'href="{address}"' in html_of(client.get("/p/acme-shop/settings"))
-    page = html_of(client.get(address))
+    assert f'href="{address}"' in render_html(client.get("/p/acme-shop/settings"))
+    page = render_html(client.get(address))
     assert "Key file of “production”" in page
-    dialog = html_of(client.get(address, headers={"HX-Request": "true"}))
+    dialog = render_html(client.get(address, headers={"HX-Request": "true"}))
     assert "<dialog" in dialog
     assert not KeyFile.objects.exists()
 
@@ -73,7 +73,7 @@ def test_the_limit_is_named(
     client.force_login(alice)
     response = client.post(address)
     assert response.status_code == 400
-    assert "Key files of “production”: 0; the limit is 0." in html_of(response)
+    assert "Key files of “production”: 0; the limit is 0." in render_html(response)
 
 
 def test_a_revoked_key_has_no_file(client: Client, alice: User, key: ApiKey, address: str) -> None:

@@ -19,7 +19,7 @@ from projects.models import (
     User,
 )
 from projects.usage.day_usage import utc_day
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 
 SETTINGS, KEYS = "/p/acme-shop/settings", "/p/acme-shop/settings/keys"
 
@@ -50,7 +50,7 @@ def test_outsiders_learn_nothing(client: Client, charlie: User, revoke: str) -> 
 
 def test_members_see_it_and_are_told_who_may_change(client: Client, bob: User, revoke: str) -> None:
     client.force_login(bob)
-    page = html_of(client.get(SETTINGS))
+    page = render_html(client.get(SETTINGS))
     assert "production" in page
     assert "Your role in Acme Shop is member. Owners and admins can change this." in page
     assert 'method="post" action="/p/' not in page
@@ -66,7 +66,7 @@ def test_the_name_and_the_rate_can_be_changed(
     response = client.post(SETTINGS, {"name": "Acme", "rate": "0.5"}, follow=True)
     project.refresh_from_db()
     assert (project.name, project.profiles_per_minute) == ("Acme", 0.5)
-    assert "Settings saved" in html_of(response)
+    assert "Settings saved" in render_html(response)
     entry = AuditEntry.objects.latest("pk")
     assert (entry.action, entry.actor) == ("project.change", alice)
     assert entry.detail == {"changed": {"name": "Acme", "profiles_per_minute": 0.5}}
@@ -80,26 +80,26 @@ def test_a_rate_that_is_not_offered_is_rejected(
     assert response.status_code == 400
     project.refresh_from_db()
     assert project.profiles_per_minute == 1.0
-    assert 'name="rate" aria-invalid="true"' in html_of(response)
+    assert 'name="rate" aria-invalid="true"' in render_html(response)
 
 
 def test_a_rate_set_elsewhere_stays_as_it_is(client: Client, alice: User, project: Project) -> None:
     Project.objects.update(profiles_per_minute=3.0)
     client.force_login(alice)
-    page = html_of(client.get(SETTINGS))
+    page = render_html(client.get(SETTINGS))
     assert '<option value="3.0" selected>3 per minute</option>' in page
 
 
 def test_a_new_key_is_shown_once(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
     response = client.post(KEYS, {"name": "laptop", "scope": "both"})
-    found = re.search(r'<code id="new-key">(fw_\w{10}_\w{38})</code>', html_of(response))
+    found = re.search(r'<code id="new-key">(fw_\w{10}_\w{38})</code>', render_html(response))
     assert found
     row = ApiKey.objects.get()
     assert keys.matches(keys.parse(found[1]).secret, row.secret_hash)
     assert (row.name, row.may_write, row.may_read, row.created_by) == ("laptop", True, True, alice)
     assert "no-store" in response.headers["Cache-Control"]
-    again = html_of(client.get(SETTINGS))
+    again = render_html(client.get(SETTINGS))
     assert found[1] not in again
     assert row.prefix in again
 
@@ -118,7 +118,7 @@ def test_a_key_may_what_its_scope_says(
 
 def test_a_key_may_have_a_default_service(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
-    page = html_of(
+    page = render_html(
         client.post(KEYS, {"name": "ebpf", "scope": "write", "default_service": "batch-jobs"})
     )
     assert ApiKey.objects.get().default_service == "batch-jobs"
@@ -129,7 +129,7 @@ def test_a_default_service_has_to_be_a_service_name(
     client: Client, alice: User, project: Project
 ) -> None:
     client.force_login(alice)
-    page = html_of(
+    page = render_html(
         client.post(KEYS, {"name": "ebpf", "scope": "write", "default_service": "Batch Jobs"})
     )
     assert "Enter a service name: lower-case letters" in page
@@ -138,7 +138,7 @@ def test_a_default_service_has_to_be_a_service_name(
 
 def test_a_key_without_a_name_is_not_made(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
-    page = html_of(client.post(KEYS, {"name": "", "scope": "write"}))
+    page = render_html(client.post(KEYS, {"name": "", "scope": "write"}))
     assert 'aria-invalid="true"' in page
     assert not ApiKey.objects.exists()
 
@@ -146,13 +146,13 @@ def test_a_key_without_a_name_is_not_made(client: Client, alice: User, project: 
 def test_htmx_gets_the_keys_alone(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
     form = {"name": "laptop", "scope": "write"}
-    fragment = html_of(client.post(KEYS, form, headers={"HX-Request": "true"}))
+    fragment = render_html(client.post(KEYS, form, headers={"HX-Request": "true"}))
     assert fragment.startswith('<section class="card" id="keys">')
 
 
 def test_revoking_asks_first(client: Client, alice: User, key: ApiKey, revoke: str) -> None:
     client.force_login(alice)
-    page = html_of(client.get(revoke))
+    page = render_html(client.get(revoke))
     assert "Revoke “production”?" in page
     key.refresh_from_db()
     assert key.revoked is None
@@ -162,7 +162,7 @@ def test_a_revoked_key_stays_in_the_list(
     client: Client, alice: User, key: ApiKey, revoke: str
 ) -> None:
     client.force_login(alice)
-    page = html_of(client.post(revoke, follow=True))
+    page = render_html(client.post(revoke, follow=True))
     key.refresh_from_db()
     assert key.revoked is not None
     assert "Key “production” revoked" in page
@@ -184,7 +184,7 @@ def test_a_key_of_another_project_is_not_found(
 def test_quotas_are_shown_with_what_is_used(client: Client, alice: User, project: Project) -> None:
     Quota.objects.create(project=project, profiles_per_day=50_000)
     client.force_login(alice)
-    page = html_of(client.get(SETTINGS))
+    page = render_html(client.get(SETTINGS))
     assert "of 50,000" in page
     assert "of 20 GB" in page
     assert "16 MiB" in page
@@ -193,7 +193,7 @@ def test_quotas_are_shown_with_what_is_used(client: Client, alice: User, project
 
 def test_members_are_listed_with_their_roles(client: Client, alice: User, bob: User) -> None:
     client.force_login(alice)
-    page = html_of(client.get(SETTINGS))
+    page = render_html(client.get(SETTINGS))
     assert "bob@example.org" in page
     assert "2 people" in page
 
@@ -222,7 +222,7 @@ def test_rejected_requests_are_listed_by_reason(
     client: Client, alice: User, project: Project
 ) -> None:
     client.force_login(alice)
-    assert 'id="rejections"' not in html_of(client.get(SETTINGS))
+    assert 'id="rejections"' not in render_html(client.get(SETTINGS))
     day = utc_day()
     for ago, count in ((0, 1_234), (6, 10), (7, 100)):
         DayRejections.objects.create(
@@ -231,7 +231,7 @@ def test_rejected_requests_are_listed_by_reason(
             reason="profiles_per_minute",
             count=count,
         )
-    page = html_of(client.get(SETTINGS))
+    page = render_html(client.get(SETTINGS))
     table = page.partition('id="rejections"')[2].partition("</table>")[0]
     assert "Profiles per minute" in table
     assert re.findall(r'class="num">\s*([\d,]+)', table) == ["1,234", "1,244"]

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from projects.credentials import keys
 from projects.models import Agent, ApiKey, AuditEntry, Delivery, Deployment, Project, User
 from tests.frontend import shop
-from tests.frontend.html import html_of
+from tests.frontend.html import render_html
 
 SETUP, STATUS = "/p/acme-shop/setup", "/p/acme-shop/setup/status"
 
@@ -89,7 +89,7 @@ def test_a_new_key_is_in_the_lines_once(
     assert found
     assert keys.matches(keys.parse(found[0]).secret, ApiKey.objects.get().secret_hash)
     assert "no-store" in response.headers["Cache-Control"]
-    assert found[0] not in html_of(client.get(SETUP))
+    assert found[0] not in render_html(client.get(SETUP))
     assert AuditEntry.objects.latest("pk").action == "key.create"
 
 
@@ -97,18 +97,18 @@ def test_members_are_told_who_makes_keys(
     client: Client, bob: User, project: Project, agent_files: Path
 ) -> None:
     client.force_login(bob)
-    page = html_of(client.get(SETUP))
+    page = render_html(client.get(SETUP))
     assert "Owners and admins can create keys" in page
     assert "Create key" not in page
     response = client.post(SETUP)
     assert response.status_code == 403
-    assert "Your role in Acme Shop is member." in html_of(response)
+    assert "Your role in Acme Shop is member." in render_html(response)
     assert not ApiKey.objects.exists()
 
 
 def test_htmx_gets_the_lines_alone(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
-    fragment = html_of(client.post(SETUP, headers={"HX-Request": "true"}))
+    fragment = render_html(client.post(SETUP, headers={"HX-Request": "true"}))
     assert fragment.startswith('<div class="two" id="connect">')
     assert "<html" not in fragment
 
@@ -128,14 +128,14 @@ def test_a_server_without_the_agents_files_says_so(
 ) -> None:
     settings.AGENT_FILES_DIR = tmp_path / "missing"
     client.force_login(alice)
-    page = html_of(client.get(SETUP))
+    page = render_html(client.get(SETUP))
     assert "Agent package not installed" in page
     assert "install-lines" not in page
 
 
 def test_it_waits_for_an_agent(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
-    fragment = html_of(client.get(STATUS))
+    fragment = render_html(client.get(STATUS))
     assert "Waiting for agent" in fragment
     assert 'hx-get="/p/acme-shop/setup/status?state=nobody" hx-trigger="every 2s"' in fragment
 
@@ -152,7 +152,7 @@ def test_it_shows_the_agent_and_what_it_offers(
 ) -> None:
     add_agent()
     client.force_login(alice)
-    fragment = html_of(client.get(STATUS, {"state": "nobody"}))
+    fragment = render_html(client.get(STATUS, {"state": "nobody"}))
     assert '<b class="strong">checkout</b>2.31.0 on' in fragment
     assert "web-7f9c" in fragment
     assert "Profile types: CPU, Wall" in fragment
@@ -164,7 +164,7 @@ def test_the_first_profile_ends_the_wait_and_opens_its_flame_graph(
 ) -> None:
     add_agent("check out/2", profiled=["WALL", "CPU"])
     client.force_login(alice)
-    fragment = html_of(client.get(STATUS))
+    fragment = render_html(client.get(STATUS))
     assert "?service=check%20out%2F2&amp;type=CPU" in fragment
     assert "hx-trigger" not in fragment
 
@@ -178,11 +178,11 @@ def test_the_way_out_says_whether_a_service_is_connected(
         return found[2], "hx-swap-oob" in found[1]
 
     client.force_login(alice)
-    assert way_out(html_of(client.get(SETUP))) == ("Skip for now", False)
-    assert way_out(html_of(client.get(STATUS))) == ("Skip for now", True)
+    assert way_out(render_html(client.get(SETUP))) == ("Skip for now", False)
+    assert way_out(render_html(client.get(STATUS))) == ("Skip for now", True)
     add_agent(profiled=["CPU"])
-    assert way_out(html_of(client.get(STATUS, {"state": "nobody"}))) == ("Done", True)
-    assert way_out(html_of(client.get(SETUP))) == ("Done", False)
+    assert way_out(render_html(client.get(STATUS, {"state": "nobody"}))) == ("Done", True)
+    assert way_out(render_html(client.get(SETUP))) == ("Done", False)
 
 
 def test_a_new_key_waits_for_a_new_agent(
@@ -190,7 +190,7 @@ def test_a_new_key_waits_for_a_new_agent(
 ) -> None:
     add_agent(profiled=["CPU"])
     client.force_login(alice)
-    assert "Waiting for agent" in html_of(client.post(SETUP))
+    assert "Waiting for agent" in render_html(client.post(SETUP))
 
 
 def test_agents_of_others_are_not_ours(
@@ -199,7 +199,7 @@ def test_agents_of_others_are_not_ours(
     add_agent()
     client.force_login(charlie)
     client.post("/projects/new", {"name": "Other shop"})
-    assert "Waiting for agent" in html_of(client.get("/p/other-shop/setup/status"))
+    assert "Waiting for agent" in render_html(client.get("/p/other-shop/setup/status"))
 
 
 def imported(project: Project, service: str = "batch") -> None:
@@ -222,14 +222,14 @@ def imported(project: Project, service: str = "batch") -> None:
 def test_imported_files_are_named_and_linked(client: Client, alice: User, project: Project) -> None:
     imported(project)
     client.force_login(alice)
-    fragment = html_of(client.get(STATUS, {"state": "nobody"}))
+    fragment = render_html(client.get(STATUS, {"state": "nobody"}))
     assert "Profiles imported" in fragment
     assert '<b class="strong">batch</b>' in fragment
     assert "Waiting for agent" not in fragment
     assert "About one profile per minute" not in fragment
     link = re.search(r'id="open-flame"\s*href="([^"]+)"', fragment)
     assert link
-    flame = html_of(client.get(unescape(link[1])))
+    flame = render_html(client.get(unescape(link[1])))
     assert "1 profile" in flame, "the range includes the imported profile"
     assert "every 2s" in fragment, "an agent may still appear"
 
@@ -240,7 +240,7 @@ def test_an_agent_is_shown_before_imported_files(
     imported(project)
     add_agent()
     client.force_login(alice)
-    fragment = html_of(client.get(STATUS))
+    fragment = render_html(client.get(STATUS))
     assert "Agent seen" in fragment
     assert "Profiles imported" not in fragment
 
@@ -265,12 +265,12 @@ def test_client_that_sends_is_connected_after_its_first_minute(
     now = timezone.now()
     Agent.objects.update(delivery=Delivery.PUSH, reporting_since=now, user_agent="pyroscope")
     client.force_login(alice)
-    first = html_of(client.get(STATUS))
+    first = render_html(client.get(STATUS))
     assert "Profiles received" in first
     assert "A client that keeps sending is connected after its first minute." in first
     state = re.search(r"state=([^\"]+)", first)
     assert state
     assert client.get(STATUS, {"state": unescape(state[1])}).status_code == 204
     Agent.objects.update(reporting_since=now - timedelta(minutes=2))
-    later = html_of(client.get(STATUS, {"state": unescape(state[1])}))
+    later = render_html(client.get(STATUS, {"state": unescape(state[1])}))
     assert "Your service is connected" in later
