@@ -1,26 +1,25 @@
 """`/p/<project>/breakdown`: a metric over time by the values of a label."""
 
-from http import HTTPStatus
-
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
 from frontend.components.results.downloads import csv_file
-from frontend.http.fragments import text_error, wants_fragment
-from frontend.page_query import DEADLINE_SECONDS, load_options, query_context, resolve_page_query
+from frontend.components.results.text_errors import require_page_query, text_errors
+from frontend.http.fragments import wants_fragment
+from frontend.page_query import load_options, query_context, resolve_page_query
 from frontend.pages.breakdown import view_model as breakdown_page
 from frontend.pages.breakdown.csv_table import columns, table
 from frontend.pages.breakdown.params import COMPARE, PICK, read
 from frontend.params.form_address import redirect_form
 from frontend.params.page_params import ParsedParams
-from profiles.query import DeadlinePassed, InvalidQuery
 from projects.access import may_annotate, membership, project_for
 
 
@@ -63,23 +62,15 @@ def breakdown(request: HttpRequest, project_id: str) -> HttpResponse:
 
 @login_required
 @require_safe
+@text_errors(gettext_lazy("This breakdown takes more than %(n)d s. Try a shorter time range."))
 def breakdown_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     """Return the sums of each value as CSV; a URL without service or type gets 400."""
     project = project_for(request.user, project_id)
     now = timezone.now()
     query, _notices = read(LenientReader.of_query(request.GET), now)
     context = query_context(request, project)
-    try:
-        with context.snapshot:
-            page_query = resolve_page_query(context, project, ParsedParams(query.params, ()), now)
-            if page_query is None or not query.params.service or query.params.type is None:
-                sentence = _("The address must name a service and a type.")
-                return text_error(HTTPStatus.BAD_REQUEST, sentence)
-            options = load_options(context, page_query.selection)
-            result, previous = breakdown_page.load_series(page_query, query, options)
-    except InvalidQuery as error:
-        return text_error(HTTPStatus.BAD_REQUEST, str(error))
-    except DeadlinePassed:
-        sentence = _("This breakdown takes more than %(n)d s. Try a shorter time range.")
-        return text_error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+    with context.snapshot:
+        page_query = require_page_query(context, project, query.params, now)
+        options = load_options(context, page_query.selection)
+        result, previous = breakdown_page.load_series(page_query, query, options)
     return csv_file("breakdown.csv", columns(query, result), table(result, previous))

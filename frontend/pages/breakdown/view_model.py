@@ -10,23 +10,20 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from frontend.components.charts.chart_notes import ChartNotes, chart_notes
-from frontend.components.charts.time_steps import steps_menu
+from frontend.components.charts.chart_page import chart_page_context
 from frontend.components.charts.version_marks import list_range_releases
 from frontend.components.results import empty_state
 from frontend.components.results.coverage_notices import left_out
 from frontend.components.results.empty_state import explain_no_profiles, with_links
+from frontend.components.results.page_context import build_page_context
 from frontend.components.results.pagination import Pages, paginate
-from frontend.components.selection.filter_chips import chips
 from frontend.components.selection.label_menu import label_menu
 from frontend.components.selection.picker import Item
-from frontend.components.selection.selecting import selection_context
 from frontend.page_query import (
-    DEADLINE_SECONDS,
     PageQuery,
     load_options,
     match_metric,
     metric_notice,
-    resolve_page_query,
 )
 from frontend.pages.breakdown.chart import CHARTED, chart
 from frontend.pages.breakdown.params import SORTS, BreakdownQuery
@@ -46,7 +43,6 @@ from frontend.text.time_ranges import span_name
 from frontend.text.units import format_value
 from profiles.query import (
     MAX_SERIES,
-    DeadlinePassed,
     GroupKind,
     GroupSeries,
     InvalidQuery,
@@ -95,19 +91,12 @@ def context(
 ) -> dict[str, object]:
     """Return the template context; `query` is None if the project has no service."""
     url = reverse("breakdown", args=[project.project_id])
-    try:
-        with queries.snapshot:
-            page_query = resolve_page_query(
-                queries, project, ParsedParams(query.params, notices), now
-            )
-            return (
-                _context(page_query, query, url)
-                if page_query
-                else {"query": None, "notices": notices}
-            )
-    except DeadlinePassed:
-        late = empty_state.deadline_state(query.params, DEADLINE_SECONDS)
-        return {"query": query, "notices": notices, "empty": with_links(late, url)}
+    reading = ParsedParams(query.params, notices)
+
+    def build(page_query: PageQuery) -> dict[str, object]:
+        return _context(page_query, query, url)
+
+    return {"query": query} | build_page_context("breakdown", queries, project, reading, now, build)
 
 
 def _context(page_query: PageQuery, query: BreakdownQuery, url: str) -> dict[str, object]:
@@ -117,17 +106,14 @@ def _context(page_query: PageQuery, query: BreakdownQuery, url: str) -> dict[str
     notices = (*page_query.notices, *metric_notice(query.params.metric, metric))
     samples = run_sample_labels(page_query.context, page_query.selection)
     found: dict[str, object] = {
-        "query": query,
+        **chart_page_context(page_query, query, options, "breakdown"),
         "notices": notices,
-        **selection_context(page_query, options, "breakdown"),
         "label": label_name(query.group_by),
         "groupings": label_menu(page_query, options, samples, query.group_by),
         "metrics": [
             Item(each.name, display_names.metric_name(each), each == (metric or options.metrics[0]))
             for each in options.metrics
         ],
-        "steps": steps_menu(query.params.span, query.shown_step),
-        "chips": chips(query.params.filters),
     }
     try:
         result, previous = load_series(page_query, query, options)

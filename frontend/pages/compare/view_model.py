@@ -11,11 +11,11 @@ from frontend.components.results import empty_state
 from frontend.components.results.comparisons import offer_comparisons, start, with_services
 from frontend.components.results.coverage_notices import left_out
 from frontend.components.results.empty_state import EmptyStateLinks, with_links
+from frontend.components.results.page_context import build_page_context
 from frontend.components.selection.filter_chips import chips
 from frontend.components.selection.picker import Picker, SampleLabelValues, picker
 from frontend.components.selection.selecting import name_context
 from frontend.page_query import (
-    DEADLINE_SECONDS,
     PageQuery,
     apply_snapshot,
     load_options,
@@ -84,19 +84,12 @@ def context(
 ) -> dict[str, object]:
     """Return the template context; `query` is None if the project has no service."""
     url = reverse("compare", args=[project.project_id])
-    try:
-        with queries.snapshot:
-            page_query = resolve_page_query(
-                queries, project, ParsedParams(query.selected, notices), now
-            )
-            return (
-                _build_context(page_query, _fix_sides(query, page_query), url)
-                if page_query
-                else {"query": None, "notices": notices}
-            )
-    except DeadlinePassed:
-        late = empty_state.deadline_state(query.selected, DEADLINE_SECONDS)
-        return {"query": query, "notices": notices, "empty": with_links(late, url)}
+    reading = ParsedParams(query.selected, notices)
+
+    def build(page_query: PageQuery) -> dict[str, object]:
+        return _build_context(page_query, _fix_sides(query, page_query), url)
+
+    return {"query": query} | build_page_context("compare", queries, project, reading, now, build)
 
 
 def find_new_comparison(

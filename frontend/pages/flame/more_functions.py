@@ -1,22 +1,19 @@
 """`/p/<project>/flame/functions`: the function list, or further rows of it, for htmx."""
 
-from http import HTTPStatus
-
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
-from frontend.http.fragments import text_error
-from frontend.page_query import DEADLINE_SECONDS, query_context
+from frontend.components.results.text_errors import require_selection, text_errors
+from frontend.page_query import query_context
 from frontend.pages.flame.function_pages import functions_page
 from frontend.pages.flame.merged_tree import find_or_merge
 from frontend.params.list_params import PAGE
 from frontend.params.page_params import SEEN, page_params
-from profiles.query import DeadlinePassed, InvalidQuery
 from projects.access import project_for
 
 _MOST_PAGES = 10_000
@@ -24,6 +21,7 @@ _MOST_PAGES = 10_000
 
 @login_required
 @require_safe
+@text_errors(_("Merging these profiles takes more than %(n)d s. Try a shorter time range."))
 def flame_functions(request: HttpRequest, project_id: str) -> HttpResponse:
     """Render the list with its heading, or from page 2 on only rows.
 
@@ -33,20 +31,12 @@ def flame_functions(request: HttpRequest, project_id: str) -> HttpResponse:
     now = timezone.now()
     reader = LenientReader.of_query(request.GET)
     params = page_params(reader, now)
-    if not params.service or params.type is None:
-        return text_error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
-    selection = params.selection(project.pk, params.service, params.type, now)
+    selection = require_selection(params, project, now)
     seen = reader.read(SEEN)
-    try:
-        context = query_context(request, project)
-        results = find_or_merge(context, params, selection, seen)
-        number = min(reader.read(PAGE), _MOST_PAGES)
-        page = functions_page(context, params, results, project, seen, number)
-    except InvalidQuery as error:
-        return text_error(HTTPStatus.BAD_REQUEST, str(error))
-    except DeadlinePassed:
-        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter time range.")
-        return text_error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+    context = query_context(request, project)
+    results = find_or_merge(context, params, selection, seen)
+    number = min(reader.read(PAGE), _MOST_PAGES)
+    page = functions_page(context, params, results, project, seen, number)
     values = {"functions": page, "params": params, "project": project}
     template = "rows" if number > 1 else "functions"
     response = render(request, f"frontend/flame/{template}.html", values)

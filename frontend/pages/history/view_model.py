@@ -10,19 +10,15 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from frontend.components.charts.chart_notes import ChartNotes, chart_notes
-from frontend.components.charts.time_steps import steps_menu
-from frontend.components.results import empty_state
+from frontend.components.charts.chart_page import chart_page_context
 from frontend.components.results.coverage_notices import left_out
 from frontend.components.results.empty_state import explain_no_profiles, with_links
-from frontend.components.selection.filter_chips import chips
-from frontend.components.selection.selecting import selection_context
+from frontend.components.results.page_context import build_page_context
 from frontend.page_query import (
-    DEADLINE_SECONDS,
     PageQuery,
     load_options,
     match_metric,
     metric_notice,
-    resolve_page_query,
 )
 from frontend.pages.history.chart import LINES, chart
 from frontend.pages.history.functions_menu import functions_menu
@@ -35,7 +31,6 @@ from frontend.text.display_names import SplitName, split_name
 from frontend.text.time_ranges import span_name
 from frontend.text.units import format_percent, format_value
 from profiles.query import (
-    DeadlinePassed,
     HistoryLine,
     HistoryResult,
     InvalidQuery,
@@ -102,19 +97,12 @@ def context(
 ) -> dict[str, object]:
     """Return the template context; `query` is None if the project has no service."""
     url = reverse("history", args=[project.project_id])
-    try:
-        with queries.snapshot:
-            page_query = resolve_page_query(
-                queries, project, ParsedParams(query.params, notices), now
-            )
-            return (
-                _context(page_query, query, url)
-                if page_query
-                else {"query": None, "notices": notices}
-            )
-    except DeadlinePassed:
-        late = empty_state.deadline_state(query.params, DEADLINE_SECONDS)
-        return {"query": query, "notices": notices, "empty": with_links(late, url)}
+    reading = ParsedParams(query.params, notices)
+
+    def build(page_query: PageQuery) -> dict[str, object]:
+        return _context(page_query, query, url)
+
+    return {"query": query} | build_page_context("history", queries, project, reading, now, build)
 
 
 def load_history(
@@ -141,38 +129,30 @@ def _pattern(text: str) -> tuple[str, ...]:
 def _context(page_query: PageQuery, query: HistoryQuery, url: str) -> dict[str, object]:
     query = replace(query, params=page_query.params)
     options = load_options(page_query.context, page_query.selection)
+    metric = match_metric(query.params.metric, options)
+    notices = (*page_query.notices, *metric_notice(query.params.metric, metric))
     found: dict[str, object] = {
-        "query": query,
-        "notices": (*page_query.notices, *_notices(query, options)),
-        **selection_context(page_query, options, "history"),
-        "steps": steps_menu(query.params.span, query.shown_step),
-        "chips": chips(query.params.filters),
+        **chart_page_context(page_query, query, options, "history"),
+        "notices": notices,
         "functions": functions_menu(query),
     }
     try:
         result = load_history(page_query, query, options)
     except InvalidQuery as error:
         return found | {"error": str(error)}
-    notices = (*page_query.notices, *_notices(query, options), *left_out(result.coverage))
-    found["notices"] = notices
+    found["notices"] = (*notices, *left_out(result.coverage))
+    found["metric"] = display_names.metric_name(result.metric)
+    found["notes"] = marked = chart_notes(page_query.project, page_query.selection)
     if not result.coverage.profiles:
         own = _values(result, [line.self for line in result.lines], query.percent)
-        found["notes"] = marked = chart_notes(page_query.project, page_query.selection)
         return found | {
-            "metric": display_names.metric_name(result.metric),
             "empty_chart": chart(result, own, marked, percent=query.percent),
             "empty": with_links(explain_no_profiles(page_query, options), url),
         }
-    found["metric"] = display_names.metric_name(result.metric)
-    found["notes"] = marked = chart_notes(page_query.project, page_query.selection)
     return found | {
         "shown": build_view(result, query, marked),
         "releases": _releases(result, query),
     }
-
-
-def _notices(query: HistoryQuery, options: OptionsResult) -> tuple[str, ...]:
-    return metric_notice(query.params.metric, match_metric(query.params.metric, options))
 
 
 def build_view(result: HistoryResult, query: HistoryQuery, notes: ChartNotes) -> HistoryView:

@@ -1,33 +1,34 @@
 """`/p/<project>/profiles`: single profiles, with a heat map of their weight over time."""
 
-from http import HTTPStatus
-
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
 from frontend.components.results.downloads import csv_file
-from frontend.http.fragments import text_error, wants_fragment
-from frontend.page_query import DEADLINE_SECONDS, query_context
+from frontend.components.results.text_errors import require_selection, text_errors
+from frontend.http.fragments import wants_fragment
+from frontend.page_query import query_context
 from frontend.pages.profiles import view_model as profile_page
 from frontend.pages.profiles.params import ProfileQuery, read
 from frontend.pages.profiles.profile_list import columns, table
 from frontend.params.form_address import redirect_form
-from profiles.query import DeadlinePassed, ProfileSelection, QueryContext, run_profiles
+from profiles.query import ProfileSelection, QueryContext, run_profiles
 from projects.access import project_for
 
 CSV_ROWS = 10_000
 _CSV_PAGE = 1000
+_LATE = _("Listing these profiles takes more than %(n)d s. Try a shorter time range.")
 
 
 @login_required
 @require_safe
 @vary_on_headers("HX-Request", "HX-History-Restore-Request")
+@text_errors(_LATE)
 def profiles(request: HttpRequest, project_id: str) -> HttpResponse:
     """Render the page, or only the list for htmx."""
     project = project_for(request.user, project_id)
@@ -37,12 +38,9 @@ def profiles(request: HttpRequest, project_id: str) -> HttpResponse:
     query, notices = read(LenientReader.of_query(request.GET), now)
     queries = query_context(request, project)
     if wants_fragment(request):
-        try:
-            build_list_context = profile_page.build_list_context(queries, project, query, now)
-        except DeadlinePassed:
-            return _too_slow()
-        if build_list_context:
-            return _fragment(request, build_list_context)
+        shown = profile_page.build_list_context(queries, project, query, now)
+        if shown:
+            return _fragment(request, shown)
     context = {
         "project": project,
         "here": "profiles",
@@ -59,19 +57,15 @@ def _fragment(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
 
 @login_required
 @require_safe
+@text_errors(_LATE)
 def profiles_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     """Return the first CSV_ROWS rows of the list as CSV; a URL without service or type gets 400."""
     project = project_for(request.user, project_id)
     now = timezone.now()
     query, _notices = read(LenientReader.of_query(request.GET), now)
-    if not query.params.service or query.params.type is None:
-        sentence = _("The address must name a service and a type.")
-        return text_error(HTTPStatus.BAD_REQUEST, sentence)
-    selection = query.selection(project.pk, query.params.service, query.params.type, now)
-    try:
-        rows = _rows(query_context(request, project), selection, query)
-    except DeadlinePassed:
-        return _too_slow()
+    whole = require_selection(query.params, project, now)
+    selection = query.selection(project.pk, whole.service, whole.type, now)
+    rows = _rows(query_context(request, project), selection, query)
     return csv_file("profiles.csv", columns(selection), rows)
 
 
@@ -85,8 +79,3 @@ def _rows(
         rows += table(result.rows)
         page = result.next_page
     return rows[:CSV_ROWS]
-
-
-def _too_slow() -> HttpResponse:
-    sentence = _("Listing these profiles takes more than %(n)d s. Try a shorter time range.")
-    return text_error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})

@@ -5,17 +5,16 @@ from datetime import datetime
 
 from django.urls import reverse
 
-from frontend.components.results import empty_state
 from frontend.components.results.coverage_notices import left_out
 from frontend.components.results.empty_state import EmptyStateLinks, explain_no_profiles, with_links
+from frontend.components.results.page_context import build_page_context
 from frontend.components.selection.selecting import selection_context
-from frontend.page_query import DEADLINE_SECONDS, PageQuery, load_options, resolve_page_query
+from frontend.page_query import PageQuery, load_options, resolve_page_query
 from frontend.pages.profiles import heat_map
 from frontend.pages.profiles.params import ProfileQuery
 from frontend.pages.profiles.profile_list import ProfileList, list_profiles
 from frontend.params.page_params import ParsedParams
 from profiles.query import (
-    DeadlinePassed,
     HeatMapResult,
     InvalidQuery,
     OptionsResult,
@@ -33,21 +32,14 @@ def context(
     notices: tuple[str, ...],
     now: datetime,
 ) -> dict[str, object]:
-    """Return the template context; `params` and `list` are None if the project has no service."""
+    """Return the template context; `query` is None if the project has no service."""
     url = reverse("profiles", args=[project.project_id])
-    try:
-        with queries.snapshot:
-            page_query = resolve_page_query(
-                queries, project, ParsedParams(query.params, notices), now
-            )
-            return (
-                _build_context(page_query, query, url)
-                if page_query
-                else {"params": None, "notices": notices}
-            )
-    except DeadlinePassed:
-        late = empty_state.deadline_state(query.params, DEADLINE_SECONDS)
-        return {"params": query.params, "notices": notices, "empty": with_links(late, url)}
+    reading = ParsedParams(query.params, notices)
+
+    def build(page_query: PageQuery) -> dict[str, object]:
+        return _build_context(page_query, query, url)
+
+    return {"query": query} | build_page_context("profiles", queries, project, reading, now, build)
 
 
 def build_list_context(
@@ -84,7 +76,6 @@ def _build_context(page_query: PageQuery, query: ProfileQuery, url: str) -> dict
     return {
         **selection_context(page_query, options, "profiles"),
         **_map(heat_map_of, query),
-        "params": page_query.params,
         "query": query,
         "selection": selection,
         "notices": (*page_query.notices, *unread, *left_out(heat_map_of.coverage)),
