@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from frontend.pages.account import editor, language
+from frontend.pages.account import view as account
 from frontend.pages.agent_files import view as agent_files
 from frontend.pages.agent_files.archives import GO_MODULE
 from frontend.pages.agents import view as agents
@@ -16,7 +16,6 @@ from frontend.pages.flame import view as flame
 from frontend.pages.flame.over_time import view as over_time
 from frontend.pages.help import concepts
 from frontend.pages.history import view as history
-from frontend.pages.home import new_project
 from frontend.pages.home import view as home
 from frontend.pages.notes import view as notes
 from frontend.pages.profiles import view as profiles
@@ -30,8 +29,8 @@ from frontend.pages.setup import view as setup
 
 urlpatterns = [
     path("", home.home, name="home"),
-    path("projects/new", new_project.new_project, name="new_project"),
-    path("projects/new/id", new_project.suggested_id, name="suggested_id"),
+    path("projects/new", home.new_project, name="new_project"),
+    path("projects/new/id", home.suggest_id, name="suggested_id"),
     path("p/<str:project_id>", home.project, name="project"),
     path("p/<str:project_id>/", home.project, name="project"),
     path("p/<str:project_id>/services", services.services, name="services"),
@@ -88,8 +87,8 @@ urlpatterns = [
     path(
         "p/<str:project_id>/settings/keys/<str:key_id>/revoke", api_keys.revoke, name="revoke_key"
     ),
-    path("account/editor", editor.editor, name="editor"),
-    path("account/language", language.language, name="language"),
+    path("account/editor", account.editor, name="editor"),
+    path("account/language", account.language, name="language"),
     path("help/concepts", concepts.concepts, name="concepts"),
     path("agents/python/", agent_files.index, name="agent_files"),
     path("agents/python/simple/", agent_files.simple_projects, name="agent_index"),

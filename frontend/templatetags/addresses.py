@@ -24,8 +24,8 @@ class Query(Protocol):
 
 
 @register.simple_tag
-def changed(query: Query, **values: str | int) -> str:
-    """Return the query string with changed values: `{% changed query sort="last" %}`."""
+def list_address(query: Query, **values: str | int) -> str:
+    """Return the query string with changed values: `{% list_address query sort="last" %}`."""
     return query.address(**values)
 
 

@@ -73,7 +73,7 @@ def _never_stored_state(params: PageParams, selection: Selection, row: ServiceNa
         return _first_profile_state(row)
     if selection.type not in row.types:
         return _other_types_state(params, type_title, row)
-    return _expired_profiles_state(type_title, row)
+    return _retention_state(type_title, row)
 
 
 def _unknown_service_state(params: PageParams, services: Sequence[ServiceName]) -> EmptyState:
@@ -147,7 +147,7 @@ def _other_types_state(params: PageParams, type_title: str, row: ServiceName) ->
     return EmptyState(title, text, actions=actions)
 
 
-def _expired_profiles_state(type_title: str, row: ServiceName) -> EmptyState:
+def _retention_state(type_title: str, row: ServiceName) -> EmptyState:
     values = {"type": type_title, "service": row.service}
     title = _("No %(type)s profiles of %(service)s are left") % values
     return EmptyState(title, _("They were older than the project’s retention and were deleted."))

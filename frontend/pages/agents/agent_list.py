@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from django.db.models import Count, F, Q, QuerySet
+from django.utils.translation import gettext as _
 
 from frontend.components.results.pagination import Pages, paginate
 from frontend.pages.agents.agent_kind import agent_kind
-from frontend.pages.agents.attention import look_reason
 from frontend.pages.agents.params import AgentQuery
 from frontend.text.display_names import agent_name
-from frontend.text.units import format_percent, format_value
+from frontend.text.units import format_count, format_percent, format_value
 from projects.models import Agent, AgentReport, Project, running_agents
 from projects.models.agent import MAX_REPORT_GAP
 from projects.usage.limits import LimitName
@@ -224,3 +224,29 @@ def _memory(report: AgentReport | None) -> str:
     if report is None or report.memory_bytes is None:
         return ""
     return format_value(report.memory_bytes, "bytes")
+
+
+_LONGEST = 160  # characters of an upload's error message
+
+
+def look_reason(report: AgentReport, since: datetime) -> str:
+    """Explain in one sentence why an agent needs attention.
+
+    Upload errors from before `since` are ignored.
+    """
+    if report.rejected_at and report.rejected_at >= since:
+        return _("had an upload rejected: %(reason)s") % {"reason": report.rejection[:_LONGEST]}
+    share = format_percent(report.cpu_share or 0, 1)
+    if not report.dropped:
+        return _("uses %(share)s of a core for profiling.") % {"share": share}
+    values = {
+        "share": share,
+        "dropped": format_count(report.dropped),
+        "all": format_count(report.samples + report.dropped),
+    }
+    if report.cpu_share is None:
+        return _("dropped %(dropped)s of %(all)s samples.") % values
+    return (
+        _("uses %(share)s of a core for profiling and dropped %(dropped)s of %(all)s samples.")
+        % values
+    )

@@ -16,8 +16,8 @@ from frontend.components.results.text_errors import require_page_query, text_err
 from frontend.http.fragments import wants_fragment
 from frontend.page_query import load_options, query_context, resolve_page_query
 from frontend.pages.breakdown import view_model as breakdown_page
-from frontend.pages.breakdown.csv_table import columns, table
 from frontend.pages.breakdown.params import COMPARE, PICK, read
+from frontend.pages.breakdown.value_table import columns, table
 from frontend.params.form_address import redirect_form
 from frontend.params.page_params import ParsedParams
 from projects.access import may_annotate, membership, project_for

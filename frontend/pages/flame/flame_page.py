@@ -27,7 +27,7 @@ from frontend.page_query import (
 )
 from frontend.pages.flame import summary
 from frontend.pages.flame.controls import Controls, controls
-from frontend.pages.flame.function_pages import FunctionsPage, functions_page
+from frontend.pages.flame.function_list import FunctionsPage, functions_page
 from frontend.pages.flame.merged_tree import MergedPage, cache_merged, data_address, merge_page
 from frontend.params.page_links import flame_url
 from frontend.params.page_params import DEFAULT_VIEW, PageParams, page_params

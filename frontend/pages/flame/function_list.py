@@ -1,11 +1,27 @@
-"""Rows of the function list: sorted, paged and formatted."""
+"""Function list: rows that follow the search and zoom of the graph, sorted and paged."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
 
+from django.urls import reverse
+
+from frontend.components.functions.name_search import build_name_matcher
+from frontend.pages.flame.controls import SortColumn, columns
+from frontend.pages.flame.merged_tree import MergedPage, data_address
+from frontend.params.formats import is_reversed
+from frontend.params.page_links import flame_url
+from frontend.params.page_params import LIST_VIEW, PageParams
 from frontend.text.display_names import SplitName, split_name
 from frontend.text.units import format_count, format_percent, format_value
-from profiles.query import FunctionRow, TopResult
+from profiles.query import (
+    FunctionRow,
+    QueryContext,
+    TopResult,
+    TreeResult,
+    run_top_below,
+)
+from projects.models import Project
 
 PAGE_ROWS = 30  # about 15 kB, so that a fragment stays below 30 kB
 
@@ -78,3 +94,88 @@ def _sort_rows(rows: Sequence[FunctionRow], sort: str, reverse: bool) -> list[Fu
     if sort == "name":
         return sorted(by_name, key=lambda row: row.name, reverse=reverse)
     return sorted(by_name, key=_KEYS[sort], reverse=not reverse)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedList:
+    top: TopResult  # with only the matching rows
+    all: int  # number of rows before the search
+    unreadable: str  # error of an invalid search expression; all rows are then listed
+    zoomed_name: str  # function of the zoomed frame, below which the rows are; "" for all
+
+
+def search_functions(
+    context: QueryContext, params: PageParams, results: MergedPage
+) -> SearchedList:
+    """Restrict the function list to the zoomed frame and to the search, as the graph shows them.
+
+    The search is a part of a function's name, or `/a regular expression/`. The list follows the
+    zoom into a top-down graph; callers and callees of a focus, and bottom-up graphs, have other
+    totals than the list. Raise `DeadlinePassed` or `InvalidQuery`.
+    """
+    zoomed_name, top = _list_below_zoom(context, params, results)
+    matches, unreadable = build_name_matcher(params.search)
+    rows = tuple(row for row in top.rows if matches(row.name))
+    return SearchedList(replace(top, rows=rows), len(top.rows), unreadable, zoomed_name)
+
+
+def _list_below_zoom(
+    context: QueryContext, params: PageParams, results: MergedPage
+) -> tuple[str, TopResult]:
+    drawn = results.drawn
+    if not params.frame or params.view == LIST_VIEW or not isinstance(drawn, TreeResult):
+        return "", results.top
+    found = run_top_below(context, drawn, results.top, int(params.frame, 16))
+    return found or ("", results.top)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionsPage:
+    columns: list[SortColumn]
+    list: FunctionList
+    all: int  # number of functions before the search
+    zoomed_name: str  # function of the zoomed frame; "" if all functions are listed
+    searched: bool
+    unreadable: str  # error of an invalid search expression
+    all_url: str  # URL of the page with every row
+    more_url: str  # URL of the next rows; "" if there are none
+    focus_url: str  # the caller appends the value of `focus`
+
+
+def functions_page(
+    context: QueryContext,
+    params: PageParams,
+    results: MergedPage,
+    project: Project,
+    seen: str,
+    page: int = 1,
+) -> FunctionsPage:
+    """Return one page of rows. Raise `DeadlinePassed` or `InvalidQuery`."""
+    found = search_functions(context, params, results)
+    # After filters, samples and focus, but of all frames: the search and the zoom leave it.
+    drawn_total = sum(row.self for row in results.top.rows)
+    rows_page = None if params.all_rows else page
+    shown = function_list(
+        found.top, drawn_total, params.sort_column, is_reversed(params.sort), rows_page
+    )
+    here = reverse("flame_functions", args=[project.project_id])
+    further = f"{_address(params, seen)}&page={page + 1}"
+    apart = replace(params, focus="", root=None, frame="", view="flame", search="", all_rows=False)
+    return FunctionsPage(
+        columns=columns(params),
+        list=shown,
+        all=found.all,
+        zoomed_name=found.zoomed_name,
+        searched=bool(params.search) and not found.unreadable,
+        unreadable=found.unreadable,
+        all_url=flame_url(project, replace(params, all_rows=True)),
+        more_url=f"{here}?{further}" if shown.more else "",
+        focus_url=f"{flame_url(project, apart)}&focus=",
+    )
+
+
+def _address(params: PageParams, seen: str) -> str:
+    # The list alone has no graph whose zoom it could follow.
+    frame = params.frame if params.view != LIST_VIEW else ""
+    shown = [("sort", params.sort), ("search", params.search), ("frame", frame)]
+    return f"{data_address(params, seen)}&{urlencode([pair for pair in shown if pair[1]])}"

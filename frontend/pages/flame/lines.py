@@ -1,4 +1,6 @@
-"""`/p/<project>/flame/lines`: cost of each source line of a function, below its row in the list."""
+"""`/p/<project>/flame/lines`: cost and source link of each line of a function, below its row."""
+
+from dataclasses import dataclass
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -10,12 +12,13 @@ from django.views.decorators.http import require_safe
 from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
 from endpoints.params.view import MAX_NAME
-from frontend.components.functions.source_links import source_links, source_version
+from frontend.components.functions.source_links import SourceLinks, source_links, source_version
+from frontend.components.results.coverage_notices import left_out
 from frontend.components.results.text_errors import require_selection, text_errors
 from frontend.page_query import find_metric, query_context
-from frontend.pages.flame.lines_table import lines_table
 from frontend.params.page_params import page_params
-from profiles.query import run_lines
+from frontend.text.units import format_percent, format_value
+from profiles.query import LinesResult, run_lines
 from projects.access import membership
 
 NAME = parameter.text("name", "Full name of a function", MAX_NAME)
@@ -43,3 +46,56 @@ def flame_lines(request: HttpRequest, project_id: str) -> HttpResponse:
     response = render(request, "frontend/flame/lines.html", {"table": table})
     response["Cache-Control"] = "private, no-store"
     return response
+
+
+MOST_LINES = 100  # about 20 kB; the most expensive lines, ordered by line number
+
+
+@dataclass(frozen=True, slots=True)
+class LineCost:
+    line: int  # 0 if unknown
+    self: str
+    self_share: str
+    total: str
+    total_share: str
+    url: str  # "" without a source link template
+    editor_url: str  # "" without an editor link template
+
+
+@dataclass(frozen=True, slots=True)
+class LinesTable:
+    name: str
+    file: str
+    url: str  # of the file
+    editor_url: str
+    lines: list[LineCost]
+    left_out: tuple[str, ...]  # sentences about profiles that are missing from the numbers
+    more: int  # number of cheaper lines that are not shown
+
+
+def lines_table(result: LinesResult, links: SourceLinks) -> LinesTable:
+    """Build the table of lines: averages per profile, and shares of the graph's total."""
+    heavy = sorted(result.rows, key=lambda row: -row.total)[:MOST_LINES]
+    profiles, unit = max(1, result.coverage.profiles), result.metric.unit
+    whole = result.drawn_total
+
+    return LinesTable(
+        name=result.name,
+        file=result.file,
+        url=links.source(result.file, 1),
+        editor_url=links.editor(result.file, 1),
+        lines=[
+            LineCost(
+                line=row.line,
+                self=format_value(row.self / profiles, unit),
+                self_share=format_percent(row.self, whole),
+                total=format_value(row.total / profiles, unit),
+                total_share=format_percent(row.total, whole),
+                url=links.source(result.file, row.line) if row.line else "",
+                editor_url=links.editor(result.file, row.line) if row.line else "",
+            )
+            for row in sorted(heavy, key=lambda row: row.line)
+        ],
+        left_out=left_out(result.coverage),
+        more=len(result.rows) - len(heavy),
+    )

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from endpoints.params.reader import LenientReader
 from frontend.components.results.text_errors import require_selection, text_errors
 from frontend.page_query import query_context
-from frontend.pages.flame.function_pages import functions_page
+from frontend.pages.flame.function_list import functions_page
 from frontend.pages.flame.merged_tree import find_or_merge
 from frontend.params.list_params import PAGE
 from frontend.params.page_params import SEEN, page_params

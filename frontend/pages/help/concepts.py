@@ -1,15 +1,21 @@
 """`/help/concepts`: the guide docs/guide/concepts.md as a page, in the visitor's language."""
 
+from collections.abc import Sequence
 from functools import cache
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.safestring import SafeString
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
 from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
-
-from frontend.pages.help.markdown import render_html
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
 
 # Files of docs/guide, by language.
 FILES = {"en": "concepts.md", "es": "concepts.es.md", "zh-hans": "concepts.zh-hans.md"}
@@ -24,3 +30,46 @@ def concepts(request: HttpRequest) -> HttpResponse:
 @cache
 def _text(name: str) -> SafeString:
     return render_html((settings.BASE_DIR / "docs" / "guide" / name).read_text())
+
+
+def render_html(text: str) -> SafeString:
+    """Convert CommonMark with tables; headings get an id derived from their text."""
+    html: str = _markdown.render(text)
+    return mark_safe(html.strip())  # noqa: S308  escaped by the renderer
+
+
+def _add_attributes(state: StateCore) -> None:
+    """Give headings an id and column headers their scope."""
+    for token, inline in zip(state.tokens, [*state.tokens[1:], None], strict=True):
+        if token.type == "heading_open" and inline is not None:
+            token.attrSet("id", slugify(inline.content, allow_unicode=True))
+        elif token.type == "th_open":
+            token.attrSet("scope", "col")
+
+
+def _code_block(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    return format_html(
+        '<pre class="code" tabindex="0">{}</pre>', tokens[index].content.rstrip("\n")
+    )
+
+
+def _table_open(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    """Make wide tables scroll, with the keyboard too."""
+    return '<div class="scroll" tabindex="0"><table>'
+
+
+def _table_close(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    return "</table></div>"
+
+
+_markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+_markdown.core.ruler.push("attributes", _add_attributes)
+_markdown.add_render_rule("code_block", _code_block)
+_markdown.add_render_rule("table_open", _table_open)
+_markdown.add_render_rule("table_close", _table_close)

@@ -1,6 +1,6 @@
 """List of a project's services: search, order, status and a sparkline of each."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -8,7 +8,6 @@ from enum import StrEnum
 from django.db.models import Count, QuerySet
 
 from frontend.pages.services.params import ServiceQuery
-from frontend.pages.services.sparkline import LineSegment, stretches
 from frontend.text.units import format_percent, format_value
 from profiles.query import (
     DEFAULT_METRICS,
@@ -32,6 +31,12 @@ class Status(StrEnum):
     REPORTING = "reporting"
     SILENT = "silent"  # live agents, but no recent profiles
     ABSENT = "absent"  # no live agents
+
+
+@dataclass(frozen=True, slots=True)
+class LineSegment:
+    line: str  # points of a polyline
+    area: str  # points of the polygon below it
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,3 +185,38 @@ def _list_imported_services(project: int, since: datetime) -> set[str]:
 
 def _agents_seen_since(project: int, since: datetime) -> QuerySet[Agent]:
     return Agent.objects.filter(deployment__project=project, last_seen__gte=since)
+
+
+_WIDTH, _FOOT, _HEAD = 100, 31, 4
+
+
+def stretches(steps: Sequence[float | None]) -> list[LineSegment]:
+    """Convert values at equal steps to line segments; None is a gap. The scale starts at zero."""
+    most = max((value for value in steps if value is not None), default=0) or 1
+    points = [
+        None if value is None else (i, round(_FOOT - (_FOOT - _HEAD) * value / most))
+        for i, value in enumerate(steps)
+    ]
+    return [_stretch(run, len(steps)) for run in _runs(points)]
+
+
+def _runs(points: Sequence[tuple[int, int] | None]) -> list[list[tuple[int, int]]]:
+    runs: list[list[tuple[int, int]]] = [[]]
+    for point in points:
+        if point is not None:
+            runs[-1].append(point)
+        elif runs[-1]:
+            runs.append([])
+    return [run for run in runs if run]
+
+
+def _stretch(run: list[tuple[int, int]], steps: int) -> LineSegment:
+    """Draw a run from the left edge of its first step to the right edge of its last."""
+    edge = _WIDTH / steps
+    first, last = run[0], run[-1]
+    points = [(first[0] * edge, first[1])]
+    points += [((i + 0.5) * edge, y) for i, y in run[1:-1]]
+    points.append(((last[0] + 1) * edge, last[1]))
+    line = " ".join(f"{round(x)},{y}" for x, y in points)
+    area = f"{round(points[0][0])},{_FOOT} {line} {round(points[-1][0])},{_FOOT}"
+    return LineSegment(line, area)

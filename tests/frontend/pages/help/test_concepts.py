@@ -7,8 +7,7 @@ from django.conf import settings
 from django.test import Client
 from django.utils import translation
 
-from frontend.pages.help.concepts import FILES
-from frontend.pages.help.markdown import render_html
+from frontend.pages.help.concepts import FILES, render_html
 from frontend.text.display_names import type_name
 from projects.profile_types import NEVER_REQUESTED, ProfileType
 from tests.paths import ROOT

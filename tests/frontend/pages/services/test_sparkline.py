@@ -1,6 +1,6 @@
 """Sparklines of the services list."""
 
-from frontend.pages.services.sparkline import LineSegment, stretches
+from frontend.pages.services.service_list import LineSegment, stretches
 
 
 def test_the_highest_value_reaches_the_head_and_zero_the_foot() -> None:
