@@ -39,7 +39,7 @@ def with_a_profile(client: Client, alice: User, project: Project) -> Client:
     return client
 
 
-def test_each_is_small_and_takes_few_queries(alices: Client) -> None:
+def test_every_page_is_small_and_takes_few_sql_statements(alices: Client) -> None:
     """Check all pages in one test, so that their data is created once."""
     heavy = []
     for shown in EVERYTHING:
@@ -52,7 +52,7 @@ def test_each_is_small_and_takes_few_queries(alices: Client) -> None:
     assert heavy == [], heavy
 
 
-def test_each_is_found_by_whom_it_is_for(alices: Client) -> None:
+def test_every_page_is_found_by_its_reader(alices: Client) -> None:
     responses = {
         str(shown): alices.get(shown.address, headers=shown.headers) for shown in EVERYTHING
     }
@@ -113,7 +113,7 @@ HARMLESS = (*WRITTEN, "\x07\x1b[31m", "/(a+)+$/", "%%%", "名前", "🔥" * 500)
 
 
 @pytest.mark.parametrize("path", ["flame", "compare", "history", "breakdown", "profiles"])
-def test_any_text_is_shown_harmlessly(with_a_profile: Client, path: str) -> None:
+def test_any_text_in_a_parameter_is_escaped(with_a_profile: Client, path: str) -> None:
     failed = []
     for name in FREE:
         for value in HARMLESS:
@@ -151,7 +151,7 @@ def test_nul_in_a_request_for_a_capture_is_400(with_a_profile: Client) -> None:
     assert with_a_profile.post(f"{P}/capture", form).status_code == 400
 
 
-def test_an_address_with_everything_twice_is_read(alices: Client) -> None:
+def test_page_reads_repeated_parameters(alices: Client) -> None:
     for shown in (each for each in PAGES if not each.stranger):
         separator = "&" if "?" in shown.address else "?"
         response = alices.get(f"{shown.address}{separator}{OF}&{OF}")

@@ -35,7 +35,7 @@ def test_every_bidirectional_control_is_replaced() -> None:
     assert shown == "<b>\ufffd</b>" * len(controls)
 
 
-def test_values_stay_exact_and_shown_attributes_do_not() -> None:
+def test_visible_attributes_are_replaced_and_other_values_stay_exact() -> None:
     html = (
         '<a href="?focus=\u202e" data-name="\u202e" aria-label="Remove \u202e">\u202e</a>'
         '<input value="\u202e" placeholder="\u202e"><textarea>\u202e</textarea>'
@@ -51,7 +51,7 @@ def test_other_text_is_unchanged(text: str) -> None:
     assert visible(text.encode()).decode() == text
 
 
-def test_only_html_changes(rf: RequestFactory) -> None:
+def test_response_other_than_html_is_unchanged(rf: RequestFactory) -> None:
     def reply(response: HttpResponse) -> bytes:
         given: Callable[[HttpRequest], HttpResponse] = lambda _request: response  # noqa: E731
         return ControlCharacterMiddleware(given)(rf.get("/")).content
@@ -63,7 +63,7 @@ def test_only_html_changes(rf: RequestFactory) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("page", ["flame", "services", "profiles", "history", "compare"])
-def test_no_page_shows_them_in_names(
+def test_page_has_no_control_characters_of_names(
     client: Client, project: Project, alice: User, page: str
 ) -> None:
     of = shop.deployment(project, f"service{EVIL}", f"zone{EVIL}", f"version{EVIL}")

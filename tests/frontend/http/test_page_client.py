@@ -34,13 +34,15 @@ def test_a_valid_session_authenticates_its_connection(client: Client, alice: Use
     assert noted("x" * 32) == []
 
 
-def test_a_member_is_of_the_project(client: Client, alice: User, project: Project) -> None:
+def test_session_of_member_is_counted_for_the_project(
+    client: Client, alice: User, project: Project
+) -> None:
     client.force_login(alice)
     key = str(client.session.session_key)
     assert noted(key, f"/p/{project.project_id}/flame") == [("project", project.pk)]
 
 
-def test_a_session_of_nobody_does_not(client: Client) -> None:
+def test_session_without_a_user_does_not_authenticate_its_connection(client: Client) -> None:
     session = client.session
     session["language"] = "es"
     session.save()

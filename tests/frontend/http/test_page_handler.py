@@ -160,7 +160,7 @@ async def _request_first_part(browser: Browser) -> "asyncio.Task[Browser]":
     return request
 
 
-def test_a_member_s_pages_have_the_project_s_share_and_strangers_their_own(
+def test_members_share_the_limit_of_their_project_and_strangers_have_their_own(
     project: Project, alice: User, charlie: User
 ) -> None:
     member, outsider = signed_in(alice), signed_in(charlie)
@@ -180,7 +180,7 @@ def test_a_member_s_pages_have_the_project_s_share_and_strangers_their_own(
     asyncio.run(many())
 
 
-def test_more_than_may_wait_are_429_and_said_as_the_request_wants_it(
+def test_request_over_the_queue_limit_gets_429_in_the_accepted_format(
     project: Project, alice: User
 ) -> None:
     member = signed_in(alice)
@@ -292,7 +292,7 @@ def test_a_page_that_waits_too_long_gets_an_error(
     asyncio.run(many())
 
 
-def test_a_form_has_a_limit() -> None:
+def test_form_over_the_body_limit_gets_413() -> None:
     async def send() -> None:
         browser = Browser("/account/login/")
         pieces = [b"x" * 2**20, b"x"]
@@ -307,7 +307,7 @@ def test_a_form_has_a_limit() -> None:
     asyncio.run(send())
 
 
-def test_the_session_is_read_once_in_a_while(project: Project, alice: User) -> None:
+def test_session_is_cached_between_requests(project: Project, alice: User) -> None:
     member, loads = signed_in(alice), list[str]()
     real = page_client._load_member
     view.open.set()

@@ -39,7 +39,7 @@ def read_params(query: str) -> PageParams:
     return reading.params
 
 
-def test_an_empty_address_asks_for_the_last_hour() -> None:
+def test_empty_address_selects_the_last_hour() -> None:
     assert read_params("") == PageParams()
     selection = read_params("").selection(7, "shop", ProfileType.CPU, NOW)
     assert (selection.start, selection.end) == (NOW - timedelta(hours=1), NOW)
@@ -49,18 +49,18 @@ def test_zones_and_versions_may_be_repeated() -> None:
     assert read_params("zone=a&zone=b&zone=a&zone=").zones == ("a", "b")
 
 
-def test_a_range_may_be_given_by_its_ends() -> None:
+def test_range_from_both_ends() -> None:
     found = read_params("from=2026-11-20T10:00:00Z&to=2026-11-20T13:20:00%2B01:00")
     assert found.end == datetime(2026, 11, 20, 12, 20, tzinfo=UTC)
     assert found.span == timedelta(hours=2, minutes=20)
 
 
-def test_a_start_alone_goes_on_until_now() -> None:
+def test_range_from_a_start_alone_ends_now() -> None:
     found = read_params("from=2026-11-20T22:00:30Z&to=now")
     assert (found.end, found.span) == (None, timedelta(minutes=14))
 
 
-def test_the_pickers_moment_counts_only_where_it_is_chosen() -> None:
+def test_time_of_the_picker_counts_only_if_its_end_is_selected() -> None:
     assert read_params("end=now&at=2026-11-20T10:00:00Z").end is None
     assert read_params("end=2026-11-20T10:00").end == datetime(2026, 11, 20, 10, tzinfo=UTC)
 
@@ -92,7 +92,7 @@ def test_the_pickers_moment_counts_only_where_it_is_chosen() -> None:
         "order=random",
     ],
 )
-def test_an_unreadable_parameter_is_named_and_left_out(query: str) -> None:
+def test_invalid_parameter_gets_a_notice_and_its_default(query: str) -> None:
     reading = parsed(query)
     assert reading.params == PageParams()
     (notice,) = reading.notices
@@ -193,7 +193,7 @@ times = st.datetimes(datetime(2000, 1, 2), datetime(2199, 12, 30)).map(
         all_rows=st.booleans(),
     )
 )
-def test_the_address_of_what_was_asked_asks_for_it_again(params: PageParams) -> None:
+def test_written_parameters_are_read_back_unchanged(params: PageParams) -> None:
     assert read_params(params.parameters()) == params
 
 

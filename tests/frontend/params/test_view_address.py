@@ -67,7 +67,7 @@ def after(address: str, parameter: str, *values: str) -> str:
         ("f", [], "service=a&type=CPU&zone=eu&root=1&metric=cpu"),
     ],
 )
-def test_a_parameter_and_its_dependents_change_and_nothing_else(
+def test_change_drops_only_the_dependents_of_the_parameter(
     parameter: str, values: list[str], expected: str
 ) -> None:
     address = "service=a&type=CPU&zone=eu&root=1&f=show:x&metric=cpu"
@@ -83,7 +83,7 @@ def test_an_empty_value_of_the_second_side_stays() -> None:
 
 
 @given(addresses, changes)
-def test_nothing_but_the_parameter_and_what_depends_on_it_changes(
+def test_change_of_any_parameter_keeps_the_independent_ones(
     pairs: list[tuple[str, str]], change: tuple[str, list[str]]
 ) -> None:
     before = QueryDict(mutable=True)
@@ -133,5 +133,5 @@ def test_the_browser_changes_addresses_as_the_server_does() -> None:
         ("b.version=&b.end=now&b.at=2026-11-20T10:00&version=", "b.version=&b.end=now"),
     ],
 )
-def test_a_form_without_a_script_asks_for_an_address(sent: str, meant: str) -> None:
+def test_fields_of_a_form_become_a_normal_address(sent: str, meant: str) -> None:
     assert form_address(QueryDict(sent)).urlencode(safe=":") == meant

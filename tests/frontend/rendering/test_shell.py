@@ -21,7 +21,7 @@ def test_the_bar_names_the_project_and_offers_the_others(
     assert '<a href="/projects/new">' in page
 
 
-def test_it_offers_only_the_projects_that_one_belongs_to(
+def test_bar_of_a_stranger_names_no_other_project(
     client: Client, charlie: User, project: Project
 ) -> None:
     client.force_login(charlie)
