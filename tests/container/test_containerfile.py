@@ -40,7 +40,11 @@ def test_the_image_has_what_the_server_reads_and_no_more() -> None:
     assert apps | {"agents", "docs", "requirements"} <= folders
     assert folders & {"tests", "benchmarks", "examples", "node_modules", "data"} == set()
     assert {f"docs/guide/{name}" for name in FILES.values()} <= set(names)
-    assert any(name.startswith("agents/python/native/") and name.endswith(".c") for name in names)
+    sampler = {
+        path.relative_to(ROOT).as_posix() for path in ROOT.glob("agents/python/native/**/*.c")
+    }
+    assert sampler
+    assert sampler <= set(names)
     assert not any("/tests/" in name for name in names)
 
 
