@@ -14,8 +14,8 @@ import time
 from collections import defaultdict
 from statistics import median
 
-from apart import measured_apart, print_result
-from peers import Kind, Seen, conditions, opened, present
+from apart import measure_apart, print_result
+from peers import Kind, Seen, conditions, present, start_peer
 from workload import FUNCTIONS, Workload
 
 NAMES = [function.__name__ for function in FUNCTIONS]
@@ -36,7 +36,7 @@ def error_points(seen: Seen, true: Seen) -> float:
 def measure(name: str, kind: Kind, cores: int, numpy: bool, seconds: float) -> dict[str, float]:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     workload = Workload(numpy=numpy)
-    with opened(name, kind) as peer:
+    with start_peer(name, kind) as peer:
         peer.start(seconds)
         before = workload.truth()
         time.sleep(seconds)
@@ -60,7 +60,7 @@ def row(title: str, kind: Kind, cores: int, numpy: bool, rounds: int, seconds: f
     runs = defaultdict(list)
     for _ in range(rounds):
         for peer in present(kind):
-            run = measured_apart(__file__, peer.name, kind, cores, int(numpy), seconds)
+            run = measure_apart(__file__, peer.name, kind, cores, int(numpy), seconds)
             runs[peer.name].append(run)
     columns = [cell(runs[p.name]) if p.name in runs else "–" for p in present("cpu")]
     print(f"| {title} | {' | '.join(columns)} |", flush=True)

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 
-def measured_apart(program: str, *case: object) -> dict[str, Any]:
+def measure_apart(program: str, *case: object) -> dict[str, Any]:
     """Return the JSON in the last line that `program case …` prints.
 
     If the program fails, print its errors to stderr and return {}.

@@ -20,7 +20,7 @@ from peers import HERE, conditions
 SECONDS = 0.1
 
 
-def resident() -> int:
+def read_resident_bytes() -> int:
     with open("/proc/self/smaps_rollup", encoding="ascii") as file:
         lines = (line.split() for line in file if line.startswith("Private_"))
         return sum(int(fields[1]) for fields in lines) * 1024
@@ -48,7 +48,7 @@ def measure(cycles: int, port: int) -> None:
     BusyHost()
     time.sleep(2)
     gc.collect()
-    before = resident()
+    before = read_resident_bytes()
     import flamewatch  # noqa: PLC0415
     from flamewatch import pprof, process  # noqa: PLC0415
     from flamewatch.profile.build import build_profile  # noqa: PLC0415
@@ -57,13 +57,13 @@ def measure(cycles: int, port: int) -> None:
     time.sleep(1)
     agent = process._process.agent
     assert agent is not None
-    started = resident()
+    started = read_resident_bytes()
     after = []
     for _ in range(cycles):
         for kind in agent.sampler.types:
             capture = agent.sampler.capture(kind, SECONDS, lambda s: bool(time.sleep(s)))
             pprof.encode(build_profile(kind, capture, agent.sampler.name, 0))
-        after.append(resident())
+        after.append(read_resident_bytes())
     mib = 1 / (1 << 20)
     print(f"started: {(started - before) * mib:+.1f} MiB over the host without it")
     tenth = max(1, cycles // 10)

@@ -91,27 +91,29 @@ def cost(work: Callable[[], None], times: int) -> float:
 
 
 @contextmanager
-def counted() -> Iterator[None]:
+def count_memory() -> Iterator[None]:
     _native.heap_start()
     yield
     _native.heap_stop()
 
 
 @contextmanager
-def traced() -> Iterator[None]:
+def trace_memory() -> Iterator[None]:
     tracemalloc.start()
     yield
     tracemalloc.stop()
 
 
 @contextmanager
-def contended() -> Iterator[None]:
+def capture_contention() -> Iterator[None]:
     _native.start("contention")
     yield
     _native.stop()
 
 
-def slowdown(work: Callable[[], None], tool: Callable[[], object], rounds: int) -> list[float]:
+def measure_slowdown(
+    work: Callable[[], None], tool: Callable[[], object], rounds: int
+) -> list[float]:
     times = max(1, int(WINDOW_NS / (cost(work, 5) / 5)))
     found = []
 
@@ -121,7 +123,7 @@ def slowdown(work: Callable[[], None], tool: Callable[[], object], rounds: int) 
     for _ in range(rounds):
         before = typical()
         with tool():  # type: ignore[attr-defined]
-            until = time.thread_time_ns() + (SETTLING_NS if tool is counted else 0)
+            until = time.thread_time_ns() + (SETTLING_NS if tool is count_memory else 0)
             while time.thread_time_ns() < until:
                 work()
             during = typical()
@@ -169,7 +171,7 @@ def contention_slowdown(rounds: int) -> list[float]:
     found = []
     for _ in range(rounds):
         before = fight(0.4)
-        with contended():
+        with capture_contention():
             during = fight(0.4)
         found.append(100 * (2 * during / (before + fight(0.4)) - 1))
     return found
@@ -187,7 +189,7 @@ def keep(n: int) -> int:
     return sum(sys.getsizeof(block) for block in blocks)
 
 
-def bytes_of(name: str, column: int) -> int:
+def sum_bytes(name: str, column: int) -> int:
     raw = _native.heap_read("heap")
     rows = struct.iter_unpack("=4q", raw["memory"])
     stacks = zip(read_stacks(raw), rows, strict=True)
@@ -198,9 +200,9 @@ def heap_error(rounds: int) -> tuple[list[float], list[int]]:
     errors, samples = [], []
     for _ in range(rounds):
         in_use.clear()
-        with counted():
+        with count_memory():
             true = keep(100_000)
-            errors.append(100 * (bytes_of("keep", 3) / true - 1))
+            errors.append(100 * (sum_bytes("keep", 3) / true - 1))
             samples.append(_native.heap_read("heap")["counts"]["samples"])
     return errors, samples
 
@@ -233,12 +235,12 @@ def main(rounds: int) -> None:
     print(conditions())
     print(f"cost, {rounds} rounds")
     for work in (objects, documents, small_blocks, lists, large_blocks, arithmetic):
-        line(f"hooks: {work.__name__}", slowdown(work, counted, rounds))
-    line("tracemalloc: objects", slowdown(objects, traced, max(5, rounds // 4)))
-    line("tracemalloc: documents", slowdown(documents, traced, max(5, rounds // 4)))
+        line(f"hooks: {work.__name__}", measure_slowdown(work, count_memory, rounds))
+    line("tracemalloc: objects", measure_slowdown(objects, trace_memory, max(5, rounds // 4)))
+    line("tracemalloc: documents", measure_slowdown(documents, trace_memory, max(5, rounds // 4)))
     line("contention: fight for a lock", contention_slowdown(rounds))
-    line("contention: a free lock", slowdown(free_lock, contended, rounds))
-    line("contention: arithmetic", slowdown(arithmetic, contended, rounds))
+    line("contention: a free lock", measure_slowdown(free_lock, capture_contention, rounds))
+    line("contention: arithmetic", measure_slowdown(arithmetic, capture_contention, rounds))
     errors, samples = heap_error(5)
     worst = max(errors, key=abs)
     print(f"HEAP in use: error {median(errors):+.1f} % ({worst:+.1f}), {median(samples)} samples")

@@ -46,13 +46,15 @@ def add_up(stacks: Iterable[tuple[Iterable[str], int]], names: Iterable[str]) ->
     return seen
 
 
-def cpu_of(process: int) -> int:
+def read_cpu_ns(process: int) -> int:
     """Return the CPU time that a process has used, in nanoseconds."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) * 10**9 // os.sysconf("SC_CLK_TCK")
 
 
-def by_function(profile: ReadProfile, metric: str, names: Iterable[str], scale: int = 1) -> Seen:
+def sum_by_function(
+    profile: ReadProfile, metric: str, names: Iterable[str], scale: int = 1
+) -> Seen:
     at = [name for name, _ in profile.metrics].index(metric)
     stacks = (
         ([f.function.rpartition(".")[2] for f in s.frames], s.values[at] * scale)
@@ -155,7 +157,7 @@ class Pyroscope(Peer):
         for profile in self._profiles():
             metric, unit = profile.metrics[0]
             scale = 1 if unit == "nanoseconds" else PERIOD_NS
-            for name, value in by_function(profile, metric, names, scale).items():
+            for name, value in sum_by_function(profile, metric, names, scale).items():
                 total[name] += value
         return total
 
@@ -209,7 +211,7 @@ class Ddtrace(Peer):
         for path in self.folder.glob("*.pprof"):
             stream = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(path.read_bytes()))
             profile = read(gzip.compress(stream.read()))
-            for name, value in by_function(profile, f"{self.kind}-time", names).items():
+            for name, value in sum_by_function(profile, f"{self.kind}-time", names).items():
                 total[name] += value
         return total
 
@@ -232,10 +234,10 @@ class PySpy(Peer):
             stderr=subprocess.DEVNULL,
         )
         time.sleep(0.8)  # time to attach
-        self._used_ns = cpu_of(self._process.pid)
+        self._used_ns = read_cpu_ns(self._process.pid)
 
     def stop(self) -> None:
-        self.beside_ns += cpu_of(self._process.pid) - self._used_ns
+        self.beside_ns += read_cpu_ns(self._process.pid) - self._used_ns
         self._process.send_signal(signal.SIGINT)
         self._process.wait()
 
@@ -278,7 +280,7 @@ class Google(Peer):
     def seen(self, names: Iterable[str]) -> Seen:
         profile = read(self._profile)
         at = [unit for _, unit in profile.metrics].index("nanoseconds")
-        return by_function(profile, profile.metrics[at][0], names)
+        return sum_by_function(profile, profile.metrics[at][0], names)
 
 
 PEERS: tuple[type[Peer], ...] = (Flamewatch, Pyroscope, Ddtrace, PySpy, Google)
@@ -289,7 +291,7 @@ def present(kind: Kind) -> list[type[Peer]]:
 
 
 @contextlib.contextmanager
-def opened(name: str, kind: Kind) -> Iterator[Peer]:
+def start_peer(name: str, kind: Kind) -> Iterator[Peer]:
     """Yield the profiler of that name, with a temporary folder."""
     folder = Path(tempfile.mkdtemp(prefix="flamewatch-benchmark-"))
     [chosen] = [peer for peer in PEERS if peer.name == name]

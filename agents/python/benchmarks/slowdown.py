@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-from apart import measured_apart, print_result
-from peers import HERE, Kind, Peer, conditions, opened, present
+from apart import measure_apart, print_result
+from peers import HERE, Kind, Peer, conditions, present, start_peer
 from workload import Workload
 
 CASES: list[tuple[str, Kind, int]] = [  # title, kind, waiting threads
@@ -65,7 +65,7 @@ def interval(values: list[float]) -> tuple[float, float]:
 
 def measure(name: str, kind: Kind, waiting: int, pairs: int, seconds: float) -> dict[str, object]:
     workload = Workload(waiting=waiting)
-    with opened(name, kind) as peer:
+    with start_peer(name, kind) as peer:
         peer.start(0.2)  # one-time work of the first capture
         time.sleep(0.2)
         peer.stop()
@@ -76,7 +76,7 @@ def measure(name: str, kind: Kind, waiting: int, pairs: int, seconds: float) -> 
 
 
 def cell(name: str, kind: Kind, waiting: int, pairs: int, seconds: float) -> str:
-    result = measured_apart(__file__, name, kind, waiting, pairs, seconds)
+    result = measure_apart(__file__, name, kind, waiting, pairs, seconds)
     if not result:
         return "failed"
     low, high = interval(result["values"])

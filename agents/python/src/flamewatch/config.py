@@ -130,7 +130,7 @@ def _url_problem(url: str) -> str:
     except ValueError:
         usable = False
     shape = "https://HOST or https://HOST:PORT, optionally with a path"
-    return "" if usable else f"invalid server address {_shown(url)}: use {shape}"
+    return "" if usable else f"invalid server address {_quote(url)}: use {shape}"
 
 
 def _is_plain_address(parts: SplitResult) -> bool:
@@ -146,14 +146,14 @@ def _service_problem(service: str) -> str:
         return ""
     hint = environment.bend(service)
     rule = "use lower-case letters, digits, '-', '_' and '.', at most 255"
-    example = f", for example {_shown(hint)}" if hint else ""
-    return f"invalid service name {_shown(service)}: {rule}{example}"
+    example = f", for example {_quote(hint)}" if hint else ""
+    return f"invalid service name {_quote(service)}: {rule}{example}"
 
 
 def _project_problem(project: str) -> str:
     if _PROJECT.fullmatch(project):
         return ""
-    return f"invalid project id {_shown(project)}: omit it, the API key identifies the project"
+    return f"invalid project id {_quote(project)}: omit it, the API key identifies the project"
 
 
 def _label_problem(name: str, value: str) -> str:
@@ -171,14 +171,14 @@ def _flag_problem(name: str, environ: Mapping[str, str]) -> str:
     text = environ.get(name, "")
     if text.strip().lower() in (*_TRUE, *_FALSE):
         return ""
-    return f"{name} is {_shown(text)}; use 1 or 0"
+    return f"{name} is {_quote(text)}; use 1 or 0"
 
 
 def _heap_problem(text: str) -> str:
     if text in ("", _OLD_ON_REQUEST, *get_args(Heap)):
         return ""
-    return f"FLAMEWATCH_HEAP (or heap=) is {_shown(text)}; use on-request, start or off"
+    return f"FLAMEWATCH_HEAP (or heap=) is {_quote(text)}; use on-request, start or off"
 
 
-def _shown(text: str) -> str:
+def _quote(text: str) -> str:
     return repr(text[:80])

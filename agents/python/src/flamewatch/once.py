@@ -72,7 +72,7 @@ class _Once:
     def run(self) -> None:
         try:
             self._sampler.stay_apart()
-            profile = self._profile(self._captured())
+            profile = self._profile(self._capture())
             self._wish.output.write_bytes(pprof.encode(profile))
             self._tell(profile)
         except Exception as error:
@@ -93,7 +93,7 @@ class _Once:
         atexit.unregister(self.end)
         self._sampler.after_fork()
 
-    def _captured(self) -> Capture:
+    def _capture(self) -> Capture:
         wish = self._wish
         if wish.kind is ProfileType.THREADS:
             self._wait(wish.seconds)

@@ -38,19 +38,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _parser().error(
             "no program given; for example: flamewatch-run --service checkout -- gunicorn shop.wsgi"
         )
-    environ = _named(options, os.environ)
+    environ = _with_options(options, os.environ)
     if options.once:
-        environ = prepared(environ | _wish(options).environ(), os.getpid())
+        environ = build_environment(environ | _wish(options).environ(), os.getpid())
     elif isinstance(problems := config.read(Arguments(), environ), Problems):
         warn(f"not profiling: {problems}")
     else:
-        environ = prepared(environ, os.getpid())
+        environ = build_environment(environ, os.getpid())
     if is_uwsgi(program):
         environ |= {name: value for name, value in ENVIRON.items() if name not in environ}
     return _become(program, environ)
 
 
-def prepared(environ: Mapping[str, str], pid: int) -> dict[str, str]:
+def build_environment(environ: Mapping[str, str], pid: int) -> dict[str, str]:
     """Return the environment in which Python starts the agent."""
     others = [path for path in environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     paths = [BOOTSTRAP, *(path for path in others if path != BOOTSTRAP)]
@@ -95,7 +95,7 @@ def _wish(options: argparse.Namespace) -> Wish:
     return Wish(ProfileType(options.once.upper()), output, options.duration or WHOLE_PROGRAM)
 
 
-def _named(options: argparse.Namespace, environ: Mapping[str, str]) -> dict[str, str]:
+def _with_options(options: argparse.Namespace, environ: Mapping[str, str]) -> dict[str, str]:
     given = {name: getattr(options, name) for name in ("service", "version", "zone")}
     ours = {f"FLAMEWATCH_{name.upper()}": value for name, value in given.items() if value}
     return {**environ, **ours}

@@ -2,7 +2,7 @@
 
 import zlib
 
-from flamewatch.labelling.encoding import LARGEST, bounded, decode, encode, extended
+from flamewatch.labelling.encoding import LARGEST, decode, encode, extend_labels, make_label
 
 
 def test_labels_survive_a_round_trip() -> None:
@@ -24,8 +24,8 @@ def test_it_is_bounded() -> None:
 
 
 def test_names_and_values_are_text_of_bounded_length() -> None:
-    assert bounded("tenant", 7) == ("tenant", "7")
-    name, value = bounded("n" * 100, "v\0" * 500)
+    assert make_label("tenant", 7) == ("tenant", "7")
+    name, value = make_label("n" * 100, "v\0" * 500)
     assert (len(name), len(value)) == (64, 200)
     assert "\0" not in value
     assert value.endswith("…")
@@ -33,8 +33,8 @@ def test_names_and_values_are_text_of_bounded_length() -> None:
 
 def test_later_labels_win_and_others_stay() -> None:
     outer = encode((("endpoint", "/"), ("tenant", "acme")))
-    assert decode(extended(outer, (("endpoint", "/pay"),))) == (
+    assert decode(extend_labels(outer, (("endpoint", "/pay"),))) == (
         ("endpoint", "/pay"),
         ("tenant", "acme"),
     )
-    assert decode(extended(b"", ())) == ()
+    assert decode(extend_labels(b"", ())) == ()

@@ -12,10 +12,10 @@ def test_an_outage_is_one_line_and_its_end_another() -> None:
     lines: list[str] = []
     clock = Clock()
     outage = Outage(lines.append, clock)
-    outage.failed("server", "it is dead")
+    outage.fail("server", "it is dead")
     for _ in range(100):
         clock.now += 3
-        outage.failed("server", "it is dead")
+        outage.fail("server", "it is dead")
     outage.over("http://server")
     outage.over("http://server")
     assert lines == ["it is dead", "http://server works again, after 5 min."]
@@ -25,8 +25,8 @@ def test_another_kind_of_failure_has_its_own_line_once() -> None:
     lines: list[str] = []
     outage = Outage(lines.append)
     for _ in range(10):
-        outage.failed("server", "it is dead")
-        outage.failed("key", "the key is refused")
+        outage.fail("server", "it is dead")
+        outage.fail("key", "the key is refused")
     assert lines == ["it is dead", "the key is refused"]
 
 
@@ -34,7 +34,7 @@ def test_the_next_outage_is_told_again() -> None:
     lines: list[str] = []
     outage = Outage(lines.append)
     for _ in range(2):
-        outage.failed("server", "it is dead")
+        outage.fail("server", "it is dead")
         outage.over("it")
     assert lines == ["it is dead", "it works again, after 0 s."] * 2
 
@@ -42,9 +42,9 @@ def test_the_next_outage_is_told_again() -> None:
 def test_an_outage_can_end_silently() -> None:
     lines: list[str] = []
     outage = Outage(lines.append)
-    outage.failed("upload", "lost")
+    outage.fail("upload", "lost")
     outage.forget()
-    outage.failed("upload", "lost")
+    outage.fail("upload", "lost")
     assert lines == ["lost", "lost"]
 
 

@@ -11,7 +11,7 @@ from fake_server import FakeServer, never_responds
 from programs import begin, environ
 
 from flamewatch import run
-from flamewatch.run import BOOTSTRAP, prepared
+from flamewatch.run import BOOTSTRAP, build_environment
 
 WAIT = "import sys; sys.stdin.readline(); print('done')"
 
@@ -159,7 +159,10 @@ def test_without_a_key_the_program_runs_and_one_line_says_so(server: FakeServer,
 
 
 def test_a_python_without_the_agent_says_so_once(url: str, tmp_path: Path) -> None:
-    environment = prepared(environ(url), 0) | {"PYTHONPATH": BOOTSTRAP, "PYTHONNOUSERSITE": "1"}
+    environment = build_environment(environ(url), 0) | {
+        "PYTHONPATH": BOOTSTRAP,
+        "PYTHONNOUSERSITE": "1",
+    }
     program = "import os; os.environ['FLAMEWATCH_RUN_PID'] = str(os.getpid()); import sitecustomize"
     bare = [sys.executable, "-S", "-c", f"import sys; sys.path.append({BOOTSTRAP!r}); {program}"]
     done = subprocess.run(bare, env=environment, capture_output=True, text=True, check=False)
@@ -212,7 +215,7 @@ def test_by_environment_alone_the_first_process_says_what_is_missing(url: str) -
 
 
 def test_the_path_is_led_to_us_once() -> None:
-    once = prepared({"PYTHONPATH": "/a:/b"}, 7)
+    once = build_environment({"PYTHONPATH": "/a:/b"}, 7)
     assert once["PYTHONPATH"] == f"{BOOTSTRAP}:/a:/b"
-    assert prepared(once, 8)["PYTHONPATH"] == once["PYTHONPATH"]
-    assert prepared({}, 7)["PYTHONPATH"] == BOOTSTRAP
+    assert build_environment(once, 8)["PYTHONPATH"] == once["PYTHONPATH"]
+    assert build_environment({}, 7)["PYTHONPATH"] == BOOTSTRAP

@@ -7,7 +7,7 @@ from types import CodeType, FunctionType
 
 import pytest
 
-from flamewatch.capture.line_table import line_at
+from flamewatch.capture.line_table import find_line
 
 
 def codes_of(module: object) -> list[CodeType]:
@@ -23,7 +23,9 @@ def test_every_instruction_has_the_line_that_the_interpreter_gives(module: objec
     assert codes
     for code in codes:
         theirs = [line or 0 for line, *_ in code.co_positions()]
-        ours = [line_at(code.co_linetable, code.co_firstlineno, 2 * i) for i in range(len(theirs))]
+        ours = [
+            find_line(code.co_linetable, code.co_firstlineno, 2 * i) for i in range(len(theirs))
+        ]
         assert ours == theirs, code.co_qualname
 
 
@@ -32,16 +34,16 @@ def test_lines_that_go_backwards_and_far_are_followed() -> None:
     code = compile(source, "far.py", "exec")
     for start, end, line in code.co_lines():
         for offset in range(start, end, 2):
-            assert line_at(code.co_linetable, code.co_firstlineno, offset) == (line or 0)
+            assert find_line(code.co_linetable, code.co_firstlineno, offset) == (line or 0)
 
 
 def test_a_function_that_has_not_begun_is_on_its_first_line() -> None:
-    assert line_at(b"", 41, -2) == 41
+    assert find_line(b"", 41, -2) == 41
 
 
 def test_an_offset_outside_the_table_has_no_line() -> None:
-    code = line_at.__code__
-    assert line_at(code.co_linetable, code.co_firstlineno, 1 << 20) == 0
+    code = find_line.__code__
+    assert find_line(code.co_linetable, code.co_firstlineno, 1 << 20) == 0
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -53,4 +55,4 @@ def test_a_table_that_was_cut_or_overwritten_is_read_without_an_error(seed: int)
     unending = [bytes([128 | 13 << 3, *[127] * 20])]
     for table in cut + garbage + unending:
         for offset in (0, 8, 1 << 16):
-            assert line_at(table, 10, offset) >= 0
+            assert find_line(table, 10, offset) >= 0

@@ -35,18 +35,18 @@ def choose_sampler(
     quiet: bool = False,
 ) -> Sampler:
     """Return the C sampler, or the fallback after one log line with the reason (unless `quiet`)."""
-    reason = _unsupported()
+    reason = _find_problem()
     if reason is None:
         counter = _heap(heap, raw=heap_raw, quiet=quiet)
         return NativeSampler(
             native, thread_names=thread_names, tasks=tasks, idle_waits=idle_waits, heap=counter
         )
     lesser = SignalSampler()
-    what = (
+    captured_types = (
         "the main thread's CPU time and THREADS" if ProfileType.CPU in lesser.types else "THREADS"
     )
     if not quiet:
-        warn(f"reduced profiling, only {what}: {one_line(reason)}.")
+        warn(f"reduced profiling, only {captured_types}: {one_line(reason)}.")
     return lesser
 
 
@@ -62,7 +62,7 @@ def _heap(heap: Heap, *, raw: bool, quiet: bool) -> NativeHeap | None:
     return counter
 
 
-def _unsupported() -> str | None:
+def _find_problem() -> str | None:
     if native is None:
         return _missing
     try:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flamewatch.capture.line_table import line_at
+from flamewatch.capture.line_table import find_line
 from flamewatch.labelling.encoding import Labels, decode
 
 if TYPE_CHECKING:
@@ -52,8 +52,10 @@ def read_stacks(raw: Raw, thread_names: Mapping[int, str] | None = None) -> list
     frames = list(_read_frames(raw))
     labels: list[Labels] = [(), *map(decode, raw["labels"])]
 
-    def stack(thread: int, value: int, count: int, at: int, n: int, cut: int, label: int) -> Stack:
-        called = tuple(frames[at : at + n])
+    def stack(
+        thread: int, value: int, count: int, start: int, n: int, cut: int, label: int
+    ) -> Stack:
+        called = tuple(frames[start : start + n])
         return Stack(called, value, count, thread, names.get(thread, ""), bool(cut), labels[label])
 
     return [stack(*row) for row in STACK_ROW.iter_unpack(raw["stacks"])]
@@ -66,6 +68,6 @@ def _read_frames(raw: Raw) -> Iterator[Frame]:
         frame = frames.get(position)
         if frame is None:
             function, file, first_line, table = codes[position[0]]
-            line = line_at(table, first_line, position[1])
+            line = find_line(table, first_line, position[1])
             frame = frames[position] = Frame(function, file, line, first_line)
         yield frame

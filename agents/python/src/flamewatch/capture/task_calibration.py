@@ -70,5 +70,5 @@ async def _waits() -> None:
     await _Never()
 
 
-async def _awaits(what: Any) -> None:
-    await what
+async def _awaits(awaitable: Any) -> None:
+    await awaitable

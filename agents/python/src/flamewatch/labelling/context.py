@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
-from flamewatch.labelling.encoding import bounded, extended
+from flamewatch.labelling.encoding import extend_labels, make_label
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,10 +43,10 @@ class labels:
 
     def __init__(self, **named: object) -> None:
         self._tokens: list[contextvars.Token[bytes]] = []
-        self._more = tuple(_safely_bounded(named))
+        self._more = tuple(_make_labels(named))
 
     def __enter__(self) -> None:
-        self._tokens.append(RUNNING.set(extended(RUNNING.get(), self._more)))
+        self._tokens.append(RUNNING.set(extend_labels(RUNNING.get(), self._more)))
 
     def __exit__(
         self,
@@ -61,23 +61,23 @@ class labels:
             return cast("Callable[P, R]", self._around_async(function))
 
         @functools.wraps(function)
-        def labelled(*args: P.args, **kwargs: P.kwargs) -> R:
-            with self._again():
+        def call_with_labels(*args: P.args, **kwargs: P.kwargs) -> R:
+            with self._copy():
                 return function(*args, **kwargs)
 
-        return labelled
+        return call_with_labels
 
     def _around_async(
         self, function: Callable[P, Coroutine[Any, Any, R]]
     ) -> Callable[P, Coroutine[Any, Any, R]]:
         @functools.wraps(function)
-        async def labelled(*args: P.args, **kwargs: P.kwargs) -> R:
-            with self._again():
+        async def call_with_labels(*args: P.args, **kwargs: P.kwargs) -> R:
+            with self._copy():
                 return await function(*args, **kwargs)
 
-        return labelled
+        return call_with_labels
 
-    def _again(self) -> "labels":
+    def _copy(self) -> "labels":
         """Return a copy for one call, because calls may run concurrently."""
         made = labels()
         made._more = self._more
@@ -86,7 +86,7 @@ class labels:
 
 def add(name: str, value: object) -> contextvars.Token[bytes]:
     """Add a label until `reset` or the end of the context. For middleware."""
-    return RUNNING.set(extended(RUNNING.get(), (bounded(name, value),)))
+    return RUNNING.set(extend_labels(RUNNING.get(), (make_label(name, value),)))
 
 
 def reset(token: contextvars.Token[bytes]) -> None:
@@ -95,12 +95,12 @@ def reset(token: contextvars.Token[bytes]) -> None:
         RUNNING.reset(token)
 
 
-def _safely_bounded(named: dict[str, object]) -> list[tuple[str, str]]:
+def _make_labels(named: dict[str, object]) -> list[tuple[str, str]]:
     """Convert values to labels. A value whose `str` fails must not fail the host's request."""
     found = []
     for name, value in named.items():
         try:
-            found.append(bounded(name, value))
+            found.append(make_label(name, value))
         except Exception:
             found.append((name, "(no text)"))
     return found

@@ -43,7 +43,7 @@ def decode(data: bytes) -> Labels:
 
 
 @lru_cache(maxsize=1024)
-def extended(data: bytes, more: Labels) -> bytes:
+def extend_labels(data: bytes, more: Labels) -> bytes:
     """Return `data` with more labels, which override earlier ones of the same name.
 
     Results are cached, because requests repeat the same labels.
@@ -51,7 +51,7 @@ def extended(data: bytes, more: Labels) -> bytes:
     return encode(tuple((dict(decode(data)) | dict(more)).items()))
 
 
-def bounded(name: object, value: object) -> tuple[str, str]:
+def make_label(name: object, value: object) -> tuple[str, str]:
     """Convert any two objects to a label, truncated to the longest name and value."""
     return _cut(str(name), LONGEST_NAME), _cut(str(value), LONGEST_VALUE)
 

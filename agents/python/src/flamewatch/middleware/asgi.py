@@ -57,11 +57,11 @@ def _matching(routes: Iterable[Any], scope: Scope) -> str | None:
     for route in routes:
         match, inner = route.matches(scope)
         if match.value == _FULL:
-            return _pattern_of(route, {**scope, **inner})
+            return _join_patterns(route, {**scope, **inner})
         if match.value == _WRONG_METHOD and wrong_method is None:
-            wrong_method = _pattern_of(route, {**scope, **inner})
+            wrong_method = _join_patterns(route, {**scope, **inner})
     return wrong_method
 
 
-def _pattern_of(route: Any, scope: Scope) -> str:
+def _join_patterns(route: Any, scope: Scope) -> str:
     return str(route.path) + (_matching(getattr(route, "routes", None) or (), scope) or "")

@@ -13,10 +13,10 @@ _labelled_routes: set[str] = set()
 
 def begin(route: str) -> contextvars.Token[bytes]:
     """Set the label to `route` until `labelling.reset`."""
-    return add("endpoint", _bounded(route))
+    return add("endpoint", _limit_routes(route))
 
 
-def _bounded(route: str) -> str:
+def _limit_routes(route: str) -> str:
     if route not in _labelled_routes:
         if len(_labelled_routes) >= MOST:
             return OTHERS

@@ -19,7 +19,7 @@ class Counters:
     memory_bytes: int = 0  # tables of the largest capture
     next_try: float = 0.0  # time of the next handshake, by time.monotonic()
 
-    def dropped(self, samples: Mapping[str, int]) -> None:
+    def add_dropped(self, samples: Mapping[str, int]) -> None:
         """Add dropped samples. `samples` maps reasons to counts."""
         for reason, count in samples.items():
             if count:

@@ -61,7 +61,7 @@ class Worker:
             try:
                 pause = self._round()
             except Exception as error:
-                pause = self._broken(error)
+                pause = self._after_agent_error(error)
             self._count_cpu()
         if self._counters.state != "failed":
             self._counters.state = "stopped"
@@ -81,7 +81,7 @@ class Worker:
         try:
             response = self._client.handshake(self.types)
         except (Unreachable, InvalidResponse) as error:
-            return self._no_server(str(error))
+            return self._after_no_answer(str(error))
         if isinstance(response, ErrorResponse):
             return self._after_error(response)
         self._backoff.succeed()
@@ -93,7 +93,7 @@ class Worker:
             self.busy = False
 
     def _serve(self, assignment: Assignment) -> float:
-        taken = self._captured(assignment)
+        taken = self._capture(assignment)
         if taken is None:
             self._counters.profiles_dropped += 1
             return self._loss_backoff.next()
@@ -109,7 +109,7 @@ class Worker:
         self._report_loss("upload", f"profile not uploaded: {_phrase(lost.reason)}. {_ASIDE}.")
         return self._loss_backoff.next(lost.error.retry_after if lost.error else None)
 
-    def _captured(self, assignment: Assignment) -> tuple[bytes, Assignment] | None:
+    def _capture(self, assignment: Assignment) -> tuple[bytes, Assignment] | None:
         """Capture and encode a profile. Return None if that fails.
 
         If stopping ends the capture early, the returned assignment has the shorter duration.
@@ -118,7 +118,7 @@ class Worker:
         self._counters.state = "capturing"
         try:
             capture = self._sampler.capture(kind, assignment.duration, self._bell.wait)
-            encoded = self._encoded(kind, capture)
+            encoded = self._encode(kind, capture)
         except Exception as error:
             self._after_failed_capture(kind, error)
             return None
@@ -127,17 +127,17 @@ class Worker:
             assignment = replace(assignment, duration=capture.duration_ns / 1e9)
         return encoded, assignment
 
-    def _encoded(self, kind: ProfileType, capture: Capture) -> bytes:
+    def _encode(self, kind: ProfileType, capture: Capture) -> bytes:
         self._counters.samples += sum(stack.count for stack in capture.stacks)
-        self._counters.dropped(capture.dropped)
+        self._counters.add_dropped(capture.dropped)
         self._counters.memory_bytes = max(self._counters.memory_bytes, capture.memory_bytes)
         self._counters.cpu_ns += capture.sampler_cpu_ns
-        cpu_ns = self._unreported_cpu()
+        cpu_ns = self._take_cpu()
         return pprof.encode(build_profile(kind, capture, self._sampler.name, cpu_ns))
 
     def _after_error(self, error: ErrorResponse) -> float:
         """Log an error response once, and return the pause until the next handshake in seconds."""
-        status, why = error.status, _phrase(error.message)
+        status, reason = error.status, _phrase(error.message)
         if error.throttled:
             self._outage.over(self._server)
             if error.retry_after is not None:
@@ -145,32 +145,34 @@ class Worker:
             return self._backoff.next(error.retry_after)
         if status in {401, 403}:
             pause = self._backoff.next_long(error.retry_after)
-            line = f"API key rejected by {self._server} ({status}): {why}"
-            return self._failed("key", line, pause)
+            line = f"API key rejected by {self._server} ({status}): {reason}"
+            return self._report_outage("key", line, pause)
         if status >= 500 or status == 408:
-            return self._no_server(f"{status} {why}".strip(), error.retry_after)
+            return self._after_no_answer(f"{status} {reason}".strip(), error.retry_after)
         kind = "quota" if status == 429 else "request"
-        line = f"request rejected by {self._server} ({status}): {why}"
-        return self._failed(kind, line, self._backoff.next(error.retry_after))
+        line = f"request rejected by {self._server} ({status}): {reason}"
+        return self._report_outage(kind, line, self._backoff.next(error.retry_after))
 
-    def _no_server(self, why: str, server_delay: float | None = None) -> float:
-        line = f"cannot send profiles to {self._server}: {_phrase(why)}"
-        return self._failed("server", line, self._backoff.next(server_delay))
+    def _after_no_answer(self, reason: str, server_delay: float | None = None) -> float:
+        line = f"cannot send profiles to {self._server}: {_phrase(reason)}"
+        return self._report_outage("server", line, self._backoff.next(server_delay))
 
     def _after_failed_capture(self, kind: ProfileType, error: Exception) -> None:
         self._failures[kind] += 1
         self._counters.errors += 1
-        why = _phrase(f"{type(error).__name__}: {error}")
-        self._report_loss(f"capture {kind}", f"capturing a {kind} profile failed: {why}. {_ASIDE}.")
+        reason = _phrase(f"{type(error).__name__}: {error}")
+        self._report_loss(
+            f"capture {kind}", f"capturing a {kind} profile failed: {reason}. {_ASIDE}."
+        )
 
-    def _broken(self, error: Exception) -> float:
+    def _after_agent_error(self, error: Exception) -> float:
         """Log a failure of the agent itself, and return a pause in seconds."""
         self._counters.errors += 1
-        why = _phrase(f"{type(error).__name__}: {error}")
-        self._report_loss("agent", f"agent error: {why}. {_ASIDE}; the agent continues.")
+        reason = _phrase(f"{type(error).__name__}: {error}")
+        self._report_loss("agent", f"agent error: {reason}. {_ASIDE}; the agent continues.")
         return self._loss_backoff.next()
 
-    def _failed(self, kind: str, line: str, pause: float) -> float:
+    def _report_outage(self, kind: str, line: str, pause: float) -> float:
         """Record a failure between agent and server, and return the pause until the next attempt.
 
         The outage ends with the next valid response.
@@ -178,7 +180,7 @@ class Worker:
         if not self._bell.rung:
             line = f"{line} (retry in {pause:.0f} s). {_ASIDE}."
             self._counters.last_error = line
-            self._outage.failed(kind, line)
+            self._outage.fail(kind, line)
         return pause
 
     def _report_loss(self, kind: str, line: str) -> None:
@@ -186,7 +188,7 @@ class Worker:
         if self._bell.rung:
             return  # caused by `stop()`: not worth a message
         self._counters.last_error = line
-        self._losses.failed(kind, line)
+        self._losses.fail(kind, line)
 
     def _give_up(self, reason: str) -> None:
         self._counters.state, self._counters.reason = "failed", reason
@@ -198,7 +200,7 @@ class Worker:
         self._counters.cpu_ns += now - self._cpu_mark
         self._cpu_mark = now
 
-    def _unreported_cpu(self) -> int:
+    def _take_cpu(self) -> int:
         """Return the CPU time since the last profile, including its encoding and upload."""
         now = time.thread_time_ns()
         used, self._cpu_reported = now - self._cpu_reported, now

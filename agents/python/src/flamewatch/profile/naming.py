@@ -38,13 +38,13 @@ def namer(modules: Mapping[str, str]) -> Callable[[Frame], Frame]:
         if entry is None:
             # The original frame is stored with the result, because its id is unique only while it
             # lives.
-            entry = named[id(frame)] = frame, replace(frame, function=_qualified(frame, modules))
+            entry = named[id(frame)] = frame, replace(frame, function=_qualify(frame, modules))
         return entry[1]
 
     return name
 
 
-def _qualified(frame: Frame, modules: Mapping[str, str]) -> str:
+def _qualify(frame: Frame, modules: Mapping[str, str]) -> str:
     if frame.file.startswith(_FROZEN):
         module = frame.file.removeprefix(_FROZEN).removesuffix(">")
     else:

@@ -18,7 +18,7 @@ def table(profile: Profile, shown: int = SHOWN) -> list[str]:
 
     The values are those of the default metric.
     """
-    selves, totals = _counted(profile.samples)
+    selves, totals = _sum_by_function(profile.samples)
     metric = profile.metrics[-1]
     whole = sum(selves.values())
     if not whole:
@@ -32,7 +32,7 @@ def table(profile: Profile, shown: int = SHOWN) -> list[str]:
     return lines
 
 
-def _counted(samples: Iterable[Sample]) -> tuple[Counter[str], Counter[str]]:
+def _sum_by_function(samples: Iterable[Sample]) -> tuple[Counter[str], Counter[str]]:
     """Sum self and total values by function; a recursive function counts once in its total."""
     selves: Counter[str] = Counter()
     totals: Counter[str] = Counter()

@@ -46,9 +46,9 @@ class Client:
 def _error_response(response: Response) -> ErrorResponse:
     # Following a redirect would send the key to whatever address it names.
     if 300 <= response.status < 400:
-        where = one_line(response.location or "nowhere", 100)
+        location = one_line(response.location or "nowhere", 100)
         raise InvalidResponse(
-            f"it redirects to {where}; set FLAMEWATCH_URL to the server's address"
+            f"it redirects to {location}; set FLAMEWATCH_URL to the server's address"
         )
     if response.status < 400:
         raise InvalidResponse(f"unexpected status {response.status}")

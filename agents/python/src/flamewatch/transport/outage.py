@@ -12,7 +12,7 @@ class Outage:
         self._logged_kinds: set[str] = set()  # kinds of failures logged in this outage
         self._since = 0.0
 
-    def failed(self, kind: str, line: str) -> None:
+    def fail(self, kind: str, line: str) -> None:
         if not self._logged_kinds:
             self._since = self._clock()
         if kind not in self._logged_kinds:

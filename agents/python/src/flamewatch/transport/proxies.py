@@ -15,7 +15,7 @@ class Proxy:
 
 def proxy_for(scheme: str, host: str, port: int, environ: Mapping[str, str]) -> Proxy | None:
     """Return the proxy, or None for a direct connection. An unreadable proxy URL is ignored."""
-    if _excluded(host, port, _setting(environ, "no_proxy")):
+    if _is_excluded(host, port, _setting(environ, "no_proxy")):
         return None
     text = _setting(environ, f"{scheme}_proxy") or _setting(environ, "all_proxy")
     return _read(text) if text else None
@@ -27,7 +27,7 @@ def _setting(environ: Mapping[str, str], name: str) -> str:
     return (environ.get(name) or environ.get(capitals, "")).strip()
 
 
-def _excluded(host: str, port: int, no_proxy: str) -> bool:
+def _is_excluded(host: str, port: int, no_proxy: str) -> bool:
     """Return whether NO_PROXY excludes the host.
 
     `example.org` and `.example.org` include subdomains; `host:port` limits an entry to a port; `*`

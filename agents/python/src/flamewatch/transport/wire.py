@@ -95,7 +95,7 @@ class Connection:
                     unpatched.shut_down(open_socket)
 
     def _exchange(self, method: Method, path: str, body: bytes, seconds: float) -> Response:
-        connection = self._http or self._connected()
+        connection = self._http or self._open_connection()
         if self._interrupted:
             raise OSError("stopping")
         connection.sock.settimeout(seconds)
@@ -103,7 +103,7 @@ class Connection:
         http_response = connection.getresponse()
         response = Response(
             http_response.status,
-            _bounded(http_response),
+            _read_body(http_response),
             http_response.getheader("Retry-After"),
             http_response.getheader("Location"),
         )
@@ -118,7 +118,7 @@ class Connection:
             self.close()
         return self._http is not None
 
-    def _connected(self) -> HTTPConnection:
+    def _open_connection(self) -> HTTPConnection:
         connection = self._http = self._new()
         connection.connect()
         self._identity = socket_identity(connection.sock)
@@ -180,7 +180,7 @@ _FAILURES = (OSError, HTTPException, ValueError, AttributeError)
 _STALE = (ConnectionError,)
 
 
-def _bounded(response: HTTPResponse) -> bytes:
+def _read_body(response: HTTPResponse) -> bytes:
     if response.length is not None and response.length > MAX_RESPONSE_BYTES:
         raise HTTPException(f"its answer is larger than {MAX_RESPONSE_BYTES} bytes")
     body = response.read(MAX_RESPONSE_BYTES + 1)
