@@ -13,7 +13,7 @@ const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u206
 const PLAIN = /^[\x20-\x7e\u00b7]*$/;
 
 /** Replace every invisible character with U+FFFD. @param {string} name */
-export function harmless(name) {
+export function markInvisible(name) {
   return name.replace(UNSEEN, '\ufffd');
 }
 
@@ -38,12 +38,12 @@ export function formFor({ whole, narrow, leaf }, room, cell) {
  * @param {(text: string) => number} measure for text that is not plain ASCII
  * @returns {string} the label, truncated with …; "" if not even three characters fit
  */
-export function fitted(label, room, cell, measure) {
+export function truncateToFit(label, room, cell, measure) {
   const fits = Math.floor(room / cell);
   if (fits < 3) return '';
   const head = label.length > fits ? label.slice(0, fits) : label;
   if (PLAIN.test(head)) return label.length > fits ? `${label.slice(0, fits - 1)}…` : label;
-  return fittedByMeasure(Array.from(harmless(label.slice(0, fits * 2))), label.length > fits * 2, room, measure);
+  return truncateByMeasure(Array.from(markInvisible(label.slice(0, fits * 2))), label.length > fits * 2, room, measure);
 }
 
 /**
@@ -52,7 +52,7 @@ export function fitted(label, room, cell, measure) {
  * @param {number} room
  * @param {(text: string) => number} measure
  */
-function fittedByMeasure(characters, more, room, measure) {
+function truncateByMeasure(characters, more, room, measure) {
   const whole = characters.join('');
   if (!more && measure(whole) <= room) return whole;
   let low = 0;
@@ -70,6 +70,6 @@ function fittedByMeasure(characters, more, room, measure) {
  * @param {string} sentence
  * @param {Record<string, string>} values
  */
-export function filled(sentence, values) {
+export function insertValues(sentence, values) {
   return sentence.replace(/\{([\w-]+)\}/g, (whole, key) => values[key] ?? whole);
 }

@@ -8,10 +8,10 @@
 
 import { SeriesChart } from '../charts/series_chart.js';
 import { library } from '../charts/uplot.js';
-import { filled, harmless } from '../text.js';
+import { insertValues, markInvisible } from '../text.js';
 import { coloursOf } from '../shell/theming.js';
 import { formatCount } from '../units.js';
-import { stacked } from './stack.js';
+import { stackValues } from './stack.js';
 
 const COLOURS = 5; // each plain, then hatched
 const HATCH = 6; // pixels from line to line
@@ -22,7 +22,7 @@ class BreakdownChart extends SeriesChart {
     const times = content.profiles.map(
       (/** @type {number} */ _, /** @type {number} */ i) => content.from + i * content.step,
     );
-    const sums = stacked(content.values);
+    const sums = stackValues(content.values);
     const paths = library().paths.bars({ size: [0.9, Infinity], align: 1 });
     const fills = this.fills(content);
     const [surface] = coloursOf(this, ['surface']);
@@ -60,7 +60,7 @@ class BreakdownChart extends SeriesChart {
       const value = ofSteps[step] ?? 0;
       sum += value;
       const isOther = i >= names.length;
-      const name = isOther ? filled(other ?? '', { n: formatCount(others) }) : harmless(names[i]);
+      const name = isOther ? insertValues(other ?? '', { n: formatCount(others) }) : markInvisible(names[i]);
       return value ? [{ name, value: this.valueText(value), swatch: `stack-${isOther ? 'other' : i + 1}` }] : [];
     });
     return [...rows, { name: all ?? '', value: this.valueText(sum) }];

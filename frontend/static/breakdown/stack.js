@@ -5,7 +5,7 @@
  * @param {(number | null)[][]} values of each series by step
  * @returns {(number | null)[][]}
  */
-export function stacked(values) {
+export function stackValues(values) {
   /** @type {(number | null)[]} */
   let below = [];
   return values.map((series) => {

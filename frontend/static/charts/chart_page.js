@@ -1,7 +1,7 @@
 /** Behaviour of a page with time charts: filters, links, selection of a range, and keyboard shortcuts. */
 
 import { watchChips } from '../page-controls/chips.js';
-import { isForOthers, showKeys, watchHelp } from '../page-controls/help.js';
+import { isForeignKey, showKeys, watchHelp } from '../page-controls/help.js';
 import { copyLink, watchLinks } from '../page-controls/links.js';
 import { watchRanges } from './ranges.js';
 
@@ -15,7 +15,7 @@ export function watchChartPage(page) {
   watchLinks(page);
   watchRanges(page);
   page.addEventListener('keydown', (event) => {
-    if (isForOthers(event) || !SHORTCUTS[event.key]) return;
+    if (isForeignKey(event) || !SHORTCUTS[event.key]) return;
     event.preventDefault();
     SHORTCUTS[event.key]();
   });

@@ -7,7 +7,7 @@
 
 import { coloursOf } from '../shell/theming.js';
 import { SeriesChart } from './series_chart.js';
-import { lonely } from './time_chart.js';
+import { findLonePoints } from './time_chart.js';
 
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], []];
 
@@ -25,7 +25,7 @@ class HistoryChart extends SeriesChart {
       stroke: strokes[i % DASHES.length],
       dash: DASHES[i % DASHES.length],
       width: 2,
-      points: { show: true, size: 4, fill: strokes[i % DASHES.length], filter: lonely },
+      points: { show: true, size: 4, fill: strokes[i % DASHES.length], filter: findLonePoints },
     }));
     const shared = this.seriesOptions(look, Math.max(0, ...content.lines.flat()));
     const cursor = { ...shared.cursor, points: { size: 7 }, sync: { key: 'history' } };

@@ -5,7 +5,7 @@
  * or confirmed with Enter (event `chart-step`).
  */
 
-import { filled, harmless } from '../text.js';
+import { insertValues, markInvisible } from '../text.js';
 import { momentText, stepText } from './times.js';
 
 /** @typedef {import("./uplot.js").Plot} Plot */
@@ -56,7 +56,7 @@ function linkTo(chart, id, text, left, point) {
 
 /** @param {HTMLElement} chart @param {string} text */
 function noteText(chart, text) {
-  return filled(chart.dataset.note ?? '{text}', { text: harmless(text) });
+  return insertValues(chart.dataset.note ?? '{text}', { text: markInvisible(text) });
 }
 
 /**
@@ -77,5 +77,5 @@ document.addEventListener('chart-step', (event) => {
   const url = new URL(link.href);
   url.searchParams.set('at', momentText(event.detail.at));
   link.href = url.href;
-  link.textContent = filled(link.dataset.at ?? '', { time: stepText(event.detail.at) });
+  link.textContent = insertValues(link.dataset.at ?? '', { time: stepText(event.detail.at) });
 });

@@ -8,14 +8,14 @@
  * `data-none`, `data-began`, `data-more`, `data-less`, `data-note`; `data-notes` is the URL of the notes.
  */
 
-import { filled, harmless } from '../text.js';
+import { insertValues, markInvisible } from '../text.js';
 import { coloursOf } from '../shell/theming.js';
 import { formatCount, formatValue } from '../units.js';
 import { drawNotes, noteRows } from './notes.js';
 import { rangeText } from './times.js';
-import { lonely, TimeChart } from './time_chart.js';
+import { findLonePoints, TimeChart } from './time_chart.js';
 import { library } from './uplot.js';
-import { begunIn, drawVersions } from './versions.js';
+import { findNewVersions, drawVersions } from './versions.js';
 
 /** @typedef {import("./uplot.js").Plot} Plot */
 
@@ -52,7 +52,7 @@ class ProfileStrip extends TimeChart {
       dash: DASHES[i],
       width: 2,
       scale: 'y',
-      points: { show: true, size: 4, fill: strokes[i], filter: lonely },
+      points: { show: true, size: 4, fill: strokes[i], filter: findLonePoints },
     }));
     const counts = { paths: bars, fill: bar, width: 0, scale: 'profiles', points: { show: false } };
     const mostProfiles = Math.max(1, ...plot.counts);
@@ -162,14 +162,17 @@ class ProfileStrip extends TimeChart {
     /** @type {import("./readout.js").Reading["rows"]} */
     const rows = bars.names.flatMap((/** @type {string} */ name, /** @type {number} */ i) => {
       const value = bars.values[i][step];
-      return value == null ? [] : [{ name: harmless(name), value: formatValue(value, bars.unit), number: COLOURS[i] }];
+      return value == null
+        ? []
+        : [{ name: markInvisible(name), value: formatValue(value, bars.unit), number: COLOURS[i] }];
     });
     const words = n === 0 ? dataset.none : n === 1 ? dataset.one : dataset.many;
-    rows.push({ name: filled(words ?? '', { n: formatCount(n) }), value: '' });
-    for (const version of begunIn(bars.versions, from, from + bars.step)) {
-      rows.push({ name: filled(dataset.began ?? '', { version }), value: '' });
+    rows.push({ name: insertValues(words ?? '', { n: formatCount(n) }), value: '' });
+    for (const version of findNewVersions(bars.versions, from, from + bars.step)) {
+      rows.push({ name: insertValues(dataset.began ?? '', { version }), value: '' });
       const sign = bars.changes[bars.versions.findIndex((/** @type {[number, string]} */ each) => each[1] === version)];
-      if (sign) rows.push({ name: filled((sign > 0 ? dataset.more : dataset.less) ?? '', { version }), value: '' });
+      if (sign)
+        rows.push({ name: insertValues((sign > 0 ? dataset.more : dataset.less) ?? '', { version }), value: '' });
     }
     rows.push(...noteRows(this, bars.notes, from, from + bars.step));
     return { when: rangeText(from, from + bars.step), rows };

@@ -1,6 +1,6 @@
 /** Readout at a chart's cursor: the time and the value of each series, also for screen readers. */
 
-import { harmless } from '../text.js';
+import { markInvisible } from '../text.js';
 
 /**
  * @typedef {object} Reading
@@ -44,7 +44,7 @@ export class Readout {
 
   /** @param {Reading} reading */
   say(reading) {
-    const rows = reading.rows.map(({ name, value }) => `${harmless(name)} ${value}`.trim());
+    const rows = reading.rows.map(({ name, value }) => `${markInvisible(name)} ${value}`.trim());
     this.said.textContent = [reading.when, ...rows].join(', ');
   }
 }
@@ -58,7 +58,7 @@ function cellsOf({ name, value, number, swatch, whole }) {
     square.className = `sw ${look}`;
     first.append(square);
   }
-  first.append(harmless(name));
+  first.append(markInvisible(name));
   if (whole) {
     first.className = 'whole';
     first.colSpan = 2;

@@ -6,12 +6,12 @@
  * `data-none`, `data-began`, `data-note`; `data-notes` is the URL of the notes.
  */
 
-import { filled } from '../text.js';
+import { insertValues } from '../text.js';
 import { formatCount, formatPercent, formatValue, roundSteps } from '../units.js';
 import { drawNotes, noteRows } from './notes.js';
 import { rangeText } from './times.js';
 import { TimeChart } from './time_chart.js';
-import { begunIn, drawVersions } from './versions.js';
+import { findNewVersions, drawVersions } from './versions.js';
 
 /** @typedef {import("./uplot.js").Plot} Plot */
 /** @typedef {import("./time_chart.js").Look} Look */
@@ -105,9 +105,9 @@ export class SeriesChart extends TimeChart {
     const words = n === 0 ? dataset.none : n === 1 ? dataset.one : dataset.many;
     const rows = [
       ...(n ? this.seriesRows(step) : []),
-      { name: filled(words ?? '', { n: formatCount(n) }), value: '' },
-      ...begunIn(content.versions, from, from + content.step).map((version) => ({
-        name: filled(dataset.began ?? '', { version }),
+      { name: insertValues(words ?? '', { n: formatCount(n) }), value: '' },
+      ...findNewVersions(content.versions, from, from + content.step).map((version) => ({
+        name: insertValues(dataset.began ?? '', { version }),
         value: '',
       })),
       ...noteRows(this, content.notes, from, from + content.step),

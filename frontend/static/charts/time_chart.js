@@ -314,7 +314,7 @@ function widthOf(context, text, font) {
  * @param {number} series
  * @returns {number[]}
  */
-export function lonely({ data }, series) {
+export function findLonePoints({ data }, series) {
   const line = data[series];
   return line.flatMap((value, i) => (value != null && line[i - 1] == null && line[i + 1] == null ? [i] : []));
 }

@@ -1,6 +1,6 @@
 /** Version marks on a time axis: a dotted line where a version first appeared, its name above. */
 
-import { harmless } from '../text.js';
+import { markInvisible } from '../text.js';
 
 /** @typedef {import("./uplot.js").Plot} Plot */
 /** @typedef {[number, string]} Version seconds since 1970, name */
@@ -28,7 +28,7 @@ export function drawVersions(plot, versions, look, rows) {
     const x = Math.round(plot.valToPos(time, 'x', true));
     if (x < bbox.left - 1 || x > bbox.left + bbox.width + 1) continue;
     rule(ctx, x, bbox, look.line, ratio);
-    const label = harmless(name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name);
+    const label = markInvisible(name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name);
     const width = ctx.measureText(label).width;
     const left = Math.min(Math.max(bbox.left, x - width / 2), bbox.left + bbox.width - width);
     const row = ends.findIndex((end) => end + GAP * ratio <= left);
@@ -63,6 +63,6 @@ function rule(ctx, x, { top, height }, colour, ratio) {
  * @param {number} from
  * @param {number} to
  */
-export function begunIn(versions, from, to) {
+export function findNewVersions(versions, from, to) {
   return versions.filter(([time]) => time >= from && time < to).map(([, name]) => name);
 }

@@ -12,7 +12,7 @@ import { labelOf, plainLabel } from '../flame-graph/packages/labels.js';
 import { nodeAt, rowsOf } from '../flame-graph/tree/rows.js';
 import { Pin } from '../flame-graph/graph/pin.js';
 import { frameOf, rowsInSight } from '../flame-graph/graph/visible-levels.js';
-import { filled, harmless } from '../text.js';
+import { insertValues, markInvisible } from '../text.js';
 import { fileOf, lineOf, nameOf } from '../flame-graph/tree/tree.js';
 import { Zoom } from '../flame-graph/graph/zoom.js';
 import { textOf } from '../shell/texts.js';
@@ -181,10 +181,11 @@ export class FlameDiff extends HTMLElement {
   /** @param {number} node @param {string} sign */
   labelOf(node, sign) {
     const all = /** @type {Differences} */ (this.all);
-    if (all.mean.hidden[node]) return filled(this.dataset.folded ?? '', { count: formatCount(all.mean.hidden[node]) });
-    if (node) return `${sign}${harmless(nameOf(all.mean, node))}`;
+    if (all.mean.hidden[node])
+      return insertValues(this.dataset.folded ?? '', { count: formatCount(all.mean.hidden[node]) });
+    if (node) return `${sign}${markInvisible(nameOf(all.mean, node))}`;
     const totals = [all.baseline, all.selected].map((tree) => formatValue(tree.total[0], tree.unit));
-    return `${sign}${harmless(all.mean.service)}, ${totals.join(' → ')}`;
+    return `${sign}${markInvisible(all.mean.service)}, ${totals.join(' → ')}`;
   }
 
   /**
@@ -206,9 +207,9 @@ export class FlameDiff extends HTMLElement {
     const [file, line] = [fileOf(mean, node), lineOf(mean, node)];
     return {
       name: this.labelOf(node, ''),
-      where: harmless(file && line ? `${file}:${line}` : file),
-      total: filled(textOf('total', 'total: {value}'), { value: of('total') }),
-      self: filled(textOf('self', 'self: {value}'), { value: of('self') }),
+      where: markInvisible(file && line ? `${file}:${line}` : file),
+      total: insertValues(textOf('total', 'total: {value}'), { value: of('total') }),
+      self: insertValues(textOf('self', 'self: {value}'), { value: of('self') }),
       say: this.verdictOf(node),
     };
   }
@@ -221,7 +222,7 @@ export class FlameDiff extends HTMLElement {
     if (!interval) return node ? (this.dataset.untested ?? '') : '';
     const sentence = isReal(all, node) ? this.dataset.real : this.dataset.chance;
     const [baseline, selected] = [all.profiles.baseline, all.profiles.selected].map((count) => formatCount(count));
-    return filled(sentence ?? '', { interval, baseline, selected });
+    return insertValues(sentence ?? '', { interval, baseline, selected });
   }
 
   // -- Pointing

@@ -1,7 +1,7 @@
 /** Keyboard shortcuts of the compare page: search, matches, and actions on the marked frame. */
 
 import { act, KEYS, subjectOf } from '../flame-graph/menu/actions.js';
-import { isForOthers, showKeys, watchHelp } from '../page-controls/help.js';
+import { isForeignKey, showKeys, watchHelp } from '../page-controls/help.js';
 import { copyLink } from '../page-controls/links.js';
 import { openMenu } from '../flame-graph/menu/menu.js';
 import { field, stepTo } from '../flame-graph/search/search.js';
@@ -36,7 +36,7 @@ export function menuTargetOf(graph, node) {
 export function watchKeys(page, graphs) {
   watchHelp(page);
   page.addEventListener('keydown', (event) => {
-    if (isForOthers(event)) return;
+    if (isForeignKey(event)) return;
     const graph = graphs().find((one) => one.marked >= 0);
     if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
       if (!graph?.mark || !graph.contains(page.activeElement)) return;

@@ -4,8 +4,8 @@
  * Frames are grey mixed with the colour for more or less; those that only one side has are hatched.
  */
 
-import { boxesOfRow, clipped } from '../flame-graph/graph/boxes.js';
-import { fitted, formFor } from '../text.js';
+import { boxesOfRow, clipBox } from '../flame-graph/graph/boxes.js';
+import { truncateToFit, formFor } from '../text.js';
 
 /** @typedef {import("../flame-graph/tree/tree.js").Tree} Tree */
 /** @typedef {[number, number, number]} Colour */
@@ -94,7 +94,7 @@ export function paint(context, scene) {
   for (let row = scene.first; row < scene.last; row++) {
     const y = (row - scene.first) * ROW;
     boxesOfRow(scene.tree, scene.rows, row, span, (node, x, width, count) => {
-      const [left, wide] = clipped(x, width, span.width);
+      const [left, wide] = clipBox(x, width, span.width);
       if (wide > 0) paintBox(context, scene, count === 1 ? node : -1, { x: left, y, width: wide }, cell);
     });
   }
@@ -118,7 +118,7 @@ function paintBox(context, scene, node, { x, y, width }, cell) {
   if (width < 3 * cell + 2 * PADDING) return;
   const measure = (/** @type {string} */ text) => context.measureText(text).width;
   const room = width - 2 * PADDING;
-  const text = fitted(formFor(look.label, room, cell), room, cell, measure);
+  const text = truncateToFit(formFor(look.label, room, cell), room, cell, measure);
   context.fillStyle = colour ? inkOn(colour) : scene.palette.dimText;
   if (text) context.fillText(text, x + PADDING, y + ROW / 2 + 0.5);
 }

@@ -41,7 +41,7 @@ export function cellAt(grid, x, y) {
 }
 
 /** @param {Grid} grid @param {Cell} cell @param {number} dx @param {number} dy @returns {Cell} */
-export function moved(grid, cell, dx, dy) {
+export function moveCell(grid, cell, dx, dy) {
   return { x: clamp(cell.x + dx, grid.columns - 1), y: clamp(cell.y + dy, grid.rows - 1) };
 }
 
@@ -85,7 +85,7 @@ export function weightsOf(grid, box) {
  * @param {Box} box
  * @returns {import('../shell/visit.js').Change[]}
  */
-export function picking(grid, box) {
+export function pickCells(grid, box) {
   const [from, to] = timesOf(grid, box);
   return [
     ['pick_from', from.toISOString()],

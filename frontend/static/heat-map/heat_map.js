@@ -5,7 +5,7 @@
 import { clock, locale } from '../shell/texts.js';
 import { visitWith } from '../shell/visit.js';
 import { formatCount } from '../units.js';
-import { boxOf, cellAt, moved, picking, profilesIn, readGrid, timesOf } from './cells.js';
+import { boxOf, cellAt, moveCell, pickCells, profilesIn, readGrid, timesOf } from './cells.js';
 
 /** @type {Record<string, [number, number]>} */
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -35,7 +35,7 @@ function watch(view) {
     const words = { from: minute.format(start), to: minute.format(end), n: formatCount(profilesIn(grid, box)) };
     said.textContent = fill(said.dataset.said ?? '', words);
   };
-  const follow = () => visitWith(picking(grid, boxOf(from ?? to, to)));
+  const follow = () => visitWith(pickCells(grid, boxOf(from ?? to, to)));
   /** @param {PointerEvent} event */
   const at = (event) => {
     const box = graphic.getBoundingClientRect();
@@ -65,7 +65,7 @@ function watch(view) {
     if (step) {
       if (event.shiftKey) from ??= to;
       else from = null;
-      to = moved(grid, to, ...step);
+      to = moveCell(grid, to, ...step);
       show();
     } else if (event.key === 'Enter') follow();
     else return;

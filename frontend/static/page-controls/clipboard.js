@@ -3,7 +3,7 @@
 import { fadeToasts } from '../shell/toasts.js';
 
 /** @returns {HTMLElement | null} */
-function sayer() {
+function findMessages() {
   const found = document.querySelector('#said');
   return found instanceof HTMLElement ? found : null;
 }
@@ -14,7 +14,7 @@ function sayer() {
  * @param {"name" | "stack" | "link"} what selects the page's confirmation text
  */
 export async function copyText(text, what) {
-  const said = sayer();
+  const said = findMessages();
   try {
     await navigator.clipboard.writeText(text);
     toast(said?.dataset[what] ?? '');
@@ -25,7 +25,7 @@ export async function copyText(text, what) {
 
 /** @param {string} sentence @param {string} [text] to be copied by hand */
 export function toast(sentence, text) {
-  const said = sayer();
+  const said = findMessages();
   if (!said) return;
   const box = document.createElement('div');
   box.className = 'toast';

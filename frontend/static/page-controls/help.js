@@ -16,7 +16,7 @@ export function watchHelp(page) {
  * Return whether a key belongs to a field, dialog or menu, or is a browser shortcut.
  * @param {KeyboardEvent} event
  */
-export function isForOthers({ target, ctrlKey, metaKey, altKey }) {
+export function isForeignKey({ target, ctrlKey, metaKey, altKey }) {
   const typing =
     target instanceof Element && target.closest('input:not([type=checkbox]), textarea, select, dialog, [role=menu]');
   return ctrlKey || metaKey || altKey || Boolean(typing);

@@ -8,7 +8,7 @@
  * Services are searched by the server, unless its first response had all of them.
  */
 
-import { filled, harmless } from '../text.js';
+import { insertValues, markInvisible } from '../text.js';
 import { noteRecent, recentViews } from '../shell/recent.js';
 import { visit } from '../shell/visit.js';
 import { formatCount } from '../units.js';
@@ -233,7 +233,7 @@ function remainder(box, matching, shown, words) {
   const number = hasAllServices() ? matching : found.get(words.join(' '));
   if (number === undefined || number <= shown) return '';
   const more = number - shown;
-  return filled((more === 1 ? box.dataset.moreOne : box.dataset.more) ?? '', { n: formatCount(more) });
+  return insertValues((more === 1 ? box.dataset.moreOne : box.dataset.more) ?? '', { n: formatCount(more) });
 }
 
 /** @param {string} group @param {string} title @param {Command[]} found */
@@ -250,7 +250,7 @@ function groupOf(group, title, found) {
     const option = document.createElement('div');
     option.setAttribute('role', 'option');
     option.id = `palette-${listed.length}`;
-    option.textContent = harmless(command.text);
+    option.textContent = markInvisible(command.text);
     listed.push(command);
     element.append(option);
   }

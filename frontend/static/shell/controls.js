@@ -51,10 +51,7 @@ function changesBy(form, field) {
   const values = fieldsNamed(form, field.name).flatMap(chosenIn);
   const parameter = field.name.replace(/(^|\.)at$/, '$1end');
   if (parameter === 'end' && field.type === 'datetime-local' && !values.length) return [];
-  return [
-    ...pinnedBaseline(form, parameter),
-    [parameter, parameter.startsWith('b.') ? values : values.filter(Boolean)],
-  ];
+  return [...pinBaseline(form, parameter), [parameter, parameter.startsWith('b.') ? values : values.filter(Boolean)]];
 }
 
 /**
@@ -75,7 +72,7 @@ function changesOf(target) {
 }
 
 /** Return the fields that changed until now, and let early.js note no more. @returns {unknown[]} */
-function takenEarlyChanges() {
+function takeEarlyChanges() {
   /** @type {{earlyChanges?: {targets: unknown[], stop: AbortController}}} */
   const { earlyChanges } = /** @type {object} */ (globalThis);
   earlyChanges?.stop.abort();
@@ -90,7 +87,7 @@ function takenEarlyChanges() {
  * @param {string} parameter
  * @returns {Change[]}
  */
-function pinnedBaseline(form, parameter) {
+function pinBaseline(form, parameter) {
   const has = [...new URL(location.href).searchParams.keys()].some((name) => name.startsWith('b.'));
   const [end] = fieldsNamed(form, 'b.end');
   if (!parameter.startsWith('b.') || parameter === 'b.end' || has || !end) return [];
@@ -145,7 +142,7 @@ export function settleControls(page) {
 
 /** @param {Document} page */
 export function watchControls(page) {
-  const early = takenEarlyChanges().flatMap(changesOf);
+  const early = takeEarlyChanges().flatMap(changesOf);
   page.addEventListener('change', ({ target }) => visitWith(changesOf(target)));
   page.addEventListener('submit', (event) => {
     if (!(event.target instanceof HTMLFormElement) || !event.target.hasAttribute('data-address')) return;

@@ -81,7 +81,7 @@ export function boxesOfRow(tree, rows, row, span, emit, prefer = null) {
  * @param {number} all width of the graph
  * @returns {[number, number]} x and width
  */
-export function clipped(x, width, all) {
+export function clipBox(x, width, all) {
   const left = Math.max(0, x);
   return [left, Math.min(all, x + width) - left];
 }

@@ -2,7 +2,7 @@
 
 import { boxesOfRow } from './boxes.js';
 import { FOLDED } from '../packages/colours.js';
-import { fitted, formFor } from '../../text.js';
+import { truncateToFit, formFor } from '../../text.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
 /** @typedef {import("../tree/rows.js").Rows} Rows */
@@ -116,7 +116,7 @@ function writeLabels(context, scene, list, ink, cell) {
   for (let i = 0; i < list.length; i += 4) {
     if (list[i + 2] < narrowest || list[i + 3] < 0) continue;
     const room = list[i + 2] - 2 * PADDING;
-    const text = fitted(formFor(scene.label(list[i + 3]), room, cell), room, cell, measure);
+    const text = truncateToFit(formFor(scene.label(list[i + 3]), room, cell), room, cell, measure);
     if (text) context.fillText(text, list[i] + PADDING, list[i + 1] + ROW_HEIGHT / 2 + 0.5);
   }
 }

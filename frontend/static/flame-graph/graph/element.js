@@ -24,7 +24,7 @@ import { Pointing } from './marked-frame.js';
 import { withoutRecursion } from '../tree/recursion.js';
 import { RootAnchor } from './root-anchor.js';
 import { isCallers, levelsOf, lineOfRow, nodeAt, rowsOf } from '../tree/rows.js';
-import { filled } from '../../text.js';
+import { insertValues } from '../../text.js';
 import { TreeLoader } from '../tree/tree-loader.js';
 import { nameOf, readTree } from '../tree/tree.js';
 import { Zoom } from './zoom.js';
@@ -229,7 +229,7 @@ export class FlameGraph extends HTMLElement {
   /** @param {Tree} tree @param {number} node @returns {import("../../text.js").Label} */
   labelOf(tree, node) {
     if (tree.hidden[node])
-      return plainLabel(filled(this.dataset.folded ?? '{count}', { count: formatCount(tree.hidden[node]) }));
+      return plainLabel(insertValues(this.dataset.folded ?? '{count}', { count: formatCount(tree.hidden[node]) }));
     if (node) return labelOf(tree, node);
     const root = labelOf(tree, 0).whole;
     return plainLabel(`${root}, ${formatValue(tree.total[0] / tree.profiles, tree.unit)}, 100%`);

@@ -8,7 +8,7 @@
 import { ROW_HEIGHT } from './draw.js';
 import { lineOfRow } from '../tree/rows.js';
 import { frameOf } from './visible-levels.js';
-import { filled } from '../../text.js';
+import { insertValues } from '../../text.js';
 import { Tooltip, valuesOf } from './tooltip.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
@@ -111,7 +111,10 @@ export class Pointing {
   /** Announce a node to screen readers. @param {Shown} shown @param {number} node */
   say(shown, node) {
     if (!this.said) return;
-    this.said.textContent = filled(this.said.dataset.text ?? '', valuesOf(shown.tree, node, shown.node, this.folded));
+    this.said.textContent = insertValues(
+      this.said.dataset.text ?? '',
+      valuesOf(shown.tree, node, shown.node, this.folded),
+    );
   }
 
   /**

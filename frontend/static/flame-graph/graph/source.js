@@ -4,7 +4,7 @@
  * Links are built from templates as frontend/components/functions/source_links.py does.
  */
 
-import { filled, harmless } from '../../text.js';
+import { insertValues, markInvisible } from '../../text.js';
 import { fileOf, lineOf } from '../tree/tree.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
@@ -17,7 +17,7 @@ export function sourceLineOf(tree, node) {
 
 /** Return `file:line`, or the file alone. @param {SourceLine} at */
 export function sourceText({ file, line }) {
-  return harmless(file && line ? `${file}:${line}` : file);
+  return markInvisible(file && line ? `${file}:${line}` : file);
 }
 
 /** Percent-encode all but letters, digits and `_.-~`, as the server does. @param {string} text */
@@ -39,7 +39,7 @@ export function sourceLink(pattern, prefix, { file, line }, others) {
   if (!path || path.split('/').includes('..') || /\p{Surrogate}/u.test(path)) return '';
   const values = Object.entries(others).map(([name, value]) => [name, encoded(value)]);
   const encodedPath = path.split('/').map(encoded).join('/');
-  return filled(pattern, {
+  return insertValues(pattern, {
     file: encodedPath,
     path: encodedPath,
     line: String(Math.max(1, line)),

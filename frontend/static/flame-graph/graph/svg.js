@@ -1,9 +1,9 @@
 /** Picture of the graph as SVG: all levels of the zoomed range, in the colours of the current theme. */
 
-import { boxesOfRow, clipped } from './boxes.js';
+import { boxesOfRow, clipBox } from './boxes.js';
 import { ROW_HEIGHT } from './draw.js';
 import { lineOfRow } from '../tree/rows.js';
-import { formFor, harmless } from '../../text.js';
+import { formFor, markInvisible } from '../../text.js';
 
 /** @typedef {import("./picture.js").Drawn} Drawn */
 /** @typedef {import("./palette.js").Palette} Palette */
@@ -33,7 +33,7 @@ export function svgOf(drawn, palette, width, flip) {
       row,
       { ...range, width },
       (node, x, wide, count) => {
-        const [left, shown] = clipped(x, wide, width);
+        const [left, shown] = clipBox(x, wide, width);
         if (shown <= 0) return;
         const colour = colours[node];
         parts.push(`<g>${title(label(node).full)}${box(left, y, shown, palette.fill[colour])}`);
@@ -63,17 +63,17 @@ function text(label, x, y, width, ink) {
   const room = Math.floor((width - 2 * PADDING) / CELL);
   if (room < 3) return '';
   const form = formFor(label, width - 2 * PADDING, CELL);
-  const characters = Array.from(harmless(form.slice(0, 4 * room)));
+  const characters = Array.from(markInvisible(form.slice(0, 4 * room)));
   const shown = characters.length > room ? `${characters.slice(0, room - 1).join('')}…` : characters.join('');
-  return `<text x="${(x + PADDING).toFixed(2)}" y="${y + 14}" fill="${ink}">${escaped(shown)}</text>`;
+  return `<text x="${(x + PADDING).toFixed(2)}" y="${y + 14}" fill="${ink}">${escapeMarkup(shown)}</text>`;
 }
 
 /** @param {string} label */
 function title(label) {
-  return `<title>${escaped(harmless(label.slice(0, 1000)))}</title>`;
+  return `<title>${escapeMarkup(markInvisible(label.slice(0, 1000)))}</title>`;
 }
 
 /** @param {string} text */
-export function escaped(text) {
+export function escapeMarkup(text) {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -3,7 +3,7 @@
 import { formatCount, formatPercent, formatValue } from '../../units.js';
 import { ROW_HEIGHT } from './draw.js';
 import { sourceLineOf, sourceText } from './source.js';
-import { filled, harmless } from '../../text.js';
+import { insertValues, markInvisible } from '../../text.js';
 import { nameOf } from '../tree/tree.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
@@ -67,9 +67,9 @@ export class Tooltip {
 export function valuesOf(tree, node, view, folded) {
   const total = tree.total[node];
   const self = node === 0 || tree.hidden[node] ? 0 : tree.self[node];
-  const name = tree.hidden[node] ? filled(folded, { count: formatCount(tree.hidden[node]) }) : nameOf(tree, node);
+  const name = tree.hidden[node] ? insertValues(folded, { count: formatCount(tree.hidden[node]) }) : nameOf(tree, node);
   return {
-    name: harmless(name),
+    name: markInvisible(name),
     where: sourceText(sourceLineOf(tree, node)),
     total: formatValue(total / tree.profiles, tree.unit),
     'total-root': formatPercent(total, tree.total[0]),

@@ -1,7 +1,7 @@
 /** Actions on a frame or a function, for its tooltip, its menu and keyboard shortcuts. */
 
 import { valuesOf, visit } from '../../shell/visit.js';
-import { inAddress } from '../navigation/address.js';
+import { getParameter } from '../navigation/address.js';
 import { copyText } from '../../page-controls/clipboard.js';
 import { idOf } from '../tree/ids.js';
 import { absoluteLink } from '../../page-controls/links.js';
@@ -66,14 +66,14 @@ export function stackOf(tree, node) {
 
 /** @type {Record<string, (subject: Subject) => void>} */
 const DEEDS = {
-  focus: ({ name }) => focusOn(inAddress('focus') === name ? '' : name),
+  focus: ({ name }) => focusOn(getParameter('focus') === name ? '' : name),
   from: ({ name }) => addFilter('from', name),
   show: ({ name }) => addFilter('show', name),
   hide: ({ name }) => addFilter('hide', name),
   hideframes: ({ name }) => addFilter('hideframes', name),
   highlight: ({ name }) => addFilter('highlight', name),
   history: ({ name }) => showHistory(name),
-  lines: ({ name }) => visit('lines', inAddress('lines') === name ? '' : name),
+  lines: ({ name }) => visit('lines', getParameter('lines') === name ? '' : name),
   note: ({ name }) => addNote(name),
   name: ({ name }) => void copyText(name, 'name'),
 };

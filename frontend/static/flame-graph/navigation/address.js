@@ -6,7 +6,7 @@ const OF_GRAPH = ['frame', 'colour', 'recursion', 'flip', 'search', 'lines'];
 const OF_LIST = ['sort', 'all']; // parameters of the list beside the graph
 
 /** @param {string} name @returns {string} "" if the URL has no such parameter */
-export function inAddress(name) {
+export function getParameter(name) {
   return new URLSearchParams(location.search).get(name) ?? '';
 }
 

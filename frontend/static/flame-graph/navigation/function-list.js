@@ -1,6 +1,6 @@
 /** Function list, which follows the zoom and the search of the graph. */
 
-import { inAddress } from './address.js';
+import { getParameter } from './address.js';
 import { findElement } from '../../dom.js';
 import { requestList } from './page-requests.js';
 
@@ -12,7 +12,7 @@ let shown = stateNow(); // of the list on the page
 
 /** Return what the list follows in the URL. */
 function stateNow() {
-  return JSON.stringify(FOLLOWED.map(inAddress));
+  return JSON.stringify(FOLLOWED.map(getParameter));
 }
 
 /** Note that the list was rendered for the current URL, or for another one. @param {URLSearchParams} [of] */

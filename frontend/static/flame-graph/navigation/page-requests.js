@@ -1,7 +1,7 @@
 /** Requests for the flame page's contents, morphed into the page, with a notice if one fails. */
 
 import { findElement } from '../../dom.js';
-import { harmless } from '../../text.js';
+import { markInvisible } from '../../text.js';
 
 /**
  * @typedef {object} Htmx
@@ -127,7 +127,7 @@ function sentenceOf(xhr) {
   if (!xhr) return '';
   const isOurs =
     xhr.getResponseHeader('Retry-After') && xhr.getResponseHeader('Content-Type')?.startsWith('text/plain');
-  return isOurs ? harmless(xhr.responseText) : '';
+  return isOurs ? markInvisible(xhr.responseText) : '';
 }
 
 /** @param {string} reason "" removes the notice @param {string} [sentence] in place of the page's */

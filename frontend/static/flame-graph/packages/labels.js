@@ -2,7 +2,7 @@
 
 import { nameInPackage, packageOf } from './packages.js';
 import { packagesOf } from './tree-packages.js';
-import { harmless } from '../../text.js';
+import { markInvisible } from '../../text.js';
 
 /** @typedef {import("../../text.js").Label} Label */
 /** @typedef {import("../tree/tree.js").Tree} Tree */
@@ -46,5 +46,5 @@ function newLabel(tree, frame) {
 export function splitName(name, file) {
   const leaf = nameInPackage(name, file);
   if (leaf === name) return null;
-  return { front: harmless(packageOf(name, file).name) + LIST_SEPARATOR, leaf: harmless(leaf) };
+  return { front: markInvisible(packageOf(name, file).name) + LIST_SEPARATOR, leaf: markInvisible(leaf) };
 }

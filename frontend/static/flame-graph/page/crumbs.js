@@ -4,7 +4,7 @@
 
 import { formatCount, formatPercent } from '../../units.js';
 import { labelOf } from '../packages/labels.js';
-import { filled, harmless } from '../../text.js';
+import { insertValues, markInvisible } from '../../text.js';
 import { pathTo } from '../tree/tree.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
@@ -19,7 +19,7 @@ const LAST = 3; // callers shown; an ellipsis stands for the others
  */
 export function showCrumbs(bar, tree, node, zoom) {
   const path = pathTo(tree, node);
-  const named = (/** @type {number} */ at) => harmless(labelOf(tree, at).whole);
+  const named = (/** @type {number} */ at) => markInvisible(labelOf(tree, at).whole);
   /** @type {Node[]} */
   const parts = [];
   if (node)
@@ -35,7 +35,7 @@ export function showCrumbs(bar, tree, node, zoom) {
     );
   }
   // The line below names a focused function.
-  const here = node || !tree.base || tree.root ? named(node) : harmless(tree.service);
+  const here = node || !tree.base || tree.root ? named(node) : markInvisible(tree.service);
   parts.push(span(here, node ? 'mono here strong' : 'mono here'));
   bar.replaceChildren(...parts, span(drawn(bar, tree), 'push'));
 }
@@ -60,7 +60,7 @@ function drawn(bar, tree) {
     hidden: formatCount(hidden),
     share: formatPercent(total, tree.total[0]),
   };
-  return filled((hidden ? bar.dataset.folded : bar.dataset.frames) ?? '', values);
+  return insertValues((hidden ? bar.dataset.folded : bar.dataset.frames) ?? '', values);
 }
 
 /** @param {string} text @param {string} name CSS class */

@@ -5,7 +5,7 @@ import { colourBy } from '../packages/colours.js';
 import { showCrumbs } from './crumbs.js';
 import { FlameGraph } from '../graph/element.js';
 import { showLegend } from './legend.js';
-import { harmless } from '../../text.js';
+import { markInvisible } from '../../text.js';
 
 const STATES = ['fg-wait', 'fg-failed', 'fg-missing'];
 
@@ -23,7 +23,7 @@ export function graphs() {
   return Array.from(document.querySelectorAll('#pane flame-graph')).filter((found) => found instanceof FlameGraph);
 }
 
-export function showAround() {
+export function showGraphContext() {
   const flame = graph();
   const tree = flame?.data?.tree;
   const [legend, crumbs] = [findElement('#legend'), findElement('#crumbs')];
@@ -60,7 +60,7 @@ export function showFailure(reason, detail) {
   const box = findElement('#graph .fg-failed');
   const words = box?.querySelector('div');
   if (!box || !words) return;
-  words.textContent = harmless(detail) || box.getAttribute(`data-${reason}`) || '';
+  words.textContent = markInvisible(detail) || box.getAttribute(`data-${reason}`) || '';
   showState('fg-failed');
 }
 
@@ -71,7 +71,7 @@ export function showColour(by) {
   const options = menu instanceof HTMLSelectElement ? menu.options : [];
   // as the default too: a reset of the form returns to what is shown
   for (const option of options) option.selected = option.defaultSelected = colourBy(option.value) === by;
-  showAround();
+  showGraphContext();
 }
 
 /** Set recursion folding of the graphs and of its switch. @param {boolean} folded */

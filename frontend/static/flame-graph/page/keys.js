@@ -2,10 +2,10 @@
 
 import { visit } from '../../shell/visit.js';
 import { act, KEYS, subjectOf } from '../menu/actions.js';
-import { inAddress } from '../navigation/address.js';
+import { getParameter } from '../navigation/address.js';
 import { findElement } from '../../dom.js';
 import { graphs } from './graph-pane.js';
-import { isForOthers, showKeys, watchHelp } from '../../page-controls/help.js';
+import { isForeignKey, showKeys, watchHelp } from '../../page-controls/help.js';
 import { copyLink } from '../../page-controls/links.js';
 import { openMenu } from '../menu/menu.js';
 import { menuTargetOf } from '../menu/frame-menu.js';
@@ -26,7 +26,7 @@ const DEEDS = {
 
 /** Switch to a view, or back to the flame graph. @param {string} name */
 function view(name) {
-  visit('view', inAddress('view') === name ? '' : name);
+  visit('view', getParameter('view') === name ? '' : name);
 }
 
 /** Return the graph with the marked frame, first that under the pointer. */
@@ -37,7 +37,7 @@ function pointed() {
 
 /** @param {KeyboardEvent} event */
 function press(event) {
-  if (isForOthers(event)) return;
+  if (isForeignKey(event)) return;
   if ((event.key === 'F10' && event.shiftKey) || event.key === 'ContextMenu') return menu(event);
   const flame = pointed();
   const tree = flame?.data?.tree;

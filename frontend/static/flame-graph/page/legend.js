@@ -7,7 +7,7 @@ import { textOf } from '../../shell/texts.js';
 import { formatCount, formatPercent, formatValue } from '../../units.js';
 import { mostSelf } from '../packages/colours.js';
 import { packageColoursOf } from '../packages/package-colours.js';
-import { filled, harmless } from '../../text.js';
+import { insertValues, markInvisible } from '../../text.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
 /** @typedef {import("../packages/colours.js").ColourBy} ColourBy */
@@ -31,7 +31,7 @@ function showMenu(menu, items) {
   menu.hidden = !items.length;
   const summary = menu.querySelector('summary');
   const words = items.length === 1 ? menu.dataset.one : menu.dataset.all;
-  if (summary) summary.textContent = filled(words ?? '', { n: formatCount(items.length) });
+  if (summary) summary.textContent = insertValues(words ?? '', { n: formatCount(items.length) });
   menu.querySelector('ul')?.replaceChildren(...items);
 }
 
@@ -86,7 +86,7 @@ function namesOf(list, shares) {
     if (name === 'native' && kind === 'native') return textOf('native', 'Native code');
     if (kind === 'unknown') return list.dataset.unknown ?? '';
     if (name === 'stdlib' && kind === 'stdlib') return textOf('stdlib', 'Standard library');
-    return harmless((paths.get(name)?.size ?? 0) > 1 ? path : name);
+    return markInvisible((paths.get(name)?.size ?? 0) > 1 ? path : name);
   };
 }
 
@@ -113,7 +113,7 @@ function heatItems(list, tree, by) {
   }
   const entry = item('', '');
   entry.append(ramp);
-  return [item('0', ''), entry, item(filled(list.dataset[by] ?? '', { most: formatValue(most, tree.unit) }), '')];
+  return [item('0', ''), entry, item(insertValues(list.dataset[by] ?? '', { most: formatValue(most, tree.unit) }), '')];
 }
 
 /** @param {string} text @param {string} name CSS class */

@@ -2,7 +2,7 @@
 
 import { findElement } from '../../dom.js';
 import { graphs } from './graph-pane.js';
-import { harmless } from '../../text.js';
+import { markInvisible } from '../../text.js';
 import { visit } from '../../shell/visit.js';
 
 let shown = ''; // URL of the lines in the list
@@ -85,7 +85,7 @@ async function fetched(url, failed) {
     const response = await fetch(url, { credentials: 'same-origin' });
     const text = await response.text();
     if (response.ok && !response.redirected) return text;
-    if ((response.headers.get('Content-Type') ?? '').startsWith('text/plain')) note.textContent = harmless(text);
+    if ((response.headers.get('Content-Type') ?? '').startsWith('text/plain')) note.textContent = markInvisible(text);
   } catch {
     // offline: the message says so
   }

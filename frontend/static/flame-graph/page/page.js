@@ -8,13 +8,13 @@ import { closeMenus } from '../../shell/menus.js';
 import { fadeToasts } from '../../shell/toasts.js';
 import { showBy, visit, visitWith } from '../../shell/visit.js';
 import { act, focusOn } from '../menu/actions.js';
-import { inAddress, profilesOf, replaceAddress, treeOf } from '../navigation/address.js';
+import { getParameter, profilesOf, replaceAddress, treeOf } from '../navigation/address.js';
 import { requestPage, changesPage, abortRequest, watchFailures } from '../navigation/page-requests.js';
 import { findElement } from '../../dom.js';
 import {
   graph,
   graphs,
-  showAround,
+  showGraphContext,
   showColour,
   showFailure,
   showFlip,
@@ -37,7 +37,7 @@ import { targetAt } from '../menu/frame-menu.js';
 import { showChartTimes } from '../../shell/times.js';
 import { watchPanes } from '../../page-controls/panes.js';
 import { isCallers } from '../tree/rows.js';
-import { field, search, searchAsAddressed, watchSearch } from '../search/search.js';
+import { field, search, searchFromAddress, watchSearch } from '../search/search.js';
 import { paintLike, paintListAlone, paintSwatches } from './swatches.js';
 import { noteShown, pushAddress, returnToShown } from '../navigation/history-entry.js';
 import { isLabel, nameOf } from '../tree/tree.js';
@@ -65,10 +65,10 @@ document.addEventListener('flame-load', (event) => {
   noteDrawn(tree);
   paintLike(tree);
   noteIfShown();
-  showAround();
+  showGraphContext();
   showSeries();
   void search();
-  void showLines(inAddress('lines')); // the tree has the files of functions that the list does not show
+  void showLines(getParameter('lines')); // the tree has the files of functions that the list does not show
 });
 
 /**
@@ -89,7 +89,7 @@ function markGraph() {
 function showSeries() {
   const { data, zoomed } = graph() ?? {};
   const isFunction = data && zoomed?.node && !isLabel(data.tree, zoomed.node);
-  showOverTime(isFunction && !inAddress('focus') ? nameOf(data.tree, zoomed.node) : '');
+  showOverTime(isFunction && !getParameter('focus') ? nameOf(data.tree, zoomed.node) : '');
 }
 
 /**
@@ -136,8 +136,8 @@ document.addEventListener('flame-open', (event) => {
 });
 
 document.addEventListener('flame-leave', () => {
-  if (inAddress('focus')) focusOn('');
-  else if (inAddress('root')) visit('root', '');
+  if (getParameter('focus')) focusOn('');
+  else if (getParameter('root')) visit('root', '');
 });
 
 /** Reset the zoom: the zoomed frame is not in the newly selected profiles. */
@@ -161,7 +161,7 @@ document.addEventListener('flame-zoom', (event) => {
   const { id } = detailOf(event);
   visit('frame', id);
   showState('');
-  showAround();
+  showGraphContext();
   showSeries();
 });
 
@@ -216,16 +216,16 @@ document.addEventListener('click', (event) => {
 
 /** Apply the parameters that the graph handles itself. */
 function showOwn() {
-  graph()?.setAttribute('frame', inAddress('frame'));
-  showColour(colourBy(inAddress('colour')));
-  showRecursion(inAddress('recursion') === 'folded');
-  showFlip(inAddress('flip') === 'bottom');
-  void showLines(inAddress('lines'));
+  graph()?.setAttribute('frame', getParameter('frame'));
+  showColour(colourBy(getParameter('colour')));
+  showRecursion(getParameter('recursion') === 'folded');
+  showFlip(getParameter('flip') === 'bottom');
+  void showLines(getParameter('lines'));
 }
 
 function showAddress() {
   showOwn();
-  searchAsAddressed();
+  searchFromAddress();
   if (profilesOf(location.search) === shown) {
     abortRequest();
     if (!graph()?.isLoading) showSeries(); // stopped for the request that is given up
@@ -272,7 +272,7 @@ function settle() {
   showChartTimes(document);
   paintSwatches(document);
   void paintListAlone();
-  showAround();
+  showGraphContext();
   if (!graph()?.getAttribute('src')) showSeries(); // otherwise once the graph has its tree
 }
 
@@ -288,7 +288,7 @@ document.addEventListener('htmx:afterSwap', (event) => {
   if (target?.id === 'functions') noteList();
   if (!changesPage(event)) {
     paintSwatches(document);
-    void showLines(inAddress('lines'));
+    void showLines(getParameter('lines'));
     return;
   }
   noteList(new URL(pathInfo.finalRequestPath, location.href).searchParams);
@@ -297,7 +297,7 @@ document.addEventListener('htmx:afterSwap', (event) => {
   if (!graph()?.isLoading) drawn = treeOf(location.search); // the same tree, or none beside a list
   markGraph();
   const input = field();
-  if (input && input !== document.activeElement) input.value = inAddress('search');
+  if (input && input !== document.activeElement) input.value = getParameter('search');
   settle();
   showOwn();
   noteIfShown();
@@ -316,4 +316,4 @@ setInterval(() => {
 }, REFRESH_MS);
 
 settle();
-void showLines(inAddress('lines'));
+void showLines(getParameter('lines'));

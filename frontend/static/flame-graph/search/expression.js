@@ -14,7 +14,7 @@ let busy = null;
  * @param {string[]} names
  * @returns {Promise<Uint8Array>} 1 where the name matches
  */
-export function tested(source, names) {
+export function testNames(source, names) {
   busy?.terminate();
   const worker = new Worker(new URL('./expression-worker.js', import.meta.url), { type: 'module' });
   busy = worker;

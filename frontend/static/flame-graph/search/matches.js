@@ -47,6 +47,6 @@ export function matchesOf(tree, names) {
  * @param {string[]} names
  * @param {string} text
  */
-export function containing(names, text) {
+export function findNames(names, text) {
   return Uint8Array.from(names, (name) => (name.includes(text) ? 1 : 0));
 }

@@ -5,13 +5,13 @@
  */
 
 import { formatCount, formatPercent, formatValue } from '../../units.js';
-import { inAddress, replaceAddress } from '../navigation/address.js';
+import { getParameter, replaceAddress } from '../navigation/address.js';
 import { followList } from '../navigation/function-list.js';
 import { findElement } from '../../dom.js';
-import { BadExpression, tested } from './expression.js';
-import { containing, expressionOf, matchesOf } from './matches.js';
+import { BadExpression, testNames } from './expression.js';
+import { findNames, expressionOf, matchesOf } from './matches.js';
 import { idOf, nodeWithId } from '../tree/ids.js';
-import { filled } from '../../text.js';
+import { insertValues } from '../../text.js';
 
 /** @typedef {import("./matches.js").Matches} Matches */
 /** @typedef {import("../tree/tree.js").Tree} Tree */
@@ -88,7 +88,7 @@ function idAt({ tree }) {
 /** @param {Tree} tree @param {string} text */
 async function named(tree, text) {
   const source = expressionOf(text);
-  return source === null ? containing(tree.names, text) : tested(source, tree.names);
+  return source === null ? findNames(tree.names, text) : testNames(source, tree.names);
 }
 
 /**
@@ -112,7 +112,7 @@ function show(tree, text, why) {
   field()
     ?.closest('.field')
     ?.classList.toggle('bad', why !== null);
-  const bad = why === '' ? box.dataset.slow : filled(box.dataset.unreadable ?? '', { why: why ?? '' });
+  const bad = why === '' ? box.dataset.slow : insertValues(box.dataset.unreadable ?? '', { why: why ?? '' });
   say(box, 'count', why === null ? counted(box) : '');
   say(box, 'matched', why === null ? summed(box, tree) : (bad ?? ''));
   for (const button of box.querySelectorAll('button')) button.hidden = !matches?.order.length;
@@ -122,18 +122,18 @@ function show(tree, text, why) {
 function counted(box) {
   if (!matches?.order.length) return '';
   const values = { at: formatCount(at + 1), n: formatCount(matches.order.length) };
-  if (at >= 0) return filled(box.dataset.found ?? '', values);
+  if (at >= 0) return insertValues(box.dataset.found ?? '', values);
   const [flame] = searched();
   const outside = flame?.covers && !matches.order.some((node) => flame.covers?.(node));
   const all = matches.order.length === 1 ? box.dataset.one : box.dataset.all;
-  return filled((outside ? box.dataset.outside : all) ?? '', values);
+  return insertValues((outside ? box.dataset.outside : all) ?? '', values);
 }
 
 /** @param {HTMLElement} box @param {Tree} tree */
 function summed(box, tree) {
   if (!matches?.order.length) return box.dataset.none ?? '';
   const value = formatValue(matches.total / tree.profiles, tree.unit);
-  return filled(box.dataset.matched ?? '', { value, share: formatPercent(matches.total, tree.total[0]) });
+  return insertValues(box.dataset.matched ?? '', { value, share: formatPercent(matches.total, tree.total[0]) });
 }
 
 /** @param {HTMLElement} box @param {string} name @param {string} text */
@@ -201,9 +201,9 @@ function clear() {
 }
 
 /** Search for the text in the URL, after navigation in the history. */
-export function searchAsAddressed() {
+export function searchFromAddress() {
   const input = field();
   if (!input || input === document.activeElement) return;
-  input.value = inAddress('search');
+  input.value = getParameter('search');
   void search();
 }

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { boxOf, cellAt, moved, picking, profilesIn, readGrid } from '../../../../frontend/static/heat-map/cells.js';
+import {
+  boxOf,
+  cellAt,
+  moveCell,
+  pickCells,
+  profilesIn,
+  readGrid,
+} from '../../../../frontend/static/heat-map/cells.js';
 
 const GRID = readGrid({
   columns: '3',
@@ -18,7 +25,7 @@ test('a position outside the map is in the nearest cell', () => {
 });
 
 test('one does not move out of the map', () => {
-  assert.deepEqual(moved(GRID, { x: 2, y: 0 }, 1, -1), { x: 2, y: 0 });
+  assert.deepEqual(moveCell(GRID, { x: 2, y: 0 }, 1, -1), { x: 2, y: 0 });
 });
 
 test('a box is the same whichever way it was drawn', () => {
@@ -29,10 +36,10 @@ test('a box is the same whichever way it was drawn', () => {
 });
 
 test('a pick has times and weights of the box', () => {
-  assert.deepEqual(picking(GRID, { x: 1, y: 0, width: 2, height: 2 }), [
+  assert.deepEqual(pickCells(GRID, { x: 1, y: 0, width: 2, height: 2 }), [
     ['pick_from', '1970-01-01T00:00:01.500Z'],
     ['pick_to', '1970-01-01T00:00:02.500Z'],
     ['weights', '10..30'],
   ]);
-  assert.equal(picking(GRID, { x: 0, y: 0, width: 1, height: 1 })[2][1], '20..30');
+  assert.equal(pickCells(GRID, { x: 0, y: 0, width: 1, height: 1 })[2][1], '20..30');
 });
