@@ -1,7 +1,7 @@
-# One command each: up, agents, install, check, test, test-all, coverage, fuzz, lint, format, protobuf, golden, bench, screenshots, requirements,
-# wheels, interpreters, clean. docs/development/testing.md says which tests are in check, test and test-all.
+# One command each: up, agents, bundles, install, check, test, test-all, coverage, fuzz, lint, format, protobuf, golden,
+# bench, screenshots, requirements, wheels, interpreters, clean. docs/development/testing.md says which tests are in check, test and test-all.
 .DELETE_ON_ERROR:
-.PHONY: up agents install check test test-all coverage fuzz lint lint-types lint-agent-types lint-rest format protobuf golden bench translations screenshots requirements wheels interpreters clean
+.PHONY: up agents bundles install check test test-all coverage fuzz lint lint-types lint-agent-types lint-rest format protobuf golden bench translations screenshots requirements wheels interpreters clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -50,11 +50,15 @@ $(STAMPS)/dev: $(STAMPS)/server $(STAMPS)/agent requirements/dev.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@touch $@
 
-# The types of the browser's modules are checked by TypeScript; nothing of it is shipped.
+# The types of the browser's modules are checked by TypeScript, and Rolldown bundles them; the server needs neither.
 $(STAMPS)/node: package.json package-lock.json
 	@command -v npm >/dev/null || { echo "The checks of JavaScript need Node.js: apt install nodejs npm"; exit 1; }
 	@npm ci --silent --no-audit --no-fund
 	@mkdir -p $(STAMPS) && touch $@
+
+# The browser's modules in the files that pages load, which are part of the repository: after a change of a module.
+bundles: $(STAMPS)/node
+	@node tools/bundle.mjs
 
 # Fast, for every commit: lint, and all tests that need neither a server process nor a browser nor PostgreSQL.
 check: $(STAMPS)/dev

@@ -30,6 +30,7 @@ _SKIPPED_FOLDERS = _CACHES | {
     ".stamps",
     "node_modules",
     "vendor",
+    "bundles",  # minified
     "build",
     "dist",
     "data",

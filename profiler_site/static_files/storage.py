@@ -1,8 +1,8 @@
 """Static files with a content hash in their names, which browsers may cache for ever.
 
-The server collects them at its start if any of them has changed, with its ES modules in bundles,
-and compresses them: serving a file costs no compression. With `DEBUG` pages load the modules
-themselves.
+The server collects them at its start if any of them has changed, with the bundles of its ES
+modules in their place, and compresses them: serving a file costs no compression. With `DEBUG` pages
+load the modules themselves.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from django.core.files.base import ContentFile
 from django.core.management import call_command
 from servestatic.storage import CompressedManifestStaticFilesStorage
 
-from profiler_site.static_files.bundles import bundled
+from profiler_site.static_files import bundles
 
 _FINGERPRINT = ".collected-from"
 # Third-party scripts import modules by names that only their own builds resolve.
@@ -26,7 +26,7 @@ _RARELY_LOADED = ("admin/", "rest_framework/")
 
 
 class BundlingStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # untyped
-    """Manifest storage that bundles this project's ES modules.
+    """Manifest storage with bundles in place of this project's ES modules.
 
     Beside each file that gets smaller are a .gz and a .br, which the handler serves to clients that
     accept them.
@@ -54,14 +54,14 @@ class BundlingStorage(CompressedManifestStaticFilesStorage):  # type: ignore[mis
         for name, (storage, path) in paths.items():
             if name.endswith(".js") and not _is_foreign_script(name):
                 with storage.open(path) as source:
-                    sources[name] = source.read().decode()
+                    sources[name] = source.read()
         others = {name: paths[name] for name in paths.keys() - sources.keys()}
-        bundles = bundled(sources)
-        for name in sources.keys() | bundles.keys():
+        files = bundles.read_bundles(sources)
+        for name in sources.keys() | files.keys():
             self.delete(name)  # a module, or the bundle of another version
-        for name, text in bundles.items():
+        for name, text in files.items():
             self.save(name, ContentFile(text.encode()))
-        return others | {name: (self, name) for name in bundles}
+        return others | {name: (self, name) for name in files}
 
     def _post_process(
         self, paths: dict[str, Any], adjustable_paths: list[str], hashed_files: dict[str, str]
@@ -92,9 +92,11 @@ def collect_static_files() -> None:
 
 def _fingerprint() -> str:
     """Hash the server's version and the names, sizes and modification times of all sources."""
+    paths = [
+        Path(storage.path(name)) for finder in get_finders() for name, storage in finder.list([])
+    ]
     sources = [settings.VERSION]
-    for finder in get_finders():
-        for name, storage in finder.list([]):
-            stat = Path(storage.path(name)).stat()
-            sources.append(f"{storage.path(name)} {stat.st_size} {stat.st_mtime_ns}")
+    for path in [*paths, *bundles.FOLDER.rglob("*.js")]:
+        stat = path.stat()
+        sources.append(f"{path} {stat.st_size} {stat.st_mtime_ns}")
     return hashlib.sha256("\n".join(sorted(sources)).encode()).hexdigest()

@@ -1,0 +1,1 @@
+addEventListener(`message`,({data:{source:e,names:t}})=>{try{let n=new RegExp(e,`u`);postMessage({found:Uint8Array.from(t,e=>+!!n.test(e))})}catch(e){postMessage({why:e instanceof Error?e.message:String(e)})}});

@@ -1,0 +1,1 @@
+(function(){{let{url:e=``}=document.currentScript?.dataset??{},t=new AbortController,n=fetch(e,{signal:t.signal,headers:{Accept:`application/json`},credentials:`same-origin`});n.catch(()=>void 0),Object.assign(globalThis,{earlyTree:{url:e,response:n,stop:t}}),addEventListener(`DOMContentLoaded`,()=>{document.querySelector(`flame-graph[src]`)||t.abort()})}})();

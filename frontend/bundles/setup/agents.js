@@ -1,0 +1,1 @@
+let e;document.addEventListener(`htmx:beforeSwap`,()=>{e=document.querySelector(`#connect details[open]`)?.id}),document.addEventListener(`htmx:afterSwap`,()=>{e&&document.getElementById(e)?.setAttribute(`open`,``)});
