@@ -15,7 +15,7 @@ from django.utils import timezone
 from frontend.components.charts.chart_notes import ChartNotes
 from frontend.components.charts.version_marks import VersionMark
 from frontend.pages.flame.over_time import view
-from frontend.pages.flame.over_time.chart import around, over_time
+from frontend.pages.flame.over_time.chart import around, build_over_time
 from profiles.query import (
     Coverage,
     DeadlinePassed,
@@ -74,7 +74,7 @@ def test_cpu_time_is_charted_in_the_unit_of_the_graph_beside_that_of_a_function(
     result = strip([10**10, 0, 2 * 10**10])
     chosen = selection(NOON + 2 * HOUR, NOON + 3 * HOUR)
     release = VersionMark("2.31.0", NOON + HOUR)
-    shown = over_time(result, chosen, [release], NO_NOTES, ("quote", [10**9, 0, 4 * 10**9]))
+    shown = build_over_time(result, chosen, [release], NO_NOTES, ("quote", [10**9, 0, 4 * 10**9]))
     plot = json.loads(shown.plot)
     assert (plot["unit"], plot["names"]) == ("nanoseconds", ["CPU time", "quote"])
     assert plot["values"] == [[5e9, None, 1e10], [5e8, None, 2e9]]
@@ -103,7 +103,9 @@ def test_cpu_time_is_charted_in_the_unit_of_the_graph_beside_that_of_a_function(
 def test_other_types_are_charted_as_the_mean_of_a_profile(
     of: ProfileType, metric: Metric, text: str
 ) -> None:
-    shown = over_time(strip([2048], metric, of), selection(NOON, NOON + HOUR, of), [], NO_NOTES)
+    shown = build_over_time(
+        strip([2048], metric, of), selection(NOON, NOON + HOUR, of), [], NO_NOTES
+    )
     assert shown.series[0].value == text
 
 
@@ -112,12 +114,16 @@ def test_a_significant_change_since_a_version_is_named() -> None:
     before, after = [10**7 * each for each in noise], [2 * 10**7 * each for each in noise]
     result = strip([1e10] * 20)
     began = VersionMark("2", NOON + 10 * HOUR)
-    shown = over_time(result, result.selection, [began], NO_NOTES, ("quote", [*before, *after]))
+    shown = build_over_time(
+        result, result.selection, [began], NO_NOTES, ("quote", [*before, *after])
+    )
     assert shown.change
     assert (shown.change.version, shown.change.sign) == ("2", 1)
     assert shown.change.text == "+500 ms"
     assert json.loads(shown.plot)["changes"] == [1]
-    same = over_time(result, result.selection, [began], NO_NOTES, ("quote", [*before, *before]))
+    same = build_over_time(
+        result, result.selection, [began], NO_NOTES, ("quote", [*before, *before])
+    )
     assert same.change is None
     assert json.loads(same.plot)["changes"] == [0]
 
