@@ -173,13 +173,13 @@ def _special_response(error: Exception) -> ErrorResponse | None:
     if isinstance(error, errors.Throttled):
         return ErrorResponse(409, "ABORTED", str(error), error.retry_after)
     if isinstance(error, QuotaReached):
-        return _of_quota(error)
+        return _respond_to_quota(error)
     if isinstance(error, errors.TooManyQueries):
         return ErrorResponse(
             429, "RESOURCE_EXHAUSTED", str(error), _spread(max(1.0, error.resets_in))
         )
     if isinstance(error, TooManyQueriesWaiting):
-        return _of_queue(error)
+        return _respond_to_full_queue(error)
     if isinstance(error, APIException):
         code = _CODES.get(error.status_code, "INVALID_ARGUMENT")
         return ErrorResponse(error.status_code, code, str(error.detail), _spread(_SELDOM))
@@ -202,7 +202,7 @@ def rest_framework_handler(error: Exception, context: dict[str, object]) -> Http
     return reject(error)
 
 
-def _of_quota(error: QuotaReached) -> ErrorResponse:
+def _respond_to_quota(error: QuotaReached) -> ErrorResponse:
     """Return 413 for a profile that is over the size limit, 429 for quotas that reset later."""
     if error.resets_in is None:
         return ErrorResponse(413, "RESOURCE_EXHAUSTED", str(error), _spread(_SELDOM))
@@ -212,7 +212,7 @@ def _of_quota(error: QuotaReached) -> ErrorResponse:
     return ErrorResponse(429, "RESOURCE_EXHAUSTED", str(error), delay)
 
 
-def _of_queue(error: TooManyQueriesWaiting) -> ErrorResponse:
+def _respond_to_full_queue(error: TooManyQueriesWaiting) -> ErrorResponse:
     """Return 429 if the project has too many queries waiting, 503 if the server has."""
     status, code = (429, "RESOURCE_EXHAUSTED") if error.of_project else (503, "UNAVAILABLE")
     return ErrorResponse(status, code, str(error), _spread(_SOON))

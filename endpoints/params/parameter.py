@@ -15,7 +15,7 @@ D = TypeVar("D")
 E = TypeVar("E", bound=StrEnum)
 
 
-def _unchanged(text: str) -> str:
+def _keep(text: str) -> str:
     return text
 
 
@@ -32,7 +32,7 @@ class Parameter(Generic[T, D]):
     meaning: str
     parse: Callable[[str], T]
     default: D
-    fit: Callable[[str], str] = _unchanged
+    fit: Callable[[str], str] = _keep
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Repeated(Generic[T]):
     name: str
     meaning: str
     parse: Callable[[str], T]
-    fit: Callable[[str], str] = _unchanged
+    fit: Callable[[str], str] = _keep
     most: int = MAX_VALUES  # the strict policy rejects more values
     most_used: int = MAX_VALUES  # the lenient policy uses that many different values
 

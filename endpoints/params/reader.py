@@ -53,7 +53,7 @@ class Reader(ABC):
         if not text:
             return parameter.default
         try:
-            return parameter.parse(self._fitted(parameter, text))
+            return parameter.parse(self._fit(parameter, text))
         except (ValueError, OverflowError) as error:
             self.reject(parameter, text, error)
             return parameter.default
@@ -96,7 +96,7 @@ class Reader(ABC):
         """Handle a parameter that contradicts others, which are ignored if this returns."""
 
     @abstractmethod
-    def _fitted(self, parameter: Declared, text: str) -> str:
+    def _fit(self, parameter: Declared, text: str) -> str:
         """Return the text to parse."""
 
     @abstractmethod
@@ -115,7 +115,7 @@ class StrictReader(Reader):
         self._called = called
         self._recognized: dict[str, None] = {}  # names in the order of reads, for error messages
         self._prefixes: list[str] = []
-        super().__init__(map(self._checked, pairs))
+        super().__init__(map(self._validate, pairs))
 
     def required(self, parameter: Parameter[T, Any]) -> T:
         if not self.text(parameter):
@@ -170,7 +170,7 @@ class StrictReader(Reader):
             raise self._bad(parameter.name, reason)
         return [text for text in texts if text]
 
-    def _fitted(self, parameter: Declared, text: str) -> str:
+    def _fit(self, parameter: Declared, text: str) -> str:
         return text
 
     def _starting(self, prefix: str) -> list[str]:
@@ -179,7 +179,7 @@ class StrictReader(Reader):
     def _bad(self, name: str, reason: str) -> BadParameter:
         return BadParameter(f"{self._called}{name}", reason)
 
-    def _checked(self, pair: Pair) -> Pair:
+    def _validate(self, pair: Pair) -> Pair:
         name, value = pair
         longest = max(len(name), len(value))
         if longest > MAX_VALUE:
@@ -247,7 +247,7 @@ class LenientReader(Reader):
         other._values = dict(values)
         return other
 
-    def _fitted(self, parameter: Declared, text: str) -> str:
+    def _fit(self, parameter: Declared, text: str) -> str:
         return parameter.fit(text)
 
     def _texts(self, parameter: Repeated[Any]) -> Iterable[str]:

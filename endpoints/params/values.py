@@ -32,7 +32,7 @@ def time(text: str) -> datetime:
         if moment.year in YEARS:  # in UTC, too
             return moment
     raise ValueError(
-        f"{_shown(text)} is neither now nor an RFC 3339 time with a zone, like "
+        f"{_quote(text)} is neither now nor an RFC 3339 time with a zone, like "
         "2026-11-21T09:30:00Z (in an address a + has to be written %2B)"
     )
 
@@ -52,7 +52,7 @@ def span(text: str) -> timedelta:
     length = timedelta(seconds=int(found[1]) * UNITS[found[2]]) if found else timedelta(0)
     if not timedelta(0) < length <= LONGEST_SPAN:
         raise ValueError(
-            f"{_shown(text)} is no duration like 10m, 6h or 7d, of {LONGEST_SPAN.days} days at most"
+            f"{_quote(text)} is no duration like 10m, 6h or 7d, of {LONGEST_SPAN.days} days at most"
         )
     return length
 
@@ -60,7 +60,7 @@ def span(text: str) -> timedelta:
 def percent(text: str) -> float:
     """Parse a percentage greater than 0 and at most 100."""
     if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?", text) or not 0 < float(text) <= 100:
-        raise ValueError(f"{_shown(text)} is no percentage above 0, of 100 at most")
+        raise ValueError(f"{_quote(text)} is no percentage above 0, of 100 at most")
     return float(text)
 
 
@@ -68,34 +68,34 @@ def weights(text: str) -> tuple[int, int]:
     """Parse a range of weights, `<least>..<most>`, both inclusive."""
     found = re.fullmatch(r"([0-9]{1,18})\.\.([0-9]{1,18})", text)
     if found is None or int(found[1]) > int(found[2]):
-        raise ValueError(f"{_shown(text)} is no range of totals like 1000000..2500000")
+        raise ValueError(f"{_quote(text)} is no range of totals like 1000000..2500000")
     return int(found[1]), int(found[2])
 
 
 def node(text: str) -> int:
     """Parse the id of a call tree node: 16 hexadecimal digits."""
     if not re.fullmatch(r"[0-9a-f]{16}", text):
-        raise ValueError(f"{_shown(text)} is no id of a node, which has 16 hexadecimal digits")
+        raise ValueError(f"{_quote(text)} is no id of a node, which has 16 hexadecimal digits")
     return int(text, 16)
 
 
 def count(text: str, most: int) -> int:
     """Parse a whole number from 1 to `most`."""
     if not re.fullmatch(r"[0-9]{1,19}", text) or not 1 <= int(text) <= most:
-        raise ValueError(f"{_shown(text)} is no number from 1 to {most:,}")
+        raise ValueError(f"{_quote(text)} is no number from 1 to {most:,}")
     return int(text)
 
 
 def page(text: str) -> int:
     """Parse a page number, at least 1, of which the first nine digits count."""
     if not re.fullmatch(r"[0-9]+", text) or int(text[:9]) < 1:
-        raise ValueError(f"{_shown(text)} is no number of a page")
+        raise ValueError(f"{_quote(text)} is no number of a page")
     return int(text[:9])
 
 
 def one_of(text: str, allowed: tuple[str, ...]) -> str:
     if text not in allowed:
-        raise ValueError(f"{_shown(text)} is none of {', '.join(allowed)}")
+        raise ValueError(f"{_quote(text)} is none of {', '.join(allowed)}")
     return text
 
 
@@ -110,5 +110,5 @@ def cut(text: str, most: int = MAX_TEXT) -> str:
     return text[:most]
 
 
-def _shown(text: str) -> str:
+def _quote(text: str) -> str:
     return repr(text[:60])

@@ -29,9 +29,9 @@ def parse_filter(text: str) -> ViewFilter:
     return ViewFilter(FilterOption(option), value)
 
 
-def filter_text(of: ViewFilter) -> str:
+def filter_text(view_filter: ViewFilter) -> str:
     """Format a filter as `parse_filter` reads it."""
-    return f"{of.option}:{of.value}"
+    return f"{view_filter.option}:{view_filter.value}"
 
 
 METRIC = parameter.text("metric", "Name of the sample value")
@@ -44,22 +44,22 @@ SPLIT = Parameter("split", "Label whose values split the call tree", parse_group
 SORT = parameter.member("sort", "Order of siblings", Order.WEIGHT)
 
 
-def read_view(of: StrictReader) -> View:
+def read_view(reader: StrictReader) -> View:
     """Read a view: its metric, filters, shape, focus, group and root.
 
     A metric without a unit matches by its name. Raise BadParameter for an invalid filter.
     """
-    metric = of.read(METRIC)
+    metric = reader.read(METRIC)
     return View(
         metric=Metric(metric, ANY_UNIT) if metric else None,
-        filters=of.several(FILTER),
-        shape=of.read(SHAPE),
-        focus=of.read(FOCUS) or None,
-        group=of.read(GROUP),
-        root=of.read(ROOT),
+        filters=reader.several(FILTER),
+        shape=reader.read(SHAPE),
+        focus=reader.read(FOCUS) or None,
+        group=reader.read(GROUP),
+        root=reader.read(ROOT),
     )
 
 
-def read_order(of: StrictReader) -> Order:
+def read_order(reader: StrictReader) -> Order:
     """Read the order of sibling nodes."""
-    return of.read(SORT)
+    return reader.read(SORT)
