@@ -14,9 +14,9 @@ from profiler_site.backups.folder import (
     BackupFolder,
     Content,
     Manifest,
-    content_of,
     file_content,
     for_each,
+    hash_content,
 )
 from profiler_site.configuration import secret_key
 from profiles.compaction.lease import BACKUP, lease
@@ -40,7 +40,7 @@ def create_backup(path: Path) -> BackupSummary:
     copies = database_copies()
     copies.prepare_dump()
     folder = BackupFolder(path)
-    with folder.locked(create=True):
+    with folder.lock(create=True):
         previous = folder.read_manifest()
         database = folder.new_database_file()
         try:
@@ -118,4 +118,4 @@ def _copy(folder: BackupFolder, key: str) -> Content | None:
     except BlobMissing:
         return None
     folder.blobs.put(key, data)
-    return content_of(data)
+    return hash_content(data)

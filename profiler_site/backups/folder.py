@@ -86,7 +86,7 @@ class BackupFolder:
         self.blobs = FileBlobs(path / "blobs")
 
     @contextlib.contextmanager
-    def locked(self, *, create: bool = False) -> Iterator[None]:
+    def lock(self, *, create: bool = False) -> Iterator[None]:
         """Hold the folder's lock. Raise BackupError for a folder with other contents than a backup.
 
         The lock also tells an unfinished first backup from somebody else's files.
@@ -150,18 +150,18 @@ class BackupFolder:
         """Compare all files with their checksums. Raise BackupError for the first difference."""
         path = self.path / manifest.database_file
         if path.parent != self.path or not path.exists() or file_content(path) != manifest.database:
-            raise self._damaged(path)
+            raise self._damage_error(path)
         for key, found in for_each(manifest.blobs, self._blob_content):
             if found != manifest.blobs[key]:
-                raise self._damaged(self.path / "blobs" / key)
+                raise self._damage_error(self.path / "blobs" / key)
 
     def _blob_content(self, key: str) -> Content | None:
         try:
-            return content_of(self.blobs.get(key))
+            return hash_content(self.blobs.get(key))
         except (BlobError, ValueError):  # missing, truncated, or a key that leads elsewhere
             return None
 
-    def _damaged(self, path: Path) -> BackupError:
+    def _damage_error(self, path: Path) -> BackupError:
         return BackupError(
             f"The backup in {self.path} is damaged: {path.name} is missing or has other bytes than"
             " its checksum. Nothing was restored. Use another backup."
@@ -182,7 +182,7 @@ def for_each(keys: Iterable[str], work: Callable[[str], T]) -> Iterator[tuple[st
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def content_of(data: bytes) -> Content:
+def hash_content(data: bytes) -> Content:
     return Content(len(data), hashlib.sha256(data).hexdigest())
 
 

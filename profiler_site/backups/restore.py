@@ -30,8 +30,8 @@ def check_backup(path: Path) -> Manifest:
     Raise BackupError for any other. A server may run meanwhile.
     """
     folder = BackupFolder(path)
-    with folder.locked():
-        return _verified(folder)
+    with folder.lock():
+        return _verify(folder)
 
 
 def restore_backup(path: Path, *, replace: bool) -> RestoreSummary:
@@ -42,8 +42,8 @@ def restore_backup(path: Path, *, replace: bool) -> RestoreSummary:
     """
     folder = BackupFolder(path)
     copies = database_copies()
-    with folder.locked(), _stopped_server():
-        manifest = _verified(folder)
+    with folder.lock(), _require_stopped_server():
+        manifest = _verify(folder)
         if manifest.database_kind != copies.kind:
             raise BackupError(
                 f"The backup is of {manifest.database_kind}, and DATABASE_URL names {copies.kind}."
@@ -56,7 +56,7 @@ def restore_backup(path: Path, *, replace: bool) -> RestoreSummary:
         return RestoreSummary(manifest, _has_other_secret_key(manifest))
 
 
-def _verified(folder: BackupFolder) -> Manifest:
+def _verify(folder: BackupFolder) -> Manifest:
     manifest = folder.read_manifest()
     if manifest is None:
         raise BackupError(f"{folder.path} has no finished backup.")
@@ -66,7 +66,7 @@ def _verified(folder: BackupFolder) -> Manifest:
 
 
 @contextlib.contextmanager
-def _stopped_server() -> Iterator[None]:
+def _require_stopped_server() -> Iterator[None]:
     """Keep servers from starting in the data folder meanwhile. Raise BackupError if one runs."""
     try:
         with data_folder.lock_data_folder(settings.DATA_DIR):

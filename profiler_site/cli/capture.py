@@ -13,7 +13,7 @@ _TIMEOUT_SECONDS = 10
 
 
 def run(options: Namespace) -> int:
-    url = f"{server_address.of_running_server()}/api/v1/projects/{options.project}/capture"
+    url = f"{server_address.find_server_url()}/api/v1/projects/{options.project}/capture"
     request = urllib.request.Request(  # noqa: S310  the operator's own server
         url,
         data=json.dumps({"service": options.service, "type": options.type}).encode(),

@@ -56,8 +56,8 @@ def _is_missing_table(failure: DatabaseError) -> bool:
     return is_sqlite or isinstance(failure.__cause__, UndefinedTable)
 
 
-def _fail(why: str) -> int:
-    print(f"flamewatch: {why.strip()}", file=sys.stderr)
+def _fail(reason: str) -> int:
+    print(f"flamewatch: {reason.strip()}", file=sys.stderr)
     return 1
 
 

@@ -17,7 +17,7 @@ def run(options: Namespace) -> int:
             f"No account for {options.owner}. Create it with `flamewatch user create`."
         )
     try:
-        project = create_project(_checked(options.name), owner)
+        project = create_project(_validate_name(options.name), owner)
     except LimitReached as reached:
         raise CommandFailed(str(reached)) from None
     return print_result(
@@ -27,7 +27,7 @@ def run(options: Namespace) -> int:
     )
 
 
-def _checked(name: str) -> str:
+def _validate_name(name: str) -> str:
     """Validate a project name as the form does; raise CommandFailed."""
     try:
         return str(Project._meta.get_field("name").clean(name.strip(), None))

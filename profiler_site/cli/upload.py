@@ -88,7 +88,7 @@ def _url(options: Namespace) -> str:
         if not sign:
             raise CommandFailed(f"--label {label}: write it as NAME=VALUE.")
         pairs.append((f"label.{name}", value))
-    server = (options.url or server_address.of_running_server()).rstrip("/")
+    server = (options.url or server_address.find_server_url()).rstrip("/")
     if not server.startswith(("http://", "https://")):
         raise CommandFailed(f"--url {server}: the URL has to begin with http:// or https://.")
     address = urlsplit(server)
@@ -127,13 +127,13 @@ def _send(name: str, url: str, key: str) -> dict[str, Any]:
         cause = error.reason if isinstance(error, urllib.error.URLError) else error
         reason = (cause.strerror if isinstance(cause, OSError) else None) or cause
         raise CommandFailed(
-            f"No server responds at {_server_of(url)}: {reason}. Check --url, or FLAMEWATCH_URL, "
+            f"No server responds at {_get_server(url)}: {reason}. Check --url, or FLAMEWATCH_URL, "
             "and whether the server runs."
         ) from None
     except ValueError:
-        raise CommandFailed(f"{_server_of(url)} is not a Flamewatch server.") from None
+        raise CommandFailed(f"{_get_server(url)} is not a Flamewatch server.") from None
 
 
-def _server_of(url: str) -> str:
+def _get_server(url: str) -> str:
     address = urlsplit(url)
     return f"{address.scheme}://{address.netloc}"

@@ -165,12 +165,12 @@ def _unreadable(name: str) -> BadSetting:
     )
 
 
-def _number(name: str, default: T, lowest: T, read: Callable[[str], T], what: str) -> T:
+def _number(name: str, default: T, lowest: T, read: Callable[[str], T], kind: str) -> T:
     raw = text(name, str(default))
     try:
         value = read(raw)
     except ValueError:
-        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it must be {what}.") from None
+        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it must be {kind}.") from None
     if not lowest <= value < float("inf"):
-        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it must be {what}, {lowest} or more.")
+        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it must be {kind}, {lowest} or more.")
     return value

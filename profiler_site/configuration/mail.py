@@ -48,7 +48,7 @@ def _port(parts: SplitResult) -> int | None:
         raise _bad("its port must be a number up to 65535") from None
 
 
-def _bad(why: str) -> BadSetting:
+def _bad(reason: str) -> BadSetting:
     return BadSetting(
-        f"FLAMEWATCH_SMTP_URL is invalid: {why}; for example smtps://user:password@host:465."
+        f"FLAMEWATCH_SMTP_URL is invalid: {reason}; for example smtps://user:password@host:465."
     )

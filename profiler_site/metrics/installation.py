@@ -77,11 +77,11 @@ class InstallationMetrics:
 def _collect() -> list[Metric]:
     families: list[Metric] = []
     for part in (_head, _schedule, _background, _disks):
-        families += _without_failures(part)
+        families += _collect_part(part)
     return families
 
 
-def _without_failures(part: Callable[[], Iterator[Metric]]) -> list[Metric]:
+def _collect_part(part: Callable[[], Iterator[Metric]]) -> list[Metric]:
     """Return the families of one part; none while its service does not respond."""
     try:
         return list(part())

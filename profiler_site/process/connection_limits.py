@@ -64,7 +64,7 @@ class ConnectionLimits(AddressCounts):
         self._restricted.pop(connection, None)
 
 
-def counted_address(peer: str, exempt: Iterable[Network]) -> str:
+def get_counted_address(peer: str, exempt: Iterable[Network]) -> str:
     """Return the address or, for IPv6, the network by which a peer's connections are counted.
 
     Return "" for peers that are not counted: those in the networks `exempt`, and Unix sockets.

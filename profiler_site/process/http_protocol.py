@@ -23,7 +23,7 @@ from common.client_address import LOOPBACK
 from common.request_body import WINDOW_BYTES, WINDOW_SECONDS
 from endpoints.error_responses import unavailable
 from profiler_site.process import file_limit
-from profiler_site.process.connection_limits import ConnectionLimits, counted_address
+from profiler_site.process.connection_limits import ConnectionLimits, get_counted_address
 from profiler_site.process.unsent_responses import UnsentResponses
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
@@ -63,7 +63,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
-        self._restriction = self._exceeded_limit()
+        self._restriction = self._find_exceeded_limit()
         if self._restriction:
             # Half of the reserve: the other half is for the files that a health check opens.
             connections.restrict(self.transport, file_limit.reserve(settings.RESERVED_FILES) // 2)
@@ -97,7 +97,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             connections.uncount(self._counted_address)
             self._counted_address = ""
 
-    def _exceeded_limit(self) -> Restriction | None:
+    def _find_exceeded_limit(self) -> Restriction | None:
         """Count the new connection; return the limit that it exceeds, None for most."""
         descriptor = self.transport.get_extra_info("socket").fileno()
         if file_limit.is_reserved(descriptor, settings.RESERVED_FILES):
@@ -108,7 +108,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             )
         # Connections of a proxy belong to many clients.
         exempt = (*LOOPBACK, *settings.TRUSTED_PROXIES)
-        address = counted_address(self.client[0], exempt) if self.client else ""
+        address = get_counted_address(self.client[0], exempt) if self.client else ""
         allowed = settings.MAX_UNAUTHENTICATED_CONNECTIONS
         if address and not connections.count(address, allowed):
             return Restriction(

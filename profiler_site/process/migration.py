@@ -16,13 +16,13 @@ _LOCK = 0x666C616D65  # of PostgreSQL's advisory locks in this database
 
 def migrate() -> None:
     """Apply the migrations. Of several processes, the others wait, and find them applied."""
-    with _locked_database() if connection.vendor == "postgresql" else _locked_data_folder():
+    with _lock_database() if connection.vendor == "postgresql" else _lock_data_folder():
         allow_return()
         call_command("migrate", interactive=False, verbosity=0)
 
 
 @contextmanager
-def _locked_database() -> Iterator[None]:
+def _lock_database() -> Iterator[None]:
     """Hold a lock of a session of its own, which ends with this process at the latest."""
     session = connections.create_connection(DEFAULT_DB_ALIAS)
     try:
@@ -34,7 +34,7 @@ def _locked_database() -> Iterator[None]:
 
 
 @contextmanager
-def _locked_data_folder() -> Iterator[None]:
+def _lock_data_folder() -> Iterator[None]:
     """Lock the folder of the SQLite file, which needs no file beside it."""
     os.makedirs(settings.DATA_DIR, exist_ok=True)
     folder = os.open(settings.DATA_DIR, os.O_RDONLY)

@@ -15,7 +15,7 @@ from common.asgi import AUTHENTICATED, Scope, note_authenticated
 from common.client_address import LOOPBACK, client_address
 from endpoints.error_responses import unavailable
 from endpoints.plain_asgi import send_response
-from profiler_site.process.connection_limits import AddressCounts, counted_address
+from profiler_site.process.connection_limits import AddressCounts, get_counted_address
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
 
@@ -31,7 +31,7 @@ async def respond(
     The request counts for the client's address until it ends or authenticates. Answer with 503 if
     the address has FLAMEWATCH_MAX_UNAUTHENTICATED_CONNECTIONS requests already.
     """
-    address = counted_address(client_address(scope), (*LOOPBACK, *settings.TRUSTED_PROXIES))
+    address = get_counted_address(client_address(scope), (*LOOPBACK, *settings.TRUSTED_PROXIES))
     allowed = settings.MAX_UNAUTHENTICATED_CONNECTIONS
     if not address:
         await application(cast("TypedScope", scope), receive, send)

@@ -13,7 +13,7 @@ def note() -> None:
     _path().write_text(settings.FLAMEWATCH_URL)
 
 
-def of_running_server() -> str:
+def find_server_url() -> str:
     """Return FLAMEWATCH_URL if it is set, else the stored address of the last started server."""
     if "FLAMEWATCH_URL" not in os.environ and _path().exists():
         return _path().read_text()

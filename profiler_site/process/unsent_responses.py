@@ -39,11 +39,11 @@ class UnsentResponses:
         tenants together exceed their budget; never the new one.
         """
         self._responses[connection] = _Response(tenant, size)
-        while self._bytes_of(tenant) > self._of_tenant and self._abort_oldest(tenant, connection):
+        while self._sum_bytes(tenant) > self._of_tenant and self._abort_oldest(tenant, connection):
             pass
         while sum(each.size for each in self._responses.values()) > self._total:
             tenants = {each.tenant for each in self._responses.values()}
-            if not self._abort_oldest(max(tenants, key=self._bytes_of), connection):
+            if not self._abort_oldest(max(tenants, key=self._sum_bytes), connection):
                 break
 
     def remove(self, connection: Abortable) -> None:
@@ -60,7 +60,7 @@ class UnsentResponses:
                 rejections.note(None, RejectionReason.UNREAD_RESPONSES)
         connection.abort()
 
-    def _bytes_of(self, tenant: Hashable) -> int:
+    def _sum_bytes(self, tenant: Hashable) -> int:
         return sum(each.size for each in self._responses.values() if each.tenant == tenant)
 
     def _abort_oldest(self, tenant: Hashable, new: Abortable) -> bool:

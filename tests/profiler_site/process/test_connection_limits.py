@@ -5,7 +5,7 @@ from ipaddress import ip_network
 import pytest
 
 from common.client_address import LOOPBACK
-from profiler_site.process.connection_limits import ConnectionLimits, counted_address
+from profiler_site.process.connection_limits import ConnectionLimits, get_counted_address
 
 
 class AbortRecorder:
@@ -63,4 +63,4 @@ def test_the_oldest_restricted_connection_makes_room_for_the_newest() -> None:
 def test_connections_are_counted_by_address_except_those_of_proxies(
     peer: str, address: str
 ) -> None:
-    assert counted_address(peer, [*LOOPBACK, ip_network("10.0.0.0/8")]) == address
+    assert get_counted_address(peer, [*LOOPBACK, ip_network("10.0.0.0/8")]) == address
