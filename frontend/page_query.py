@@ -29,7 +29,7 @@ from profiles.query import (
 )
 from projects.models import Project
 from projects.profile_types import ProfileType
-from projects.usage.limits import limits_of
+from projects.usage.limits import get_limits
 
 DEADLINE_SECONDS = 20.0
 # Clocks of browsers and servers differ; retention deletes whole hours.
@@ -97,7 +97,7 @@ def resolve_page_query(
 def range_notices(project: Project, range: TimeRange, now: datetime) -> tuple[str, ...]:
     """Say that a range lies in the future, or begins before the project's retention."""
     start, end = range.bounds(now)
-    days = limits_of(project.pk).retention_days
+    days = get_limits(project.pk).retention_days
     if start >= now:
         return (_("This range is in the future. Choose one that starts before now."),)
     if end > now + _CLOCK_ERROR:

@@ -11,7 +11,7 @@ from endpoints import credentials
 from projects.credentials.authentication import Access
 from projects.models import Delivery
 from projects.profile_types import ProfileType
-from projects.registration.registry import FILE_IMPORT, AgentSeen, identity_of
+from projects.registration.registry import FILE_IMPORT, AgentSeen, derive_identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Caller:
         identity = self.headers.get("x-flamewatch-agent", "")
         sender = f"{user_agent}\n{instance}" if instance else user_agent
         return AgentSeen(
-            identity=identity_of(identity, key=access.key, user_agent=sender, peer=self.peer),
+            identity=derive_identity(identity, key=access.key, user_agent=sender, peer=self.peer),
             hostname=self.headers.get("x-flamewatch-host", "") or instance,
             user_agent=user_agent,
             types=types,

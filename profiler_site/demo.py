@@ -71,7 +71,7 @@ def _make() -> Demo:
         owner.set_password(password)
         owner.save(update_fields=["password"])
     project = create_project("Demo", owner)
-    _, key = keys.create(project, "demo services", by=owner)
+    _, key = keys.create(project, "demo services", actor=owner)
     return Demo(EMAIL, password, project.project_id, key)
 
 

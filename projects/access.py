@@ -12,9 +12,9 @@ from projects.models import Member, Project, Role, User
 _MAY_CHANGE = {Role.OWNER, Role.ADMIN}
 
 
-def projects_of(user: User) -> list[Project]:
+def list_projects(user: User) -> list[Project]:
     """Return the projects that a user is a member of, sorted by name."""
-    return [member.project for member in user.in_projects]
+    return [member.project for member in user.sorted_memberships]
 
 
 def project_for(user: User | AnonymousUser, project_id: str) -> Project:
@@ -25,7 +25,7 @@ def project_for(user: User | AnonymousUser, project_id: str) -> Project:
 def membership(user: User | AnonymousUser, project_id: str) -> Member:
     """Return the user's membership with its project; raise Http404 if there is none."""
     if isinstance(user, User):
-        for member in user.in_projects:
+        for member in user.sorted_memberships:
             if member.project.project_id == project_id:
                 return member
     raise Http404(_("There is no such project, or you are not a member of it."))

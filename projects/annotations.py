@@ -42,7 +42,7 @@ class AnnotationFields:
 
 
 def create(
-    project: int, fields: AnnotationFields, *, by: User | None = None, key: str = ""
+    project: int, fields: AnnotationFields, *, actor: User | None = None, key: str = ""
 ) -> Annotation:
     """Create an annotation of the project with the pk `project`.
 
@@ -53,23 +53,25 @@ def create(
         owner = Project.objects.select_for_update(no_key=True).get(pk=project)
         _make_room(owner)
         row = Annotation.objects.create(
-            project=owner, created_by=by, created_key=key, **asdict(fields)
+            project=owner, created_by=actor, created_key=key, **asdict(fields)
         )
-        audit.record(owner, "annotation.create", actor=by, actor_key=key, annotation=row.pk)
+        audit.record(owner, "annotation.create", actor=actor, actor_key=key, annotation=row.pk)
     return row
 
 
-def change(row: Annotation, fields: AnnotationFields, *, by: User) -> None:
+def change(row: Annotation, fields: AnnotationFields, *, actor: User) -> None:
     for name, value in asdict(fields).items():
         setattr(row, name, value)
     with transaction.atomic():
         row.save(update_fields=[*asdict(fields)])
-        audit.record(row.project, "annotation.change", actor=by, annotation=row.pk)
+        audit.record(row.project, "annotation.change", actor=actor, annotation=row.pk)
 
 
-def delete(row: Annotation, *, by: User | None = None, key: str = "") -> None:
+def delete(row: Annotation, *, actor: User | None = None, key: str = "") -> None:
     with transaction.atomic():
-        audit.record(row.project, "annotation.delete", actor=by, actor_key=key, annotation=row.pk)
+        audit.record(
+            row.project, "annotation.delete", actor=actor, actor_key=key, annotation=row.pk
+        )
         row.delete()
 
 
@@ -86,19 +88,21 @@ def list_page(
     return list(rows.filter(pk__gt=after).order_by("pk")[:size])
 
 
-def of_service(project: int, service: str, start: datetime, end: datetime) -> Sequence[Annotation]:
+def list_by_service(
+    project: int, service: str, start: datetime, end: datetime
+) -> Sequence[Annotation]:
     """Return the annotations at a time in [start, end) for a service, by time, at most MARKS."""
-    return _latest(_of_service(project, service).filter(_within(start, end)))
+    return _latest(_filter_by_service(project, service).filter(_within(start, end)))
 
 
 def with_functions(
     project: int, service: str, start: datetime, end: datetime
 ) -> tuple[Sequence[Annotation], Sequence[Annotation]]:
-    """Return the annotations of `of_service`, and those of functions of the service.
+    """Return the annotations of `list_by_service`, and those of functions of the service.
 
     Both are read in one statement.
     """
-    found = _of_service(project, service).filter(_within(start, end) | Q(at=None))
+    found = _filter_by_service(project, service).filter(_within(start, end) | Q(at=None))
     # NULLs first or last, as the database likes: both groups are within one bound.
     rows = list(found.order_by("-at", "-pk")[: settings.MAX_ANNOTATIONS])
     timed = [row for row in rows if row.at is not None]
@@ -135,7 +139,7 @@ def _make_room(project: Project) -> None:
     rows.filter(pk__in=oldest).delete()
 
 
-def _of_service(project: int, service: str) -> QuerySet[Annotation]:
+def _filter_by_service(project: int, service: str) -> QuerySet[Annotation]:
     return Annotation.objects.filter(project=project, service__in=("", service))
 
 

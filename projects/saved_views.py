@@ -19,48 +19,48 @@ class InvalidView(Exception):
     """Name or address that cannot be saved; the text gives the reason."""
 
 
-def of_project(project: Project) -> list[SavedView]:
+def list_views(project: Project) -> list[SavedView]:
     """Return the saved views of a project, by name."""
     views = SavedView.objects.filter(project=project).select_related("created_by")
     return list(views.order_by(Lower("name"), "name"))
 
 
-def create(project: Project, name: str, address: str, *, by: User) -> SavedView:
+def create(project: Project, name: str, address: str, *, actor: User) -> SavedView:
     """Save an address of one of the project's pages: its path and its query.
 
     Raise InvalidView, or account_limits.LimitReached if the project has as many as it may.
     """
-    page, query = _parsed(project, address)
-    valid = _checked_name(project, name)
+    page, query = _parse(project, address)
+    valid = _validate_name(project, name)
     with transaction.atomic():
         account_limits.require_saved_view(project)
         view, is_new = SavedView.objects.get_or_create(
             project=project,
             name=valid,
-            defaults={"page": page, "query": query, "created_by": by},
+            defaults={"page": page, "query": query, "created_by": actor},
         )
         if not is_new:  # saved by somebody else since it was checked
             raise InvalidView(_duplicate(valid))
-        audit.record(project, "view.create", actor=by, name=valid)
+        audit.record(project, "view.create", actor=actor, name=valid)
     return view
 
 
-def rename(view: SavedView, name: str, *, by: User) -> None:
+def rename(view: SavedView, name: str, *, actor: User) -> None:
     """Give a view another name. Raise InvalidView."""
-    valid = _checked_name(view.project, name, but=view.pk)
+    valid = _validate_name(view.project, name, but=view.pk)
     if valid == view.name:
         return
     before, view.name = view.name, valid
     view.save(update_fields=["name"])
-    audit.record(view.project, "view.rename", actor=by, name=valid, before=before)
+    audit.record(view.project, "view.rename", actor=actor, name=valid, before=before)
 
 
-def delete(view: SavedView, *, by: User) -> None:
+def delete(view: SavedView, *, actor: User) -> None:
     view.delete()
-    audit.record(view.project, "view.delete", actor=by, name=view.name)
+    audit.record(view.project, "view.delete", actor=actor, name=view.name)
 
 
-def _parsed(project: Project, address: str) -> tuple[ViewPage, str]:
+def _parse(project: Project, address: str) -> tuple[ViewPage, str]:
     """Return the page and the query of an address. Raise InvalidView for any other address."""
     try:
         parts = urlsplit(address)
@@ -76,7 +76,7 @@ def _parsed(project: Project, address: str) -> tuple[ViewPage, str]:
     return ViewPage(page), "&".join(pairs)
 
 
-def _checked_name(project: Project, name: str, but: int | None = None) -> str:
+def _validate_name(project: Project, name: str, but: int | None = None) -> str:
     valid = " ".join(name.split())
     if not valid:
         raise InvalidView(_("Enter a name for the view."))

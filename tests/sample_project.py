@@ -74,11 +74,11 @@ def api_keys(project: Project, owner: User, now: datetime) -> None:
         ("staging", False, 130),
         ("ci", True, None),
     ):
-        row, _ = keys.create(project, name, read=read, by=owner)
+        row, _ = keys.create(project, name, read=read, actor=owner)
         row.last_used = now - timedelta(seconds=used) if used else None
         row.save()
-    old, _ = keys.create(project, "old laptop", by=owner)
-    keys.revoke(old, by=owner)
+    old, _ = keys.create(project, "old laptop", actor=owner)
+    keys.revoke(old, actor=owner)
 
 
 def services(project: Project, now: datetime, step: timedelta = _STEP) -> None:

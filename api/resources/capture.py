@@ -35,7 +35,7 @@ class CaptureView(WireView):
 
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
         text = credentials.key_text(request.headers, request.GET)
-        if text.startswith(operator_token.PREFIX) and operator_token.project_of(text) == project:
+        if text.startswith(operator_token.PREFIX) and operator_token.read_project(text) == project:
             params = _read_params(json_message.parse(request.body))
             pending = await database_pool.run(_request_capture, project, "operator", params)
         else:

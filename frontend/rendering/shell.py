@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from projects.access import may_save, projects_of
+from projects.access import list_projects, may_save
 from projects.models import Project, User
 
 
@@ -33,7 +33,7 @@ def shell(request: HttpRequest) -> Shell:
 
 def _projects(request: HttpRequest) -> list[Project]:
     user = getattr(request, "user", None)
-    return projects_of(user) if isinstance(user, User) else []
+    return list_projects(user) if isinstance(user, User) else []
 
 
 def _may_save(request: HttpRequest) -> bool:
@@ -41,5 +41,7 @@ def _may_save(request: HttpRequest) -> bool:
     user, match = getattr(request, "user", None), request.resolver_match
     project_id = match.kwargs.get("project_id") if match else None
     return isinstance(user, User) and any(
-        may_save(member) for member in user.in_projects if member.project.project_id == project_id
+        may_save(member)
+        for member in user.sorted_memberships
+        if member.project.project_id == project_id
     )

@@ -32,7 +32,7 @@ from profiles.engine.errors import BadProfile, TooLarge
 from profiles.storage.head import Conflict, Unstorable
 from projects.credentials.authentication import Access
 from projects.profile_types import ProfileType
-from projects.registration.registry import AgentSeen, DeploymentKey, identity_of
+from projects.registration.registry import AgentSeen, DeploymentKey, derive_identity
 from projects.usage.quota_reached import QuotaReached
 
 MAX_JSON_BYTES = 4 * 2**20
@@ -200,7 +200,7 @@ def _agent(
     seen = caller.describe_agent(access, frozenset({type}))
     if not instance:
         return seen
-    identity = identity_of("", key=access.key, user_agent="otlp", peer=instance)
+    identity = derive_identity("", key=access.key, user_agent="otlp", peer=instance)
     return replace(seen, identity=identity, hostname=host or instance)
 
 

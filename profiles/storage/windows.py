@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 
-from projects.usage.limits import limits_of
+from projects.usage.limits import get_limits
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 # Names of assigned profiles are valid for one hour: an upload may arrive until then.
@@ -57,4 +57,4 @@ def day_start(time: datetime) -> datetime:
 
 def get_retention_start(project: int, now: datetime) -> datetime:
     """Return the start of the project's retention period, a full hour."""
-    return hour_start(now - timedelta(days=limits_of(project).retention_days))
+    return hour_start(now - timedelta(days=get_limits(project).retention_days))

@@ -16,5 +16,5 @@ class AnnotationAdmin(DeletableAdmin):
     ordering = ["-created"]
     show_full_result_count = False
 
-    def delete_row(self, row: Annotation, by: User) -> None:
-        annotations.delete(row, by=by)
+    def delete_row(self, row: Annotation, actor: User) -> None:
+        annotations.delete(row, actor=actor)

@@ -30,7 +30,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         in_use = list(queryset.filter(revoked=None).select_related("project"))
         for row in in_use:
-            keys.revoke(row, by=cast("User", request.user))
+            keys.revoke(row, actor=cast("User", request.user))
         message = ngettext("%(n)d key was revoked.", "%(n)d keys were revoked.", len(in_use))
         messages.success(request, message % {"n": len(in_use)})
 

@@ -8,21 +8,21 @@ from django.utils.translation import gettext as _
 from projects.models import Project
 from projects.usage.limits import BUILT_IN, LimitName
 from projects.usage.quota_reached import amount_text
-from projects.usage.usage import LimitUsage, usage_of
+from projects.usage.usage import LimitUsage, load_usage
 
 
 def explain(fields: Mapping[str, Field], project: Project | None) -> None:
     """Set the help texts of a quota form; without a project, those for the row of defaults."""
     if project is None or project.pk is None:
-        texts = {name: _built_in(name) for name in LimitName}
+        texts = {name: _describe_built_in(name) for name in LimitName}
     else:
-        texts = {limit.name: _use(limit) for limit in usage_of(project.pk).limits}
+        texts = {limit.name: _use(limit) for limit in load_usage(project.pk).limits}
     for name, text in texts.items():
         if name in fields:
             fields[name].help_text = text
 
 
-def _built_in(name: LimitName) -> str:
+def _describe_built_in(name: LimitName) -> str:
     return _("Leave empty for the built-in default, %(amount)s.") % {
         "amount": amount_text(name, BUILT_IN.allowed(name))
     }

@@ -33,7 +33,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 class DeletableAdmin(ReadOnlyAdmin):
     """Admin for rows that members of projects write; the operator may delete them."""
 
-    def delete_row(self, row: Any, by: User) -> None:
+    def delete_row(self, row: Any, actor: User) -> None:
         """Delete a row as the console does, with an entry in the audit log."""
         raise NotImplementedError
 

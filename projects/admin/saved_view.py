@@ -16,5 +16,5 @@ class SavedViewAdmin(DeletableAdmin):
     ordering = ["-created"]
     show_full_result_count = False
 
-    def delete_row(self, row: SavedView, by: User) -> None:
-        saved_views.delete(row, by=by)
+    def delete_row(self, row: SavedView, actor: User) -> None:
+        saved_views.delete(row, actor=actor)

@@ -76,7 +76,7 @@ async def authenticate(text: str) -> Access:
 
 async def _authenticate_token(text: str) -> Access:
     try:
-        row = await _find(await signed_tokens.key_id_of(text))
+        row = await _find(await signed_tokens.find_key_id(text))
     except signed_tokens.TokenRejected as rejected:
         raise KeyRejected(str(rejected)) from None
     except _NoSuchKey:

@@ -42,17 +42,17 @@ class Embed:
     generation: int
 
 
-def make(project: Project, query: str, expires: int, *, by: User) -> str:
+def make(project: Project, query: str, expires: int, *, actor: User) -> str:
     """Return a token for a query, and record it in the audit log. Raise QueryTooLong."""
     size = len(query.encode())
     if size > MAX_QUERY:
         raise QueryTooLong(size)
-    audit.record(project, "embed.create", actor=by, query=query, expires=expires)
+    audit.record(project, "embed.create", actor=actor, query=query, expires=expires)
     content = [project.project_id, query, expires, project.embed_generation]
     return signing.dumps(content, salt=_SALT, compress=True)
 
 
-def verified(token: str) -> Embed:
+def verify(token: str) -> Embed:
     """Return the content of a token, without the database.
 
     Raise EmbedNotFound for a forged one, EmbedExpired for an old one.
@@ -68,7 +68,7 @@ def verified(token: str) -> Embed:
     return embed
 
 
-def project_of(embed: Embed) -> int:
+def find_project(embed: Embed) -> int:
     """Return the Project.pk of a token. Raise EmbedNotFound if it was revoked."""
     rows = Project.objects.filter(
         project_id=embed.project_id, embed_generation=embed.generation
@@ -79,7 +79,7 @@ def project_of(embed: Embed) -> int:
     return pk
 
 
-def revoke_all(project: Project, *, by: User) -> None:
+def revoke_all(project: Project, *, actor: User) -> None:
     """Revoke all tokens of a project; images that are cached show for some minutes more."""
     Project.objects.filter(pk=project.pk).update(embed_generation=F("embed_generation") + 1)
-    audit.record(project, "embed.revoke_all", actor=by)
+    audit.record(project, "embed.revoke_all", actor=actor)

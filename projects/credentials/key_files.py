@@ -29,7 +29,7 @@ class KeyFileKind(StrEnum):
     NODE = "node"
 
 
-def create(key: ApiKey, kind: KeyFileKind, *, by: User | None = None) -> dict[str, str]:
+def create(key: ApiKey, kind: KeyFileKind, *, actor: User | None = None) -> dict[str, str]:
     """Create a key file and return its JSON object, which cannot be recovered later.
 
     Raise account_limits.LimitReached if the API key has as many key files as it may have.
@@ -43,9 +43,9 @@ def create(key: ApiKey, kind: KeyFileKind, *, by: User | None = None) -> dict[st
     with transaction.atomic():
         account_limits.require_key_file(key)
         row = KeyFile.objects.create(
-            key=key, file_id=secrets.token_hex(20), public_key=public_key, created_by=by
+            key=key, file_id=secrets.token_hex(20), public_key=public_key, created_by=actor
         )
-        audit.record(key.project, "key_file.create", actor=by, key=key.prefix, file=row.file_id)
+        audit.record(key.project, "key_file.create", actor=actor, key=key.prefix, file=row.file_id)
     return _content(key, row, kind, private_key)
 
 

@@ -67,7 +67,7 @@ def create(
     write: bool = True,
     read: bool = False,
     default_service: str = "",
-    by: User | None = None,
+    actor: User | None = None,
 ) -> tuple[ApiKey, str]:
     """Create a key; return its row and its text, which cannot be recovered later.
 
@@ -85,20 +85,20 @@ def create(
             may_write=write,
             may_read=read,
             default_service=default_service,
-            created_by=by,
+            created_by=actor,
         )
-        audit.record(project, "key.create", actor=by, key=row.prefix, name=name)
+        audit.record(project, "key.create", actor=actor, key=row.prefix, name=name)
     return row, make(key_id, secret)
 
 
-def revoke(row: ApiKey, *, by: User | None = None) -> None:
+def revoke(row: ApiKey, *, actor: User | None = None) -> None:
     """Revoke a key: immediately in this process, within SECONDS_CACHED (15 s) in others."""
     if row.revoked is None:
         row.revoke()
-        audit.record(row.project, "key.revoke", actor=by, key=row.prefix, name=row.name)
+        audit.record(row.project, "key.revoke", actor=actor, key=row.prefix, name=row.name)
 
 
-def of_project(project: Project) -> list[ApiKey]:
+def list_keys(project: Project) -> list[ApiKey]:
     """Return the keys of a project: keys in use before revoked ones, then newest first."""
     return list(
         ApiKey.objects.filter(project=project)

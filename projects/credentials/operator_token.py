@@ -12,7 +12,7 @@ def make(project_id: str) -> str:
     return PREFIX + signing.TimestampSigner(salt=_SALT).sign(project_id)
 
 
-def project_of(token: str) -> str | None:
+def read_project(token: str) -> str | None:
     """Return the project id that a token is for; None if it is forged or expired."""
     try:
         signer = signing.TimestampSigner(salt=_SALT)

@@ -53,7 +53,7 @@ def is_signed(text: str) -> bool:
     return text.startswith("ey") and text.count(".") == 2
 
 
-async def key_id_of(token: str) -> str:
+async def find_key_id(token: str) -> str:
     """Return the public id of the API key that a token stands for (ApiKey.key_id).
 
     The caller checks that the key is in use. Raise TokenRejected for an invalid token, and as

@@ -46,7 +46,7 @@ class User(AbstractUser):
         return self.email
 
     @cached_property
-    def in_projects(self) -> "list[Member]":
+    def sorted_memberships(self) -> "list[Member]":
         """Return the user's memberships with their projects, by project name.
 
         Cached on the instance, which belongs to a single request.

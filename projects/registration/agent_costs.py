@@ -40,9 +40,9 @@ class Costs:
     rejected: int
 
 
-def added(hours: Hours, at: datetime, more: HourlyCosts) -> dict[str, list[int]]:
+def add_report(hours: Hours, time: datetime, more: HourlyCosts) -> dict[str, list[int]]:
     """Return the hours with one more report, without those that are now over a day old."""
-    now = int(at.timestamp()) // _HOUR_SECONDS
+    now = int(time.timestamp()) // _HOUR_SECONDS
     recent = {hour: sums for hour, sums in hours.items() if int(hour) > now - HOURS}
     recent[str(now)] = list(HourlyCosts(*recent.get(str(now), ())).plus(more))
     return recent

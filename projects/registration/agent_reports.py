@@ -9,7 +9,7 @@ from django.utils import timezone
 from common.write_behind import WriteBehindBuffer, split_batches
 from projects.models import Agent, AgentReport
 from projects.profile_types import ProfileType
-from projects.registration.agent_costs import HourlyCosts, added, costs
+from projects.registration.agent_costs import HourlyCosts, add_report, costs
 
 _LONGEST = 255  # characters of an error or warning
 # Longest time that one report of CPU time can cover; in a longer gap the agent was not running.
@@ -31,7 +31,7 @@ class SelfReport:
 class _AgentEvents:
     """Events of one agent since the last write."""
 
-    at: datetime
+    time: datetime
     hour: HourlyCosts
     reports_cpu: bool = False
     last_type: str = ""  # type of the last profile, if there was one
@@ -77,7 +77,7 @@ def _text(text: str) -> str:
 
 def _join(older: _AgentEvents, newer: _AgentEvents) -> _AgentEvents:
     return _AgentEvents(
-        at=newer.at,
+        time=newer.time,
         hour=older.hour.plus(newer.hour),
         reports_cpu=older.reports_cpu or newer.reports_cpu,
         last_type=newer.last_type or older.last_type,
@@ -112,7 +112,7 @@ def _with_events(row: AgentReport, agent: Agent, events: _AgentEvents) -> AgentR
     hour = events.hour
     if events.reports_cpu:
         since = row.last_profile or agent.first_seen
-        elapsed = min(_LONGEST_ABSENCE, max(timedelta(0), events.at - since))
+        elapsed = min(_LONGEST_ABSENCE, max(timedelta(0), events.time - since))
         hour = hour._replace(elapsed_ns=elapsed // timedelta(microseconds=1) * 1000)
     if events.last_profile:
         row.last_profile, row.last_type = events.last_profile, events.last_type
@@ -123,7 +123,7 @@ def _with_events(row: AgentReport, agent: Agent, events: _AgentEvents) -> AgentR
         row.rejection, row.rejected_at = events.rejection, events.rejected_at
     if events.warned_at:
         row.warning, row.warned_at = events.warning, events.warned_at
-    row.hours = added(row.hours, events.at, hour)
+    row.hours = add_report(row.hours, events.time, hour)
     sums = costs(row.hours)
     row.cpu_share, row.dropped = sums.cpu_share, sums.dropped
     row.samples, row.rejected = sums.samples, sums.rejected

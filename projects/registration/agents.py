@@ -60,12 +60,12 @@ class _AgentKey:
 
 @dataclass(frozen=True, slots=True)
 class _AgentSighting:
-    at: datetime
+    time: datetime
     key: _AgentKey
     changed: bool
 
 
-def identity_of(header: str, *, key: int, user_agent: str, peer: str) -> str:
+def derive_identity(header: str, *, key: int, user_agent: str, peer: str) -> str:
     """Return X-Flamewatch-Agent if it is a UUID, else a hash.
 
     The hash of API key, User-Agent and peer address identifies agents that do not send the header.
@@ -86,7 +86,7 @@ async def find(deployment: int, agent: AgentSeen) -> int | None:
 
     Return None for an agent without a row, whose deployment may store no more today.
     """
-    agent = _bounded(agent)
+    agent = _shorten_texts(agent)
     key = _AgentKey(deployment, agent.identity, agent)
     if _unstored.get(key):
         return None
@@ -101,7 +101,7 @@ async def find(deployment: int, agent: AgentSeen) -> int | None:
     return cached.pk
 
 
-def _bounded(agent: AgentSeen) -> AgentSeen:
+def _shorten_texts(agent: AgentSeen) -> AgentSeen:
     return replace(
         agent, hostname=_printable(agent.hostname), user_agent=_printable(agent.user_agent)
     )
@@ -113,14 +113,14 @@ def _printable(text: str) -> str:
 
 
 def _load(key: _AgentKey) -> _CachedAgent:
-    return _stored(_load_many([key])[key])
+    return _require_stored(_load_many([key])[key])
 
 
 async def _fetch(key: _AgentKey) -> _CachedAgent:
-    return _stored(await _batch.load(key))
+    return _require_stored(await _batch.load(key))
 
 
-def _stored(agent: _CachedAgent | None) -> _CachedAgent:
+def _require_stored(agent: _CachedAgent | None) -> _CachedAgent:
     if agent is None:
         raise _NotStored  # an exception, because the cache of agents has no room for these
     return agent
@@ -183,12 +183,12 @@ def _find_rows(keys: Sequence[_AgentKey]) -> dict[_AgentKey, _CachedAgent]:
         deployment__in={key.deployment for key in keys},
         identity__in={key.identity for key in keys},
     )
-    agent_rows = {(row.deployment_id, row.identity): _cached_agent(row) for row in rows}
+    agent_rows = {(row.deployment_id, row.identity): _cache_entry(row) for row in rows}
     pairs = ((key, agent_rows.get((key.deployment, key.identity))) for key in keys)
     return {key: agent for key, agent in pairs if agent}
 
 
-def _cached_agent(row: Agent) -> _CachedAgent:
+def _cache_entry(row: Agent) -> _CachedAgent:
     types = frozenset(map(ProfileType, row.types))
     delivery = Delivery(row.delivery)
     seen = AgentSeen(row.identity, row.hostname, row.user_agent, types, delivery)
@@ -206,7 +206,7 @@ def _columns(agent: AgentSeen) -> dict[str, Any]:
 
 @transaction.atomic
 def _write_seen(sightings: dict[int, _AgentSighting]) -> None:
-    latest = max(fact.at for fact in sightings.values())
+    latest = max(fact.time for fact in sightings.values())
     gap = Q(reporting_since=None) | Q(last_seen__lt=latest - MAX_REPORT_GAP)
     since = Case(When(gap, then=Value(latest)), default=F("reporting_since"))
     for pks in split_batches(sightings):
@@ -227,7 +227,7 @@ def _forget_missing(pks: list[int], sightings: dict[int, _AgentSighting]) -> Non
 
 
 def _join(older: _AgentSighting, newer: _AgentSighting) -> _AgentSighting:
-    return _AgentSighting(newer.at, newer.key, newer.changed or older.changed)
+    return _AgentSighting(newer.time, newer.key, newer.changed or older.changed)
 
 
 _batch: BatchLoader[_AgentKey, _CachedAgent | None] = BatchLoader(_load_many)

@@ -13,7 +13,7 @@ from common.write_behind import WriteBehindBuffer, split_batches
 from projects.models import DayUsage, Deployment
 from projects.profile_types import ProfileType
 from projects.usage.day_usage import seconds_to_midnight, utc_day
-from projects.usage.limits import LimitName, limits_of
+from projects.usage.limits import LimitName, get_limits
 from projects.usage.quota_reached import QuotaReached
 
 MOST_DEPLOYMENTS = 50_000
@@ -44,7 +44,7 @@ class _DeploymentPosition:
 
 @dataclass(frozen=True, slots=True)
 class _DeploymentSighting:
-    at: datetime
+    time: datetime
     position: _DeploymentPosition
     language: str | None  # the new language, if it changed
 
@@ -120,7 +120,7 @@ def _add(position: _DeploymentPosition, identity: dict[str, str]) -> Deployment:
 
 
 def _count_new(project: int) -> None:
-    allowed = limits_of(project).new_deployments_per_day
+    allowed = get_limits(project).new_deployments_per_day
     row, _created = DayUsage.objects.get_or_create(project_id=project, day=utc_day())
     below_limit = DayUsage.objects.filter(pk=row.pk, new_deployments__lt=allowed)
     if not below_limit.update(new_deployments=F("new_deployments") + 1):
@@ -140,7 +140,7 @@ def _types(stored: list[str]) -> frozenset[ProfileType]:
 @transaction.atomic
 def _write_seen(sightings: dict[int, _DeploymentSighting]) -> None:
     """Write last-seen times, and reload what other processes changed in the same rows."""
-    latest = max(fact.at for fact in sightings.values())
+    latest = max(fact.time for fact in sightings.values())
     for pks in split_batches(sightings):
         Deployment.objects.filter(pk__in=pks).update(last_seen=latest)
         profiled_by_pk = dict(Deployment.objects.filter(pk__in=pks).values_list("pk", "profiled"))
@@ -161,7 +161,7 @@ def _refresh(position: _DeploymentPosition, profiled: list[str] | None) -> None:
 
 
 def _join(older: _DeploymentSighting, newer: _DeploymentSighting) -> _DeploymentSighting:
-    return _DeploymentSighting(newer.at, newer.position, newer.language or older.language)
+    return _DeploymentSighting(newer.time, newer.position, newer.language or older.language)
 
 
 _deployments: LoadingCache[_DeploymentPosition, CachedDeployment] = LoadingCache(

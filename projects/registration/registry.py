@@ -9,7 +9,7 @@ from common.write_behind import flush, start, stop
 from projects.credentials.authentication import Access
 from projects.profile_types import ProfileType
 from projects.registration import agents, deployments
-from projects.registration.agents import FILE_IMPORT, AgentSeen, identity_of
+from projects.registration.agents import FILE_IMPORT, AgentSeen, derive_identity
 from projects.registration.deployments import DeploymentKey, note_profiled
 from projects.usage import rejections
 from projects.usage.quota_reached import QuotaReached
@@ -20,8 +20,8 @@ __all__ = [
     "AgentSeen",
     "DeploymentKey",
     "RegisteredAgent",
+    "derive_identity",
     "flush",
-    "identity_of",
     "note_profiled",
     "seen",
     "start",

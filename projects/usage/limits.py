@@ -43,7 +43,7 @@ class Limits:
 BUILT_IN = Limits()
 
 
-def merged(rows: Iterable[Quota]) -> Limits:
+def merge_quotas(rows: Iterable[Quota]) -> Limits:
     """Override the built-in limits by the fields of each row, in order.
 
     None overrides nothing; 0 is a valid limit.
@@ -55,7 +55,7 @@ def merged(rows: Iterable[Quota]) -> Limits:
     return Limits(**values)
 
 
-def limits_of(project: int) -> Limits:
+def get_limits(project: int) -> Limits:
     """Return the limits of a project (its pk); may block on the database."""
     return _limits.get_blocking(project)
 
@@ -75,7 +75,7 @@ def forget(project: int | None) -> None:
 
 def _load(project: int) -> Limits:
     rows = Quota.objects.filter(Q(project=project) | Q(project=None))
-    return merged(sorted(rows, key=lambda row: row.project_id is not None))
+    return merge_quotas(sorted(rows, key=lambda row: row.project_id is not None))
 
 
 _limits: LoadingCache[int, Limits] = LoadingCache(_load, size=MOST_PROJECTS, seconds=SECONDS_CACHED)

@@ -7,7 +7,7 @@ from django.utils import timezone
 from common.minute_counter import counter
 from projects.usage import day_usage, rejections
 from projects.usage.day_usage import UsageReading, seconds_to_midnight
-from projects.usage.limits import LimitName, Limits, find_limits, limits_of
+from projects.usage.limits import LimitName, Limits, find_limits, get_limits
 from projects.usage.quota_reached import QuotaReached
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
     "Limits",
     "QuotaReached",
     "admit_profile",
-    "limits_of",
+    "get_limits",
     "release",
     "require_bytes",
     "require_room",
@@ -57,14 +57,14 @@ async def require_room(project: int) -> None:
 
 def require_bytes(project: int, size: int) -> None:
     """Raise QuotaReached if the project may not store `size` more bytes; may block."""
-    allowed = limits_of(project).stored_bytes
+    allowed = get_limits(project).stored_bytes
     if day_usage.read(project).stored_bytes + size > allowed:
         raise QuotaReached(LimitName.STORED_BYTES, allowed, _to_midnight())
 
 
 def require_room_blocking(project: int) -> None:
     """Do the same as `require_room`; may block on the database."""
-    check(limits_of(project), day_usage.today_blocking(project), 1)
+    check(get_limits(project), day_usage.today_blocking(project), 1)
 
 
 async def release(admission: Admission) -> None:

@@ -106,7 +106,7 @@ def totals() -> Mapping[RejectionReason, int]:
     return {reason: _totals[reason] for reason in RejectionReason}
 
 
-def rejections_of(project: int) -> tuple[RejectionCount, ...]:
+def load_rejections(project: int) -> tuple[RejectionCount, ...]:
     """Return the rejections of a project (its pk) in the last week, most frequent first.
 
     Blocks on the database.

@@ -10,9 +10,9 @@ from common.minute_counter import counter
 from projects.models import DayRejections, DayUsage
 from projects.usage import day_usage, quotas
 from projects.usage.day_usage import seconds_to_midnight, utc_day
-from projects.usage.limits import LimitName, limits_of
+from projects.usage.limits import LimitName, get_limits
 from projects.usage.quota_reached import QuotaReached, amount_text
-from projects.usage.rejections import RejectionCount, RejectionReason, rejections_of
+from projects.usage.rejections import RejectionCount, RejectionReason, load_rejections
 
 LABELS: dict[LimitName, Promise] = {
     LimitName.PROFILES_PER_MINUTE: _("Profiles per minute"),
@@ -64,7 +64,7 @@ class Usage:
         return next(limit for limit in self.limits if limit.name is name)
 
 
-def usage_of(project: int) -> Usage:
+def load_usage(project: int) -> Usage:
     """Return the usage of a project (its pk) from the database; may block."""
     now = timezone.now()
     minute, seconds = divmod(now.timestamp(), 60)
@@ -76,12 +76,12 @@ def usage_of(project: int) -> Usage:
         LimitName.NEW_DEPLOYMENTS_PER_DAY: (today.new_deployments, midnight),
         LimitName.STORED_BYTES: (day_usage.read(project).stored_bytes, None),
     }
-    limits = limits_of(project)
+    limits = get_limits(project)
     rows = (
         LimitUsage(name, str(LABELS[name]), limits.allowed(name), *used.get(name, (None, None)))
         for name in LimitName
     )
-    return Usage(tuple(rows), today.rejected, rejections_of(project))
+    return Usage(tuple(rows), today.rejected, load_rejections(project))
 
 
 def list_reached(project: int) -> list[QuotaReached]:
@@ -91,7 +91,7 @@ def list_reached(project: int) -> list[QuotaReached]:
         quotas.require_room_blocking(project)
     except QuotaReached as reason:
         reached.append(reason)
-    allowed = limits_of(project).new_deployments_per_day
+    allowed = get_limits(project).new_deployments_per_day
     rejected = DayRejections.objects.filter(
         project=project, day=utc_day(), reason=RejectionReason.NEW_DEPLOYMENTS
     )

@@ -104,7 +104,7 @@ def furnish(project: Project, owner: User, now: datetime) -> None:
     sample_project.people(project)
     sample_project.api_keys(project, owner, now)
     sample_project.services(project, now, step=timedelta(hours=1))
-    saved_views.create(project, "Checkout, last day", f"{P}/flame?{OF}", by=owner)
+    saved_views.create(project, "Checkout, last day", f"{P}/flame?{OF}", actor=owner)
     notes(project, owner, now)
 
 

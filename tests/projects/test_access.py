@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404
 
-from projects.access import may_capture, may_change, membership, project_for, projects_of
+from projects.access import list_projects, may_capture, may_change, membership, project_for
 from projects.credentials import keys
 from projects.models import ApiKey, AuditEntry, Member, Project, Role, User
 from projects.project_ids import create_project
@@ -32,8 +32,8 @@ def test_another_tenants_project_is_as_if_it_were_not_there(
 
 def test_one_sees_only_ones_own_projects(project: Project, alice: User, charlie: User) -> None:
     others = create_project("Other Shop", charlie)
-    assert projects_of(alice) == [project]
-    assert projects_of(charlie) == [others]
+    assert list_projects(alice) == [project]
+    assert list_projects(charlie) == [others]
 
 
 @pytest.mark.parametrize(
@@ -55,16 +55,16 @@ def test_a_projects_keys_are_its_own_those_in_use_first(
 ) -> None:
     keys.create(create_project("Other Shop", charlie), "theirs")
     old, used, new = (keys.create(project, name)[0] for name in ("old", "used", "new"))
-    keys.revoke(old, by=alice)
-    assert keys.of_project(project) == [new, used, old]
+    keys.revoke(old, actor=alice)
+    assert keys.list_keys(project) == [new, used, old]
 
 
 def test_making_and_revoking_a_key_is_audited_without_its_secret(
     project: Project, alice: User
 ) -> None:
-    row, text = keys.create(project, "checkout", by=alice)
-    keys.revoke(row, by=alice)
-    keys.revoke(row, by=alice)
+    row, text = keys.create(project, "checkout", actor=alice)
+    keys.revoke(row, actor=alice)
+    keys.revoke(row, actor=alice)
     entries = AuditEntry.objects.filter(action__startswith="key.").order_by("pk")
     assert [entry.action for entry in entries] == ["key.create", "key.revoke"]
     assert {entry.actor for entry in entries} == {alice}

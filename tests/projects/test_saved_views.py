@@ -13,7 +13,7 @@ FLAME = "/p/acme-shop/flame"
 
 def test_a_view_is_a_page_and_its_parameters(project: Project, alice: User) -> None:
     view = saved_views.create(
-        project, "  Checkout,\n today ", f"{FLAME}?service=checkout&span=1d&seen=3-4", by=alice
+        project, "  Checkout,\n today ", f"{FLAME}?service=checkout&span=1d&seen=3-4", actor=alice
     )
     assert (view.name, view.page, view.query) == (
         "Checkout, today",
@@ -38,56 +38,56 @@ def test_a_view_is_a_page_and_its_parameters(project: Project, alice: User) -> N
 )
 def test_only_pages_of_the_project_are_saved(project: Project, alice: User, address: str) -> None:
     with pytest.raises(InvalidView, match="cannot be saved"):
-        saved_views.create(project, "x", address, by=alice)
+        saved_views.create(project, "x", address, actor=alice)
     assert not SavedView.objects.exists()
 
 
 @pytest.mark.parametrize("name", ["", " \t\n", "x" * 101])
 def test_names_have_1_to_100_characters(project: Project, alice: User, name: str) -> None:
     with pytest.raises(InvalidView, match="name"):
-        saved_views.create(project, name, FLAME, by=alice)
+        saved_views.create(project, name, FLAME, actor=alice)
 
 
 def test_addresses_are_bounded(project: Project, alice: User) -> None:
-    saved_views.create(project, "long", f"{FLAME}?focus={'x' * 7_990}", by=alice)
+    saved_views.create(project, "long", f"{FLAME}?focus={'x' * 7_990}", actor=alice)
     with pytest.raises(InvalidView, match="8000 characters"):
-        saved_views.create(project, "longer", f"{FLAME}?focus={'x' * 8_000}", by=alice)
+        saved_views.create(project, "longer", f"{FLAME}?focus={'x' * 8_000}", actor=alice)
 
 
 def test_a_name_is_given_once_in_a_project(
     project: Project, other_project: Project, alice: User, charlie: User
 ) -> None:
-    saved_views.create(project, "checkout", FLAME, by=alice)
+    saved_views.create(project, "checkout", FLAME, actor=alice)
     with pytest.raises(InvalidView, match="already exists"):
-        saved_views.create(project, " checkout ", f"{FLAME}?span=1d", by=alice)
+        saved_views.create(project, " checkout ", f"{FLAME}?span=1d", actor=alice)
     other = f"/p/{other_project.project_id}/flame"
-    saved_views.create(other_project, "checkout", other, by=charlie)
+    saved_views.create(other_project, "checkout", other, actor=charlie)
     assert SavedView.objects.count() == 2
 
 
 def test_renaming_keeps_names_distinct(project: Project, alice: User) -> None:
-    first = saved_views.create(project, "first", FLAME, by=alice)
-    second = saved_views.create(project, "second", FLAME, by=alice)
+    first = saved_views.create(project, "first", FLAME, actor=alice)
+    second = saved_views.create(project, "second", FLAME, actor=alice)
     with pytest.raises(InvalidView):
-        saved_views.rename(second, "first", by=alice)
-    saved_views.rename(first, "first", by=alice)
-    saved_views.rename(second, "Second", by=alice)
-    assert [view.name for view in saved_views.of_project(project)] == ["first", "Second"]
+        saved_views.rename(second, "first", actor=alice)
+    saved_views.rename(first, "first", actor=alice)
+    saved_views.rename(second, "Second", actor=alice)
+    assert [view.name for view in saved_views.list_views(project)] == ["first", "Second"]
 
 
 def test_a_project_has_a_limited_number(project: Project, alice: User, settings: Settings) -> None:
     settings.MAX_SAVED_VIEWS_PER_PROJECT = 1
-    saved_views.create(project, "first", FLAME, by=alice)
+    saved_views.create(project, "first", FLAME, actor=alice)
     with pytest.raises(LimitReached, match="FLAMEWATCH_MAX_SAVED_VIEWS_PER_PROJECT"):
-        saved_views.create(project, "second", FLAME, by=alice)
-    saved_views.delete(SavedView.objects.get(), by=alice)
-    saved_views.create(project, "second", FLAME, by=alice)
+        saved_views.create(project, "second", FLAME, actor=alice)
+    saved_views.delete(SavedView.objects.get(), actor=alice)
+    saved_views.create(project, "second", FLAME, actor=alice)
 
 
 def test_what_was_done_is_in_the_audit_log(project: Project, alice: User) -> None:
-    view = saved_views.create(project, "first", FLAME, by=alice)
-    saved_views.rename(view, "second", by=alice)
-    saved_views.delete(view, by=alice)
+    view = saved_views.create(project, "first", FLAME, actor=alice)
+    saved_views.rename(view, "second", actor=alice)
+    saved_views.delete(view, actor=alice)
     entries = AuditEntry.objects.filter(action__startswith="view.").order_by("pk")
     assert [(each.action, each.detail["name"]) for each in entries] == [
         ("view.create", "first"),

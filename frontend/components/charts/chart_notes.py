@@ -45,7 +45,7 @@ def chart_notes(
     times, functions = (
         annotations.with_functions(*scope)
         if with_functions
-        else (annotations.of_service(*scope), [])
+        else (annotations.list_by_service(*scope), [])
     )
     end = time_text((selected or shown).end)
     query = urlencode({"service": shown.service})

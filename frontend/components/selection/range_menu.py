@@ -11,7 +11,7 @@ from frontend.page_query import PageQuery, get_oldest_time
 from frontend.params.formats import span_text
 from frontend.text.time_ranges import OFFERED, days_name, span_name
 from projects.models import Project
-from projects.usage.limits import limits_of
+from projects.usage.limits import get_limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def range_menu(
 ) -> RangeMenu:
     """Build the range menu of a page; without a service, the calendar marks all profiles."""
     start, end = range.bounds(now)
-    days = limits_of(project.pk).retention_days
+    days = get_limits(project.pk).retention_days
     own = urlencode([pair for pair in (("service", service), ("type", type)) if pair[1]])
     return RangeMenu(
         choices=_choices(range),

@@ -74,8 +74,8 @@ class EmbedView(WireView):
     ending = ""  # of the URL; a key of FORMATS
 
     async def get(self, request: HttpRequest, token: str) -> HttpResponse:
-        embed = embed_tokens.verified(token)
-        project = await database_pool.run(embed_tokens.project_of, embed)
+        embed = embed_tokens.verify(token)
+        project = await database_pool.run(embed_tokens.find_project, embed)
         # All images of a project count as one client of it.
         access = Access(project, embed.project_id, _NO_KEY, "embed", may_write=False, may_read=True)
         await admit_query(access)

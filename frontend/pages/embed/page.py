@@ -120,7 +120,7 @@ def revoke(request: HttpRequest, project_id: str) -> HttpResponse:
     """Revoke all images of the project, for owners and admins."""
     member = membership(request.user, project_id)
     require_may_change(member)
-    embed_tokens.revoke_all(member.project, by=cast("User", request.user))
+    embed_tokens.revoke_all(member.project, actor=cast("User", request.user))
     params = _selection(request)
     if wants_fragment(request):
         context = _context(member, params, EmbedForm()) | {"revoked": True}
@@ -159,7 +159,7 @@ def _make(request: HttpRequest, member: Member, params: PageParams, form: EmbedF
     days = form.cleaned_data["days"]
     expires = int(time.time()) + days * 86_400
     user = cast("User", request.user)
-    token = embed_tokens.make(member.project, params.parameters(), expires, by=user)
+    token = embed_tokens.make(member.project, params.parameters(), expires, actor=user)
     ending, parameters = _FORMATS[form.cleaned_data["format"]]
     width = form.cleaned_data["width"]
     shown = {name: form.cleaned_data[name] for name in ("width", "levels", "theme")}

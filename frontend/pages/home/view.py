@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
-from projects.access import project_for, projects_of
+from projects.access import list_projects, project_for
 from projects.account_limits import LimitReached
 from projects.models import User
 from projects.project_ids import create_project, suggest
@@ -22,7 +22,7 @@ NAME = parameter.text("name", "Name of a project", _MAX_NAME_CHARACTERS)
 
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    projects = projects_of(cast("User", request.user))
+    projects = list_projects(cast("User", request.user))
     if not projects:
         return redirect("new_project")
     return redirect("services", projects[0].project_id)

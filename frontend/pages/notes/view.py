@@ -75,7 +75,7 @@ def new_note(request: HttpRequest, project_id: str) -> HttpResponse:
     if posted is not None and form.is_valid():
         user = cast("User", request.user)
         try:
-            annotations.create(member.project.pk, form.annotation, by=user)
+            annotations.create(member.project.pk, form.annotation, actor=user)
         except AnnotationLimit as reached:
             form.add_error(None, str(reached))
         else:
@@ -92,7 +92,7 @@ def edit_note(request: HttpRequest, project_id: str, note: int) -> HttpResponse:
     posted = request.POST if request.method == "POST" else None
     form = NoteForm(posted, initial=list_form_values(row), of_function=bool(row.function))
     if posted is not None and form.is_valid():
-        annotations.change(row, form.annotation, by=cast("User", request.user))
+        annotations.change(row, form.annotation, actor=cast("User", request.user))
         messages.success(request, _("Note saved"))
         return redirect(_back(request, project_id))
     return _form(request, member, form, row)
@@ -105,7 +105,7 @@ def delete_note(request: HttpRequest, project_id: str, note: int) -> HttpRespons
     member = _author(request, project_id)
     row = _note(member, note)
     if request.method == "POST":
-        annotations.delete(row, by=cast("User", request.user))
+        annotations.delete(row, actor=cast("User", request.user))
         messages.success(request, _("Note deleted"))
         return redirect("notes", project_id)
     context = {"project": member.project, "here": "notes", "row": row}

@@ -52,7 +52,7 @@ def palette(request: HttpRequest, project_id: str) -> JsonResponse:
 
 
 def _list_saved_entries(project: Project, flame: str) -> Iterator[_Entry]:
-    for view in saved_views.of_project(project):
+    for view in saved_views.list_views(project):
         yield "views", view.name, view_url(project.project_id, view)
     for info in list_saved_trees(project.pk):
         yield "snapshots", info.title, f"{flame}?{urlencode({'snapshot': info.id})}"

@@ -56,7 +56,7 @@ def view_rows(member: Member) -> list[ViewRow]:
     """Return the project's saved views by name, with what the member may do with them."""
     return [
         ViewRow(view, view_url(member.project.project_id, view), _may_change(member, view))
-        for view in saved_views.of_project(member.project)
+        for view in saved_views.list_views(member.project)
     ]
 
 

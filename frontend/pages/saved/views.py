@@ -30,7 +30,7 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
     user = cast("User", request.user)
     is_htmx = wants_fragment(request)
     try:
-        view = saved_views.create(member.project, name, address, by=user)
+        view = saved_views.create(member.project, name, address, actor=user)
     except (InvalidView, LimitReached) as error:
         if is_htmx:
             return _outcome(request, {"sentence": str(error), "is_error": True})
@@ -59,7 +59,7 @@ def rename(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
     view = view_for(member.project, pk)
     require_may_change_saved(member, view.created_by_id)
     try:
-        saved_views.rename(view, request.POST.get("name", ""), by=cast("User", request.user))
+        saved_views.rename(view, request.POST.get("name", ""), actor=cast("User", request.user))
     except InvalidView as error:
         return saved_page(request, member, str(error))
     messages.success(request, _("View “%(name)s” renamed") % {"name": view.name})
@@ -72,7 +72,7 @@ def delete(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
     member = membership(request.user, project_id)
     view = view_for(member.project, pk)
     require_may_change_saved(member, view.created_by_id)
-    saved_views.delete(view, by=cast("User", request.user))
+    saved_views.delete(view, actor=cast("User", request.user))
     messages.success(request, _("View “%(name)s” deleted") % {"name": view.name})
     return redirect("saved", project_id)
 

@@ -43,7 +43,7 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
             write=form.may_write,
             read=form.may_read,
             default_service=form.cleaned_data["default_service"],
-            by=cast("User", request.user),
+            actor=cast("User", request.user),
         )
     except LimitReached as reached:
         form.add_error(None, str(reached))
@@ -63,7 +63,7 @@ def revoke(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse:
         context = {"project": member.project, "here": "settings", "key": key}
         part = "revoke_dialog.html" if wants_fragment(request) else "revoke.html"
         return render(request, f"frontend/settings/{part}", context)
-    keys.revoke(key, by=cast("User", request.user))
+    keys.revoke(key, actor=cast("User", request.user))
     messages.success(request, _("Key “%(name)s” revoked") % {"name": key.name})
     return redirect(f"{reverse('settings', args=[project_id])}#keys")
 

@@ -36,7 +36,7 @@ def download(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse
         return render(request, f"frontend/settings/{part}", context)
     kind = KeyFileKind.NODE if request.POST.get("kind") == "node" else KeyFileKind.STANDARD
     try:
-        content = key_files.create(key, kind, by=cast("User", request.user))
+        content = key_files.create(key, kind, actor=cast("User", request.user))
     except LimitReached as reached:
         context["error"] = str(reached)
         return render(request, "frontend/settings/key_file.html", context, status=400)

@@ -7,7 +7,7 @@ from frontend.pages.settings.project_form import ProjectForm, rate_text
 from projects.access import may_change
 from projects.credentials import keys
 from projects.models import ApiKey, Member, Project, User
-from projects.usage.usage import Usage, usage_of
+from projects.usage.usage import Usage, load_usage
 
 _REVOKED_SHOWN = 10
 
@@ -39,7 +39,7 @@ def settings_context(
     members = list(
         Member.objects.filter(project=project).select_related("user").order_by("since", "pk")
     )
-    all_keys = keys.of_project(project)
+    all_keys = keys.list_keys(project)
     revoked = sum(key.revoked is not None for key in all_keys)
     more = max(0, revoked - _REVOKED_SHOWN)
     return {
@@ -55,5 +55,5 @@ def settings_context(
         "more_revoked": more,
         "key_form": key_form or KeyForm(),
         "new_key": new_key,
-        "usage": usage_of(project.pk),
+        "usage": load_usage(project.pk),
     }

@@ -73,7 +73,7 @@ def status(request: HttpRequest, project_id: str) -> HttpResponse:
 
 def _make_key(member: Member, user: User) -> str:
     name = _("set-up, %(day)s") % {"day": f"{timezone.now():%Y-%m-%d}"}
-    _row, text = keys.create(member.project, name, by=user)
+    _row, text = keys.create(member.project, name, actor=user)
     return text
 
 

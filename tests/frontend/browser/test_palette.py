@@ -25,7 +25,7 @@ def test_it_opens_a_service_a_view_and_a_page(
     page: Page, shop_url: str, project: Project, alice: User
 ) -> None:
     saved_views.create(
-        project, "Nightly work", "/p/acme-shop/flame?service=checkout&span=2d", by=alice
+        project, "Nightly work", "/p/acme-shop/flame?service=checkout&span=2d", actor=alice
     )
     page.goto("/p/acme-shop/agents")
     search(page, "nightly")

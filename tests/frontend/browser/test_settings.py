@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def settings_page(
     page: Page, alice: User, project: Project, sign_in: Callable[[User], None]
 ) -> Page:
-    keys.create(project, "production", by=alice)
+    keys.create(project, "production", actor=alice)
     sign_in(alice)
     page.goto("/p/acme-shop/settings")
     return page

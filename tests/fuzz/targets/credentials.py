@@ -34,7 +34,7 @@ def check_name(data: bytes) -> None:
 
 def parse_key(data: bytes) -> None:
     text = data.decode("latin-1")
-    if operator_token.project_of(text) not in (None, "shop-1"):
+    if operator_token.read_project(text) not in (None, "shop-1"):
         raise AssertionError("a forged token is valid")
     parts = keys.parse(text)
     assert keys.make(parts.key_id, parts.secret) == text

@@ -45,7 +45,7 @@ def test_a_file_has_the_fields_of_a_service_account(
     key: ApiKey, settings: Settings, alice: User
 ) -> None:
     settings.FLAMEWATCH_URL = "https://flamewatch.example.com"
-    file = key_files.create(key, KeyFileKind.STANDARD, by=alice)
+    file = key_files.create(key, KeyFileKind.STANDARD, actor=alice)
     row = KeyFile.objects.get()
     assert file["type"] == "service_account"
     assert file["project_id"] == "acme-shop"

@@ -8,16 +8,16 @@ from projects.credentials import operator_token
 
 
 def test_it_names_its_project() -> None:
-    assert operator_token.project_of(operator_token.make("acme-shop")) == "acme-shop"
+    assert operator_token.read_project(operator_token.make("acme-shop")) == "acme-shop"
 
 
 def test_a_forged_one_names_none() -> None:
     forged = operator_token.make("acme-shop").replace("acme-shop", "acme-ship")
-    assert operator_token.project_of(forged) is None
+    assert operator_token.read_project(forged) is None
 
 
 def test_an_old_one_names_none(monkeypatch: pytest.MonkeyPatch) -> None:
     token = operator_token.make("acme-shop")
     later = time.time() + 61
     monkeypatch.setattr(time, "time", lambda: later)
-    assert operator_token.project_of(token) is None
+    assert operator_token.read_project(token) is None

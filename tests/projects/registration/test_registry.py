@@ -23,7 +23,12 @@ from projects.models import (
 )
 from projects.profile_types import ProfileType
 from projects.registration import agents, deployments, registry
-from projects.registration.registry import AgentSeen, DeploymentKey, RegisteredAgent, identity_of
+from projects.registration.registry import (
+    AgentSeen,
+    DeploymentKey,
+    RegisteredAgent,
+    derive_identity,
+)
 from projects.usage.quota_reached import QuotaReached
 from tests.clock import Clock
 from tests.queries import count_queries
@@ -341,13 +346,13 @@ def test_a_header_with_what_a_database_refuses_does_no_harm(project: Project) ->
 
 def test_an_agents_uuid_is_its_identity() -> None:
     said = "6F9619FF-8B86-D011-B42D-00C04FC964FF"
-    assert identity_of(said, key=1, user_agent="x", peer="10.0.0.1") == said.lower()
+    assert derive_identity(said, key=1, user_agent="x", peer="10.0.0.1") == said.lower()
 
 
 def test_other_agents_are_told_by_key_program_and_address() -> None:
     def identity(**changed: object) -> str:
         fields: dict[str, object] = {"key": 1, "user_agent": "gcloud-go", "peer": "10.0.0.1"}
-        return identity_of("not a uuid", **(fields | changed))  # type: ignore[arg-type]
+        return derive_identity("not a uuid", **(fields | changed))  # type: ignore[arg-type]
 
     others = [identity(key=2), identity(user_agent="node"), identity(peer="10.0.0.2")]
     assert identity() == identity()

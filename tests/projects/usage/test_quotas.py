@@ -161,11 +161,11 @@ def test_another_processs_profiles_are_counted_after_a_while(
 def test_the_projects_row_overrides_the_defaults_row_overrides_what_is_built_in(
     project: Project,
 ) -> None:
-    assert quotas.limits_of(project.pk) == BUILT_IN
+    assert quotas.get_limits(project.pk) == BUILT_IN
     defaults = {"profiles_per_minute": 100, "retention_days": 7}
     Quota.objects.update_or_create(project=None, defaults=defaults)
     Quota.objects.create(project=project, retention_days=0)
-    limits = quotas.limits_of(project.pk)
+    limits = quotas.get_limits(project.pk)
     assert limits.profiles_per_minute == 100
     assert limits.retention_days == 0
     assert limits.profiles_per_day == BUILT_IN.profiles_per_day

@@ -19,7 +19,7 @@ from projects.registration.registry import AgentSeen, DeploymentKey
 from projects.usage import quotas, rejections
 from projects.usage.limits import LimitName
 from projects.usage.quota_reached import QuotaReached
-from projects.usage.rejections import RejectionReason, rejections_of
+from projects.usage.rejections import RejectionReason, load_rejections
 from tests.clock import Clock
 from tests.queries import count_queries
 
@@ -29,7 +29,7 @@ MEMORY, DAY = RejectionReason.UPLOAD_MEMORY, RejectionReason.PROFILES_PER_DAY
 
 def counted(project: Project) -> dict[str, int]:
     write_behind.write_now()
-    return {count.reason: count.today for count in rejections_of(project.pk)}
+    return {count.reason: count.today for count in load_rejections(project.pk)}
 
 
 def test_a_rejection_runs_no_query_and_is_written_behind(project: Project) -> None:
@@ -55,7 +55,7 @@ def test_they_are_summed_by_reason_for_today_and_for_a_week(project: Project, cl
     rejections.note(project.pk, DAY)
     rejections.note(project.pk, MEMORY)
     write_behind.write_now()
-    first, second = rejections_of(project.pk)
+    first, second = load_rejections(project.pk)
     assert (first.reason, first.today, first.week) == ("upload_memory", 1, 6)
     assert (second.reason, second.today, second.week) == ("profiles_per_day", 1, 1)
     assert second.label == "Profiles per day"
@@ -97,7 +97,7 @@ def test_those_of_no_project_are_only_in_the_totals() -> None:
 
 def test_a_reason_of_another_version_is_shown_by_its_name(project: Project, clock: Clock) -> None:
     DayRejections.objects.create(project=project, day=clock.now.date(), reason="later", count=2)
-    assert [count.label for count in rejections_of(project.pk)] == ["later"]
+    assert [count.label for count in load_rejections(project.pk)] == ["later"]
 
 
 @pytest.mark.parametrize("reason", RejectionReason)

@@ -34,7 +34,7 @@ def shop(project: Project) -> None:
 
 
 def made(project: Project, by: User, query: str = QUERY, seconds: int = 3600) -> str:
-    return embed_tokens.make(project, query, int(time.time()) + seconds, by=by)
+    return embed_tokens.make(project, query, int(time.time()) + seconds, actor=by)
 
 
 def get(token: str, query: str = "", ending: str = "svg", **headers: str) -> httpx.Response:
@@ -124,7 +124,7 @@ def test_revoked_tokens_are_404(
     shop: None, project: Project, other_project: Project, alice: User
 ) -> None:
     token, other = made(project, alice), made(other_project, alice)
-    embed_tokens.revoke_all(project, by=alice)
+    embed_tokens.revoke_all(project, actor=alice)
     assert get(token).status_code == 404
     assert get(other).status_code == 200
     project.refresh_from_db()
@@ -150,9 +150,9 @@ def test_tokens_of_an_old_secret_are_valid_while_it_is_a_fallback(
     token, old = made(project, bob), settings.SECRET_KEY
     settings.SECRET_KEY = "n" * 60
     with pytest.raises(EmbedNotFound):
-        embed_tokens.verified(token)
+        embed_tokens.verify(token)
     settings.SECRET_KEY_FALLBACKS = [old]
-    assert embed_tokens.verified(token).query == QUERY
+    assert embed_tokens.verify(token).query == QUERY
 
 
 def test_images_count_as_queries_of_the_project(
@@ -186,7 +186,7 @@ def test_long_queries_are_not_signed(project: Project, bob: User) -> None:
 
 def test_the_time_of_a_token_is_checked_without_the_database(project: Project, bob: User) -> None:
     with pytest.raises(EmbedExpired):
-        embed_tokens.verified(made(project, bob, seconds=-1))
+        embed_tokens.verify(made(project, bob, seconds=-1))
 
 
 DJANGO = ("serve", "/x/site-packages/django/views.py")

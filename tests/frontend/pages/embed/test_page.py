@@ -32,7 +32,7 @@ def test_a_member_creates_a_url(client: Client, bob: User, project: Project) -> 
     text = client.post(url(project), FORM).content.decode()
     token = re.search(r"/embed/([^.]+)\.svg\?width=800&amp;levels=12&amp;theme=dark", text)
     assert token
-    embed = embed_tokens.verified(token[1])
+    embed = embed_tokens.verify(token[1])
     assert (embed.project_id, embed.query) == (project.project_id, QUERY[1:])
     written = html.unescape(text)
     assert f"[![Flame graph of checkout](http://127.0.0.1:8000/embed/{token[1]}.svg?" in written

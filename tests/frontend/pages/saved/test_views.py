@@ -13,7 +13,7 @@ ADDRESS = "/p/acme-shop/flame?service=checkout&type=CPU&span=6h&f=hide:gc"
 
 @pytest.fixture
 def view(project: Project, alice: User) -> SavedView:
-    return saved_views.create(project, "Checkout <6 h>", ADDRESS, by=alice)
+    return saved_views.create(project, "Checkout <6 h>", ADDRESS, actor=alice)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_names_are_escaped(client: Client, alice: User, view: SavedView) -> None
 
 
 def test_the_creator_renames_and_deletes(client: Client, bob: User, project: Project) -> None:
-    view = saved_views.create(project, "mine", ADDRESS, by=bob)
+    view = saved_views.create(project, "mine", ADDRESS, actor=bob)
     client.force_login(bob)
     client.post(f"{VIEWS}/{view.pk}/rename", {"name": "ours"})
     assert SavedView.objects.get().name == "ours"
@@ -73,7 +73,7 @@ def test_a_view_of_somebody_else_is_for_owners(
     client.force_login(bob)
     assert "Rename view" not in render_html(client.get(SAVED))
     assert client.post(f"{VIEWS}/{view.pk}/delete").status_code == 403
-    mine = saved_views.create(view.project, "bob's", ADDRESS, by=bob)
+    mine = saved_views.create(view.project, "bob's", ADDRESS, actor=bob)
     client.force_login(alice)
     assert client.post(f"{VIEWS}/{mine.pk}/delete").status_code == 302
 

@@ -14,7 +14,7 @@ from tests.key_files import signed
 
 @pytest.fixture
 def key(project: Project, alice: User) -> ApiKey:
-    return keys.create(project, "production", by=alice)[0]
+    return keys.create(project, "production", actor=alice)[0]
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ SETTINGS, KEYS = "/p/acme-shop/settings", "/p/acme-shop/settings/keys"
 
 @pytest.fixture
 def key(project: Project, alice: User) -> ApiKey:
-    return keys.create(project, "production", by=alice)[0]
+    return keys.create(project, "production", actor=alice)[0]
 
 
 @pytest.fixture
@@ -212,7 +212,7 @@ def test_it_takes_ten_queries_at_most(
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     for number in range(30):
-        keys.create(project, f"key {number}", by=alice)
+        keys.create(project, f"key {number}", actor=alice)
     client.force_login(alice)
     with django_assert_max_num_queries(10):
         client.get(SETTINGS)
