@@ -38,7 +38,7 @@ def check_declared_size(headers: Mapping[str, str], limit: str, allowed: int) ->
         raise BodyTooLarge(limit, allowed, int(text))
 
 
-def decoded(body: bytes, headers: Mapping[str, str], limit: str, allowed: int) -> bytes:
+def decode_body(body: bytes, headers: Mapping[str, str], limit: str, allowed: int) -> bytes:
     """Return the body without its Content-Encoding, `gzip` or `identity`.
 
     Raise BodyTooLarge for more than `allowed` bytes or a suspicious compression ratio, BadRequest
@@ -49,14 +49,14 @@ def decoded(body: bytes, headers: Mapping[str, str], limit: str, allowed: int) -
         return body
     if encoding != "gzip":
         raise BadRequest("Unsupported Content-Encoding; only gzip is supported.")
-    of_its_size = max(ANY_RATIO_BYTES, MAX_RATIO * len(body))
+    allowed_by_ratio = max(ANY_RATIO_BYTES, MAX_RATIO * len(body))
     try:
-        return gunzip(body, min(allowed, of_its_size))
+        return gunzip(body, min(allowed, allowed_by_ratio))
     except TooLarge:
-        if allowed <= of_its_size:
+        if allowed <= allowed_by_ratio:
             raise BodyTooLarge(limit, allowed) from None
         raise BodyTooLarge(
-            f"Content-Encoding: gzip, a body of {len(body):,} bytes,", of_its_size
+            f"Content-Encoding: gzip, a body of {len(body):,} bytes,", allowed_by_ratio
         ) from None
     except BadProfile:
         raise BadRequest("Content-Encoding is gzip, but the body is not valid gzip.") from None

@@ -63,7 +63,7 @@ class LeanHandler(ASGIHandler):
             tenant = await credentials.tenant(headers, scope)
             body = await bodies.read(receive, _LIMIT, MAX_BODY_BYTES)
             await turns_of_process.wait(tenant)
-            body = bodies.decoded(body, headers, _LIMIT, MAX_BODY_BYTES)
+            body = bodies.decode_body(body, headers, _LIMIT, MAX_BODY_BYTES)
             request = _request(scope, body)
             request.urlconf = self._urlconf
             return await unless_disconnected(self._get_response_async(request), receive)

@@ -16,15 +16,15 @@ class Target:
     labels: dict[str, str]
 
 
-async def target(project: int, deployment: int) -> Target:
+async def get_target(project: int, deployment: int) -> Target:
     """Return the deployment, at most 60 s old.
 
     Raise NotFound if it was deleted or belongs to another project.
     """
-    deployment_target = await _targets.get(deployment)
-    if deployment_target.project != project:
+    target = await _targets.get(deployment)
+    if target.project != project:
         raise NotFound("No such deployment in this project.")
-    return deployment_target
+    return target
 
 
 def _load(pk: int) -> Target:

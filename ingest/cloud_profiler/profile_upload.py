@@ -61,7 +61,7 @@ async def authorize_update(caller: Caller, project: str, name_id: str) -> Reques
     if issued.key_id and not await authentication.is_active(issued.key_id):
         raise KeyRevoked
     note_authenticated(caller.scope, ("project", issued.project))
-    target = await deployments.target(issued.project, issued.deployment)
+    target = await deployments.get_target(issued.project, issued.deployment)
     return RequestedProfile(name_id, issued, target)
 
 

@@ -61,7 +61,7 @@ async def store_import(
     QuotaReached for a new deployment over quota.
     """
     registered = await registry.seen(access, deployment, agent)
-    target = await deployments.target(access.project, registered.deployment)
+    target = await deployments.get_target(access.project, registered.deployment)
     upload = OfflineUpload(
         target=target,
         agent=registered.agent,

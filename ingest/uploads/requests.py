@@ -94,7 +94,7 @@ async def read_body(request: UploadRequest, account: UploadAccount, allowed: int
     body = await bodies.read(request.receive, limit, allowed, account.charge)
     await turns_of_process.wait(("project", account.project))
     if "content-encoding" in request.headers:
-        unpack = partial(bodies.decoded, body, request.headers, limit, allowed)
+        unpack = partial(bodies.decode_body, body, request.headers, limit, allowed)
         body = await decode_pool.run(account.project, unpack, len(body))
         account.charge(len(body))
     return body

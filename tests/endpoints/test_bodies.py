@@ -67,10 +67,10 @@ def test_a_declared_size_has_to_be_a_number(text: str) -> None:
 
 def test_an_unknown_encoding_is_rejected() -> None:
     with pytest.raises(BadRequest, match="only gzip is supported"):
-        bodies.decoded(b"x", {"content-encoding": "br"}, "LIMIT", 100)
+        bodies.decode_body(b"x", {"content-encoding": "br"}, "LIMIT", 100)
     with pytest.raises(BadRequest, match="not valid gzip"):
-        bodies.decoded(b"\x1f\x8bx", {"content-encoding": "gzip"}, "LIMIT", 100)
-    assert bodies.decoded(b"x", {"content-encoding": "Identity"}, "LIMIT", 100) == b"x"
+        bodies.decode_body(b"\x1f\x8bx", {"content-encoding": "gzip"}, "LIMIT", 100)
+    assert bodies.decode_body(b"x", {"content-encoding": "Identity"}, "LIMIT", 100) == b"x"
 
 
 def test_a_compressed_body_has_a_bounded_ratio() -> None:
@@ -78,6 +78,6 @@ def test_a_compressed_body_has_a_bounded_ratio() -> None:
     with pytest.raises(
         BodyTooLarge, match=f"a body of {len(sent):,} bytes, allows {50 * len(sent):,}"
     ):
-        bodies.decoded(sent, {"content-encoding": "gzip"}, "LIMIT", 10**8)
+        bodies.decode_body(sent, {"content-encoding": "gzip"}, "LIMIT", 10**8)
     small = gzip.compress(b" " * 60_000)
-    assert len(bodies.decoded(small, {"content-encoding": "gzip"}, "LIMIT", 10**8)) == 60_000
+    assert len(bodies.decode_body(small, {"content-encoding": "gzip"}, "LIMIT", 10**8)) == 60_000

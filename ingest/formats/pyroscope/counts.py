@@ -38,12 +38,12 @@ _OF_SUFFIX: Mapping[str, tuple[ProfileType, Metric, str]] = {
     "alloc_objects": (ProfileType.HEAP_ALLOC, Metric("alloc_objects", _OBJECTS), ""),
     "alloc_space": (ProfileType.HEAP_ALLOC, Metric("alloc_space", _BYTES), ""),
     **{
-        f"alloc_{place}_tlab_{counted}": (
+        f"alloc_{tlab}_tlab_{counted}": (
             ProfileType.HEAP_ALLOC,
-            Metric(f"alloc_{place}_tlab_{counted}", unit),
+            Metric(f"alloc_{tlab}_tlab_{counted}", unit),
             "",
         )
-        for place in ("in_new", "outside")
+        for tlab in ("in_new", "outside")
         for counted, unit in (("objects", _OBJECTS), ("bytes", _BYTES))
     },
     "goroutines": (ProfileType.THREADS, Metric("goroutine", "count"), ""),

@@ -131,7 +131,7 @@ def receive_body(data: bytes) -> None:
     assert len(request.query) <= 20
     bodies.check_declared_size(request.headers, "LIMIT", ALLOWED)
     received = _loop.run_until_complete(bodies.read(request.receive, "LIMIT", ALLOWED))
-    decoded = bodies.decoded(received, request.headers, "LIMIT", ALLOWED)
+    decoded = bodies.decode_body(received, request.headers, "LIMIT", ALLOWED)
     assert len(decoded) <= ALLOWED
     assert len(decoded) <= max(bodies.ANY_RATIO_BYTES, bodies.MAX_RATIO * len(received))
 
