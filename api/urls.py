@@ -2,17 +2,17 @@
 
 from django.urls import path
 
-from api.resources import compare, deployments, history, profiles, series, services, top, tree
+from api.resources import compare, deployments, profiles, services, top, tree
 from api.resources.annotations import AnnotationsView, AnnotationView
 from api.resources.capture import CaptureView
+from api.resources.value_queries import VALUE_QUERIES
 from api.view import ApiQueryView
 
 _RESOURCES = {
     "tree": tree.query,
     "top": top.query,
     "compare": compare.query,
-    "history": history.query,
-    "series": series.query,
+    **{name: each.query for name, each in VALUE_QUERIES.items()},
     "services": services.query,
     "profiles": profiles.query,
     "deployments": deployments.query,

@@ -32,7 +32,7 @@ from profiles.queries.render import (
 )
 from profiles.queries.reports.deployments import run_deployment_counts
 from profiles.queries.reports.heat_map import run_heat_map
-from profiles.queries.reports.history import run_history
+from profiles.queries.reports.history import history_document, run_history
 from profiles.queries.reports.label_index import (
     run_label_names,
     run_label_values,
@@ -49,7 +49,7 @@ from profiles.queries.reports.profile_values import run_profile_values
 from profiles.queries.reports.profiles import run_profiles
 from profiles.queries.reports.sample_labels import run_sample_labels
 from profiles.queries.reports.series import MAX_SIZE as MAX_SERIES
-from profiles.queries.reports.series import run_series
+from profiles.queries.reports.series import run_series, series_document
 from profiles.queries.reports.series_changes import SeriesChange, series_changes
 from profiles.queries.reports.services import (
     run_service_names,
@@ -221,6 +221,7 @@ __all__ = [
     "focus_json",
     "functions_json",
     "get_saved_tree",
+    "history_document",
     "list_saved_trees",
     "matcher",
     "preview",
@@ -260,6 +261,7 @@ __all__ = [
     "run_tree_and_top",
     "save_tree",
     "series_changes",
+    "series_document",
     "strip_step",
     "tree_json",
 ]

@@ -41,7 +41,7 @@ FOCUS = parameter.text("focus", "Full name of a function: only stacks that conta
 GROUP = parameter.member("group", "Nodes for functions or for lines", Group.FUNCTION)
 ROOT = Parameter("root", "Id of a node: only the subtree below it", values.node, None)
 SPLIT = Parameter("split", "Label whose values split the call tree", parse_grouping, None)
-SORT = parameter.member("sort", "Order of siblings", Order.WEIGHT)
+SORT = parameter.member("sort", "Order of siblings", Order.VALUE)
 
 
 def read_view(reader: StrictReader) -> View:

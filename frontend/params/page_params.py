@@ -70,7 +70,7 @@ from projects.profile_types import ProfileType
 LIST_VIEW = "list"  # without a graph
 VIEWS = (*(shape.value for shape in Shape), LIST_VIEW)
 VIEW = parameter.choice("view", "Direction of the graph, or the list", VIEWS)
-ORDER = parameter.member("order", "Order of siblings", Order.WEIGHT)
+ORDER = parameter.member("order", "Order of siblings", Order.VALUE)
 COLOUR = parameter.choice("colour", "Colours of the graph", ("package", "self", "total"))
 SEARCH = parameter.text("search", "Pattern of the search box")
 FRAME = Parameter(
@@ -200,8 +200,8 @@ class PageParams:
             zones=self.zones,
             versions=self.versions,
             labels=self.labels,
-            weight=self.weight,
-            weights=self.weights,
+            top_percent=self.weight,
+            total_range=self.weights,
             profile=self.profile,
             samples=self.samples,
         )

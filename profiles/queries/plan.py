@@ -209,13 +209,13 @@ def _newest_totals(context: QueryContext, selection: ProfileSelection) -> list[T
         return list(newest.values_list("totals", flat=True)[:NEWEST_ROWS])
 
     totals = context.snapshot.once(("newest totals", values), load)
-    if not totals or not any([of.zones, of.versions, of.labels, of.weights, of.profile]):
+    if not totals or not any([of.zones, of.versions, of.labels, of.total_range, of.profile]):
         return totals
     return context.snapshot.once(("newest totals", selection), load_narrowed)
 
 
 def _head_rows(selection: ProfileSelection) -> QuerySet[Profile]:
-    """Return the head rows of the selection, ignoring `weight`, its top n %."""
+    """Return the head rows of the selection, ignoring `top_percent`."""
     rows = Profile.objects.filter(
         project=selection.project,
         service=selection.service,
@@ -227,8 +227,8 @@ def _head_rows(selection: ProfileSelection) -> QuerySet[Profile]:
         rows = rows.filter(deployment__zone__in=selection.zones)
     if selection.versions:
         rows = rows.filter(deployment__version__in=selection.versions)
-    if selection.weights:
-        rows = rows.filter(weight__range=selection.weights)
+    if selection.total_range:
+        rows = rows.filter(weight__range=selection.total_range)
     if selection.profile:
         rows = rows.filter(name_id=selection.profile)
     for i, (name, values) in enumerate(selection.labels):
@@ -250,7 +250,7 @@ def row_filter(context: QueryContext, selection: ProfileSelection) -> RowFilter:
         micros(selection.end),
         deployments,
         selection.labels,
-        selection.weights,
+        selection.total_range,
         selection.profile,
     )
 
@@ -271,7 +271,7 @@ def _block_rows(
     selection: ProfileSelection,
     options: ReadOptions,
 ) -> list[BlockRow]:
-    single = selection.weight is not None or selection.weights or selection.profile
+    single = selection.top_percent is not None or selection.total_range or selection.profile
     if not options.day_blocks or single:
         return _blocks(context, selection, _HOURS)
     rows = _largest_blocks(context, selection)

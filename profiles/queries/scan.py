@@ -115,10 +115,10 @@ def open_plan(
 ) -> tuple[QuerySet[Profile], Iterator[BlockInput]]:
     """Return a plan's head rows and block inputs, both narrowed to the selection's top n %."""
     blocks = block_inputs(context, plan.filter, plan.blocks, metric, plan.options.cuts)
-    if plan.selection.weight is None:
+    if plan.selection.top_percent is None:
         return plan.head, blocks
     hours = [each for each in blocks if isinstance(each, HourInput)]
-    chosen, narrowed = heaviest(plan.head, plan.selection.weight, hours)
+    chosen, narrowed = heaviest(plan.head, plan.selection.top_percent, hours)
     return plan.head.filter(chosen), iter(narrowed)
 
 
@@ -174,7 +174,7 @@ class HeadRow(NamedTuple):
     time: datetime
     deployment: int
     duration_ns: int
-    weight: int
+    profile_total: int
     total: int  # total of the query's metric
     tree: bytes
     totals: Sequence[tuple[str, str, int]]  # Profile.totals: those of all metrics
@@ -324,10 +324,10 @@ def _read_in_chunks(rows: RowQuery) -> RowStream:
 def _head_rows(
     rows: Iterable[tuple[Any, ...]], profile_type: str, metric: Metric
 ) -> Iterator[HeadRow | LackingRow]:
-    for deployment, duration, weight, totals, labels, tree, time, _ in rows:
+    for deployment, duration, profile_total, totals, labels, tree, time, _ in rows:
         total = total_of(totals, metric, profile_type)
         if isinstance(total, int):
-            yield HeadRow(time, deployment, duration, weight, total, tree, totals, labels)
+            yield HeadRow(time, deployment, duration, profile_total, total, tree, totals, labels)
         else:
             yield LackingRow(time, total)
 

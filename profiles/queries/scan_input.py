@@ -55,7 +55,7 @@ class Dimension(NamedTuple):
     time: NDArray[np.int64]  # µs since 1970
     deployment: NDArray[np.int64]  # Deployment.pk
     duration_ns: NDArray[np.int64]
-    weight: NDArray[np.int64]  # total of the type's default metric
+    profile_total: NDArray[np.int64]  # total of the type's default metric
     total: NDArray[np.int64]  # total of the query's metric
 
 
@@ -189,7 +189,7 @@ class BlockInput:
             time=profiles.time[mask],
             deployment=profiles.deployment[mask],
             duration_ns=profiles.duration_ns[mask],
-            weight=profiles.weight[mask],
+            profile_total=profiles.weight[mask],
             total=profiles.totals[profiles.metrics.index(self.metric)][mask],
         )
 

@@ -45,7 +45,7 @@ class Shape(StrEnum):
 
 @encodable
 class Order(StrEnum):
-    WEIGHT = "weight"
+    VALUE = "weight"  # the greatest value first
     NAME = "name"
 
 
@@ -70,8 +70,8 @@ class ProfileSelection:
     zones: tuple[str, ...] = ()
     versions: tuple[str, ...] = ()
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (name, allowed values)
-    weight: float | None = None  # the top n % of profiles by total; None: all
-    weights: tuple[int, int] | None = None  # least and greatest weight, both inclusive
+    top_percent: float | None = None  # the top n % by profile total; None: all
+    total_range: tuple[int, int] | None = None  # least and greatest profile total, both inclusive
     profile: str = ""  # Profile.name_id, to select a single profile
     # (name, allowed values) of sample labels: only these samples of the profiles count, with ""
     # also those without the label
@@ -147,6 +147,6 @@ class View:
     focus: str | None = None  # full name of a function: show its callers and callees only
     group: Group = Group.FUNCTION
     root: int | None = None  # id of a node: show this node and its descendants only
-    order: Order = Order.WEIGHT
+    order: Order = Order.VALUE
     max_nodes: int = 250_000
     split: Grouping | None = None  # label whose values become roots of the tree

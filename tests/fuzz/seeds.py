@@ -164,7 +164,7 @@ def _results() -> Sequence[object]:
         NOON + timedelta(hours=1),
         zones=("eu-1",),
         labels=(("instance", ("a", "b")),),
-        weights=(1, 5),
+        total_range=(1, 5),
     )
     view = View(cpu, (ViewFilter(FilterOption.HIDE, "/a.*/"),), max_nodes=3)
     missing = Missing(NOON, NOON, "damaged", 1, Reason.UNREADABLE)

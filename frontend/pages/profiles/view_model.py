@@ -71,7 +71,7 @@ def _build_context(page_query: PageQuery, query: ProfileQuery, url: str) -> dict
     options = load_options(page_query.context, page_query.selection)
     query, found, unread = _load_list(page_query.context, query, selection)
     heat_map_of = run_heat_map(
-        page_query.context, replace(page_query.profile_selection, weights=None)
+        page_query.context, replace(page_query.profile_selection, total_range=None)
     )
     return {
         **selection_context(page_query, options, "profiles"),

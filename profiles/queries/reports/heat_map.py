@@ -38,7 +38,7 @@ def run_heat_map(context: QueryContext, selection: ProfileSelection) -> HeatMapR
             for each in inputs:
                 columns = each.dimension(stats)
                 times.append(columns.time)
-                weights.append(columns.weight)
+                weights.append(columns.profile_total)
     step = step_of(selection.end - selection.start)
     starts = _starts(selection, step)
     weight = np.concatenate(weights)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
 from django.conf import settings
@@ -240,3 +241,35 @@ def _lines(
 
 def _line(of: FunctionSeries) -> HistoryLine:
     return HistoryLine(of.name, of.file, tuple(of.self), tuple(of.total))
+
+
+def history_document(result: HistoryResult) -> dict[str, Any]:
+    """Return the fields of the query API, besides those of the selection."""
+    return {
+        "metric": result.metric._asdict(),
+        "step_s": result.step_seconds,
+        "steps": steps_document(result.steps),
+        "functions": [
+            {"name": line.name, "file": line.file, "self": line.self, "total": line.total}
+            for line in result.lines
+        ],
+        "versions": [
+            {
+                "version": span.version,
+                "first": span.first,
+                "last": span.last,
+                "profiles": span.profiles,
+            }
+            for span in result.versions
+        ],
+    }
+
+
+def steps_document(steps: Sequence[HistoryStep]) -> dict[str, list[Any]]:
+    """Return the steps as columns."""
+    return {
+        "start": [step.start for step in steps],
+        "profiles": [step.profiles for step in steps],
+        "total": [step.total for step in steps],
+        "duration_s": [step.duration_ns / max(step.profiles, 1) / 1e9 for step in steps],
+    }

@@ -7,14 +7,14 @@ filters, or by a sample label, each profile's total is read from its values; not
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.merge_query import Merged
-from profiles.queries.reports.history import step_of, step_starts
+from profiles.queries.reports.history import step_of, step_starts, steps_document
 from profiles.queries.reports.series_accumulator import Key, SeriesMerge
 from profiles.queries.results import GroupSeries, GroupSums, HistoryStep, SeriesResult
 from profiles.queries.selection import Grouping, GroupKind, InvalidQuery, ProfileSelection, View
@@ -142,3 +142,29 @@ def _steps(query: SeriesMerge, sums: GroupSums) -> tuple[HistoryStep, ...]:
         HistoryStep(*each)
         for each in zip(query.starts, *(column.tolist() for column in columns), strict=True)
     )
+
+
+def series_document(result: SeriesResult) -> dict[str, Any]:
+    """Return the fields of the query API, besides those of the selection."""
+    return {
+        "metric": result.metric._asdict(),
+        "group_by": result.group_by.parameter if result.group_by else None,
+        "step_s": result.step_seconds,
+        "steps": steps_document(result.steps),
+        "values": [{"value": each.value, **_group_document(each)} for each in result.values],
+        "other": {"values": result.other_values, **_group_document(result.other)}
+        if result.other
+        else None,
+    }
+
+
+def _group_document(group: GroupSeries) -> dict[str, Any]:
+    duration = None
+    if group.duration_ns is not None and group.profiles is not None:
+        duration = group.duration_ns / max(group.profiles, 1) / 1e9
+    return {
+        "total": group.total,
+        "profiles": group.profiles,
+        "duration_s": duration,
+        "totals": group.totals,
+    }

@@ -84,7 +84,7 @@ def test_the_other_side_is_as_the_first_but_for_what_it_says() -> None:
     first, second = sides(**{"b.zone": ["us-1", "us-2"], "b.label.version": "7", "b.weight": "5"})
     assert second.zones == ("us-1", "us-2")
     assert second.labels == (("instance", ("a",)), ("version", ("7",)))
-    assert (first.weight, second.weight) == (None, 5.0)
+    assert (first.top_percent, second.top_percent) == (None, 5.0)
     assert (second.service, second.type) == ("shop", ProfileType.CPU)
 
 

@@ -89,10 +89,10 @@ def all_results(selection: ProfileSelection) -> list[object]:
             run_tree(query_context(selection), selection, View(group=Group.LINE)),
         ),
         tree_json(
-            query_context(dataclasses.replace(selection, weight=10)),
+            query_context(dataclasses.replace(selection, top_percent=10)),
             run_tree(
-                query_context(dataclasses.replace(selection, weight=10)),
-                dataclasses.replace(selection, weight=10),
+                query_context(dataclasses.replace(selection, top_percent=10)),
+                dataclasses.replace(selection, top_percent=10),
                 View(),
             ),
         ),

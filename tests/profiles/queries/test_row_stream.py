@@ -71,6 +71,6 @@ def test_labels_and_versions_are_bound_as_they_are(
         *(project.pk, "shop", ProfileType.CPU, selection.start, selection.end),
         versions=("50%'s",),
         labels=(("a'b", ("100%", "other")),),
-        weights=(0, 10**12),
+        total_range=(0, 10**12),
     )
     assert run_tree(query_context(chosen), chosen, View()).coverage.profiles == 1

@@ -117,7 +117,10 @@ def test_the_dimension_knows_profiles_without_their_trees(
     noon = int(rows.NOON.timestamp()) * 10**6
     assert dimension.time.tolist() == [noon + 60 * 10**6]
     assert dimension.deployment.tolist() == [shop.pk]
-    assert (dimension.weight.tolist(), dimension.total.tolist()) == ([9_000_000], [9_000_000])
+    assert (dimension.profile_total.tolist(), dimension.total.tolist()) == (
+        [9_000_000],
+        [9_000_000],
+    )
     assert dimension.duration_ns.tolist() == [10**10]
 
 

@@ -68,11 +68,13 @@ def test_weight_is_the_top_percent_of_profiles(
 ) -> None:
     for weight in range(1, 101):
         rows.stored(shop, {"main": weight}, name_id=str(weight))
-    assert found(replace(selection, weight=5)) == {"96", "97", "98", "99", "100"}
-    assert found(replace(selection, weight=1)) == {"100"}
-    assert found(replace(selection, weight=0.1)) == {"100"}
+    assert found(replace(selection, top_percent=5)) == {"96", "97", "98", "99", "100"}
+    assert found(replace(selection, top_percent=1)) == {"100"}
+    assert found(replace(selection, top_percent=0.1)) == {"100"}
     result = run_tree(
-        query_context(replace(selection, weight=50)), replace(selection, weight=50), View()
+        query_context(replace(selection, top_percent=50)),
+        replace(selection, top_percent=50),
+        View(),
     )
     assert (result.coverage.profiles, result.coverage.total) == (50, 1000 * sum(range(51, 101)))
 
@@ -85,12 +87,12 @@ def test_of_equal_profiles_the_same_are_the_top_wherever_they_are_stored(
     rows.stored(shop, {"main": 5}, name_id="newer", minutes=2)
     rows.stored(shop, {"main": 9}, name_id="heavier")
     top = {50: {"heavier", "newer", "f", "e"}, 60: {"heavier", "newer", "f", "e", "d"}}
-    assert {percent: found(replace(selection, weight=percent)) for percent in top} == top
+    assert {percent: found(replace(selection, top_percent=percent)) for percent in top} == top
     Compactor(selection.project, timezone.now() + timedelta(days=1)).build_level1()
-    assert {percent: found(replace(selection, weight=percent)) for percent in top} == top
+    assert {percent: found(replace(selection, top_percent=percent)) for percent in top} == top
     rows.stored(shop, {"main": 5}, name_id="ee", minutes=1)  # arrives late
     with_late = {"heavier", "newer", "f", "ee", "e"}
-    assert found(replace(selection, weight=55)) == with_late
+    assert found(replace(selection, top_percent=55)) == with_late
 
 
 def test_weights_are_selected_from_the_least_to_the_most(
@@ -98,9 +100,9 @@ def test_weights_are_selected_from_the_least_to_the_most(
 ) -> None:
     for weight in range(1, 11):
         rows.stored(shop, {"main": weight}, name_id=str(weight))
-    assert found(replace(selection, weights=(3000, 5000))) == {"3", "4", "5"}
-    assert found(replace(selection, weights=(3000, 5000), weight=50)) == {"4", "5"}
-    assert found(replace(selection, weights=(2, 2))) == set()
+    assert found(replace(selection, total_range=(3000, 5000))) == {"3", "4", "5"}
+    assert found(replace(selection, total_range=(3000, 5000), top_percent=50)) == {"4", "5"}
+    assert found(replace(selection, total_range=(2, 2))) == set()
 
 
 def test_one_profile_is_found_by_its_name(selection: ProfileSelection, shop: Deployment) -> None:

@@ -70,9 +70,9 @@ def selections(project: Project) -> list[ProfileSelection]:
         dataclasses.replace(whole, zones=("eu",)),
         dataclasses.replace(cut, versions=("2",), zones=("us",)),
         dataclasses.replace(whole, labels=(("instance", ("x", "y")),)),
-        dataclasses.replace(whole, weight=10),
-        dataclasses.replace(cut, weight=25, labels=(("instance", ("z",)),)),
-        dataclasses.replace(whole, weights=(5000, 9000)),
+        dataclasses.replace(whole, top_percent=10),
+        dataclasses.replace(cut, top_percent=25, labels=(("instance", ("z",)),)),
+        dataclasses.replace(whole, total_range=(5000, 9000)),
         dataclasses.replace(whole, profile="p017"),
         dataclasses.replace(whole, zones=("nowhere",)),
     ]

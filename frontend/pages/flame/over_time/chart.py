@@ -61,7 +61,7 @@ def around(selection: ProfileSelection, now: datetime) -> ProfileSelection:
     end = min(selection.end + span * (_AROUND // 2), max(now, selection.end))
     # Without a weight filter: the heaviest profiles of a longer range differ from the selected
     # ones.
-    wide = replace(selection, weight=None)
+    wide = replace(selection, top_percent=None)
     return replace(wide, start=end - min(span * _AROUND, max(span, _LONGEST)), end=end)
 
 

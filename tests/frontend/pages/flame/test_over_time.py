@@ -64,8 +64,8 @@ def strip(
 def test_the_chart_goes_on_around_the_selected_range_but_not_beyond_now() -> None:
     latest = around(selection(NOON - HOUR, NOON), NOON)
     assert (latest.start, latest.end) == (NOON - 7 * HOUR, NOON)
-    heavy = around(replace(selection(NOON - HOUR, NOON), weight=10.0), NOON)
-    assert heavy.weight is None
+    heavy = around(replace(selection(NOON - HOUR, NOON), top_percent=10.0), NOON)
+    assert heavy.top_percent is None
     past = around(selection(NOON - 10 * HOUR, NOON - 9 * HOUR), NOON)
     assert (past.start, past.end) == (NOON - 13 * HOUR, NOON - 6 * HOUR)
 
