@@ -95,28 +95,28 @@ class TimeRange:
 DEFAULT_RANGE = TimeRange()
 
 
-def read_range(of: Reader, now: datetime, default: TimeRange = DEFAULT_RANGE) -> TimeRange:
+def read_range(reader: Reader, now: datetime, default: TimeRange = DEFAULT_RANGE) -> TimeRange:
     """Read a time range from `from` and `to`, or from `span` and `end`.
 
     A missing end is the end of `default`, a missing start lies the span of `default` before the
     end. Reject ranges that are empty or longer than LONGEST_SPAN (400 days). If both pairs are
     given, which the strict policy rejects, `from` and `to` count.
     """
-    of.expect(SPAN, TO, END, FROM)
-    is_absolute = of.has(FROM, TO)
-    if is_absolute and of.has(SPAN, END):
-        of.conflict(FROM, "and to stand alone, without span and end")
-    moment, start = of.read(TO if is_absolute else END), of.read(FROM)
+    reader.expect(SPAN, TO, END, FROM)
+    is_absolute = reader.has(FROM, TO)
+    if is_absolute and reader.has(SPAN, END):
+        reader.conflict(FROM, "and to stand alone, without span and end")
+    moment, start = reader.read(TO if is_absolute else END), reader.read(FROM)
     end = default.end if moment is None else None if moment is Now.NOW else moment
     if start is None:
-        return TimeRange(of.read(SPAN) or default.span, end)
+        return TimeRange(reader.read(SPAN) or default.span, end)
     span = (end or now) - (now if start is Now.NOW else start)
     if timedelta(0) < span <= values.LONGEST_SPAN:
         return TimeRange(span, end)
     longest = values.LONGEST_SPAN.days
     reason = f"has to be before the end, by {longest} days at most"
     error = ValueError(reason) if span > timedelta(0) else StartNotBeforeEnd(reason)
-    of.reject(FROM, of.text(FROM), error)
+    reader.reject(FROM, reader.text(FROM), error)
     return TimeRange(default.span, end)
 
 
@@ -133,16 +133,16 @@ class Narrowing(NamedTuple):
     unset: tuple[Grouping, ...]
 
 
-def read_narrowing(of: Reader) -> Narrowing:
+def read_narrowing(reader: Reader) -> Narrowing:
     return Narrowing(
-        labels={name: _distinct(found) for name, found in of.family(LABEL).items()},
-        samples={name: _distinct(found) for name, found in of.family(SAMPLE).items()},
-        zones=_distinct(of.several(ZONE)),
-        versions=_distinct(of.several(VERSION)),
-        weight=of.read(WEIGHT),
-        weights=of.read(WEIGHTS),
-        profile=of.read(PROFILE),
-        unset=tuple(dict.fromkeys(of.several(UNSET))),
+        labels={name: _distinct(found) for name, found in reader.family(LABEL).items()},
+        samples={name: _distinct(found) for name, found in reader.family(SAMPLE).items()},
+        zones=_distinct(reader.several(ZONE)),
+        versions=_distinct(reader.several(VERSION)),
+        weight=reader.read(WEIGHT),
+        weights=reader.read(WEIGHTS),
+        profile=reader.read(PROFILE),
+        unset=tuple(dict.fromkeys(reader.several(UNSET))),
     )
 
 
@@ -169,22 +169,24 @@ def _allowing(labels: Labels, name: str) -> Labels:
     return tuple((allowed | {name: (*allowed.get(name, ()), "")}).items())
 
 
-def read_selection(of: StrictReader, project: int, now: datetime) -> ProfileSelection:
+def read_selection(reader: StrictReader, project: int, now: datetime) -> ProfileSelection:
     """Read a selection of one service and type of the project with the pk `project`."""
-    service, type_ = of.required(SERVICE), of.required(TYPE)
-    start, end = read_range(of, now).bounds(now)
-    return _narrowed(ProfileSelection(project, service, type_, start, end), of)
+    service, type_ = reader.required(SERVICE), reader.required(TYPE)
+    start, end = read_range(reader, now).bounds(now)
+    return _narrow(ProfileSelection(project, service, type_, start, end), reader)
 
 
-def read_other_side(of: StrictReader, first: ProfileSelection, now: datetime) -> ProfileSelection:
-    """Read the second selection of a comparison: `first` with the parameters in `of` replaced."""
+def read_other_side(
+    reader: StrictReader, first: ProfileSelection, now: datetime
+) -> ProfileSelection:
+    """Read the second selection of a comparison: `first` with the reader's parameters."""
     range_of_first = TimeRange(first.end - first.start, first.end)
-    start, end = read_range(of, now, range_of_first).bounds(now)
-    return _narrowed(replace(first, start=start, end=end), of)
+    start, end = read_range(reader, now, range_of_first).bounds(now)
+    return _narrow(replace(first, start=start, end=end), reader)
 
 
-def _narrowed(plain: ProfileSelection, of: StrictReader) -> ProfileSelection:
-    narrowing = read_narrowing(of)
+def _narrow(plain: ProfileSelection, reader: StrictReader) -> ProfileSelection:
+    narrowing = read_narrowing(reader)
     own = with_unset(
         replace(
             plain,
@@ -202,12 +204,12 @@ def _narrowed(plain: ProfileSelection, of: StrictReader) -> ProfileSelection:
         own,
         zones=own.zones or plain.zones,
         versions=own.versions or plain.versions,
-        labels=_joined(plain.labels, own.labels),
-        samples=_joined(plain.samples, own.samples),
+        labels=_replace_labels(plain.labels, own.labels),
+        samples=_replace_labels(plain.samples, own.samples),
     )
 
 
-def _joined(plain: Labels, own: Labels) -> Labels:
+def _replace_labels(plain: Labels, own: Labels) -> Labels:
     """Return the labels of a selection with those in `own` replaced; no values remove a label."""
     labels = dict(plain) | dict(own)
     return tuple((name, allowed) for name, allowed in labels.items() if allowed)
