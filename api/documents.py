@@ -12,7 +12,9 @@ def head(request: ApiRequest) -> dict[str, Any]:
     return {"v": VERSION, "project": request.project_id}
 
 
-def selected(request: ApiRequest, selection: Selection, coverage: Coverage) -> dict[str, Any]:
+def selection_fields(
+    request: ApiRequest, selection: Selection, coverage: Coverage
+) -> dict[str, Any]:
     """Return the fields for the selection, and for the coverage of its result."""
     return {
         **head(request),

@@ -27,5 +27,5 @@ SPEEDSCOPE = ResultFormat(
 CSV = ResultFormat(ExportFormat.CSV.value, "text/csv; charset=utf-8", ("text/csv",))
 
 
-def named(name: str, forms: Sequence[ResultFormat]) -> ResultFormat:
+def find_format(name: str, forms: Sequence[ResultFormat]) -> ResultFormat:
     return next(form for form in forms if form.name == name)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from api.formats import JSON, ResultFormat, named
+from api.formats import JSON, ResultFormat, find_format
 from endpoints.errors import NotAcceptable
 from endpoints.params import values
 from endpoints.params.parameter import Parameter
@@ -31,7 +31,7 @@ class ApiRequest:
         one_of = partial(values.one_of, allowed=tuple(form.name for form in allowed))
         text = self.parameters.read(Parameter("format", "Format of the response", one_of, ""))
         if text:
-            return named(text, allowed)
+            return find_format(text, allowed)
         types = {media: form for form in allowed for media in form.accepted}
         found = self.preferred([*types])
         if found is None:

@@ -33,7 +33,7 @@ class Body:
     left_out: int = 0  # matching profiles missing from a file that cannot say so itself
 
 
-def body_of(query: ApiQuery, may_compress: bool, context: QueryContext) -> Body:
+def build_body(query: ApiQuery, may_compress: bool, context: QueryContext) -> Body:
     """Run the query and compress its result if that is worthwhile; may block."""
     result = query.run(context)
     data, left_out = (result, 0) if isinstance(result, bytes) else (result.data, result.left_out)

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from api.requests import ApiQuery, ApiRequest
-from api.response import body_of, may_compress, respond
+from api.response import build_body, may_compress, respond
 from common.asgi import get_scope
 from endpoints import credentials
 from endpoints.api_view import WireView
@@ -35,7 +35,9 @@ class ApiQueryView(WireView):
         query = self.query(api_request)
         api_request.parameters.read(credentials.KEY)
         api_request.parameters.done()
-        body = await execute(access, partial(body_of, query, may_compress(request)), kind=self.kind)
+        body = await execute(
+            access, partial(build_body, query, may_compress(request)), kind=self.kind
+        )
         return respond(request, api_request, query, body)
 
 

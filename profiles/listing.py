@@ -16,7 +16,7 @@ from profiles.queries.plan import read_block_rows, row_filter
 from profiles.queries.reports.profile_page import (
     Key,
     ProfileEntry,
-    mark_of,
+    format_mark,
     next_in_blocks,
     next_in_head,
     read_mark,
@@ -61,7 +61,7 @@ class ListedProfile:
 
     @property
     def mark(self) -> str:
-        return mark_of(self.profile.key)
+        return format_mark(self.profile.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class ExportPage:
 
 
 def export_page(
-    context: QueryContext, which: ProfileListing, size: int, mark: str = ""
+    context: QueryContext, listing: ProfileListing, size: int, mark: str = ""
 ) -> ExportPage:
     """Return a page with the bytes of at most `size` profiles, and at most MAX_EXPORT_BYTES.
 
@@ -83,13 +83,13 @@ def export_page(
     now = time.monotonic()
     left = max(0.0, (context.deadline or now) - now)
     last_start = now + left * _EXPORT_TIME_SHARE if context.deadline else float("inf")
-    found = page(context, which, size + 1, mark)
+    found = page(context, listing, size + 1, mark)
     profiles: list[tuple[ListedProfile, bytes]] = []
     skipped = total = done = 0
     for listed in found[:size]:
         if done and time.monotonic() > last_start:
             break
-        data = _pprof(context, which.project, listed)
+        data = _pprof(context, listing.project, listed)
         if data is not None and profiles and total + len(data) > MAX_EXPORT_BYTES:
             break
         done += 1
@@ -120,7 +120,7 @@ def _pprof(context: QueryContext, project: int, listed: ListedProfile) -> bytes 
 
 
 def page(
-    context: QueryContext, which: ProfileListing, size: int, mark: str = ""
+    context: QueryContext, listing: ProfileListing, size: int, mark: str = ""
 ) -> list[ListedProfile]:
     """Return a page of at most `size` profiles, newest first.
 
@@ -133,53 +133,53 @@ def page(
     except InvalidQuery as error:
         raise InvalidPageToken(str(error)) from None
     with context.snapshot:
-        entries = next_in_head(_head(which), ProfileOrder.NEWEST, behind, size)
+        entries = next_in_head(_head(listing), ProfileOrder.NEWEST, behind, size)
         # Once the head fills the page, older blocks cannot contribute to it.
         oldest = entries[-1].time if len(entries) == size else None
-        blocks = _in_blocks(context, which, behind, oldest)
+        blocks = _open_blocks(context, listing, behind, oldest)
         entries += next_in_blocks(context, blocks, ProfileOrder.NEWEST, behind, size)
         entries = sorted(entries, reverse=True)[:size]
         by_pk = deployments_by_pk(context, (each.deployment for each in entries))
     return [ListedProfile(each, by_pk.get(each.deployment)) for each in entries]
 
 
-def _head(which: ProfileListing) -> QuerySet[Profile]:
+def _head(listing: ProfileListing) -> QuerySet[Profile]:
     restrictions = {
-        "service": which.service,
-        "type": which.type,
-        "deployment__zone": which.zone,
-        "deployment__version": which.version,
-        "time__gte": which.start,
-        "time__lt": which.end,
+        "service": listing.service,
+        "type": listing.type,
+        "deployment__zone": listing.zone,
+        "deployment__version": listing.version,
+        "time__gte": listing.start,
+        "time__lt": listing.end,
     }
     given = {name: value for name, value in restrictions.items() if value}
-    return Profile.objects.filter(project=which.project, **given)
+    return Profile.objects.filter(project=listing.project, **given)
 
 
-def _in_blocks(
-    context: QueryContext, which: ProfileListing, behind: Key | None, oldest: datetime | None
+def _open_blocks(
+    context: QueryContext, listing: ProfileListing, behind: Key | None, oldest: datetime | None
 ) -> Iterator[BlockInput]:
     """Yield the hour blocks' inputs by latest profile, newest first, opening each when used."""
     restrictions = {
-        "service": which.service,
-        "type": which.type,
-        "last__gte": max(filter(None, [which.start, oldest]), default=None),
-        "first__lt": which.end,
+        "service": listing.service,
+        "type": listing.type,
+        "last__gte": max(filter(None, [listing.start, oldest]), default=None),
+        "first__lt": listing.end,
         "first__lte": behind and moment(behind[1]),
     }
     given = {name: value for name, value in restrictions.items() if value}
-    rows = Block.objects.filter(project=which.project, resolution=Resolution.PROFILE, **given)
-    matching = row_filter(context, _selection(which))
+    rows = Block.objects.filter(project=listing.project, resolution=Resolution.PROFILE, **given)
+    matching = row_filter(context, _selection(listing))
     return block_inputs(context, matching, read_block_rows(rows.order_by("-last")))
 
 
-def _selection(which: ProfileListing) -> ProfileSelection:
+def _selection(listing: ProfileListing) -> ProfileSelection:
     return ProfileSelection(
-        which.project,
-        which.service,
-        which.type or ProfileType.CPU,  # has no effect: `_in_blocks` has filtered by type
-        which.start or _EVER[0],
-        which.end or _EVER[1],
-        zones=(which.zone,) if which.zone else (),
-        versions=(which.version,) if which.version else (),
+        listing.project,
+        listing.service,
+        listing.type or ProfileType.CPU,  # has no effect: `_in_blocks` has filtered by type
+        listing.start or _EVER[0],
+        listing.end or _EVER[1],
+        zones=(listing.zone,) if listing.zone else (),
+        versions=(listing.version,) if listing.version else (),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from api.pyroscope.matching import stored_series, time_range
+from api.pyroscope.matching import list_series, time_range
 from api.pyroscope.proto import querier_pb2 as pb
 from api.pyroscope.selectors import Matcher, Selector, parse_selector
 from profiles.query import QueryContext, StoredAmount, run_stored_amounts
@@ -16,13 +16,13 @@ def analyze_query(
 
     Conditions on other labels do not reduce them: such a query reads the same blocks.
     """
-    of, selector = time_range(request.start, request.end, now), _of_query(request.query)
+    period, selector = time_range(request.start, request.end, now), _parse_query(request.query)
     with context.snapshot:
-        keys = stored_series(context, selector, of)
-        stored = run_stored_amounts(context, of.start, of.end)
+        keys = list_series(context, selector, period)
+        stored = run_stored_amounts(context, period.start, period.end)
     read = {(key.service, key.type.type) for key in keys}
     amounts = [amount for key, amount in stored.items() if key in read]
-    scopes = [_of_head(amounts), _of_blocks(amounts)]
+    scopes = [_build_head_scope(amounts), _build_block_scope(amounts)]
     return pb.AnalyzeQueryResponse(
         query_scopes=scopes,
         query_impact=pb.QueryImpact(
@@ -32,7 +32,7 @@ def analyze_query(
     )
 
 
-def _of_query(text: str) -> Selector:
+def _parse_query(text: str) -> Selector:
     """Parse a query: the id of a profile type, and a selector."""
     selector = parse_selector(text)
     if not selector.name:
@@ -41,7 +41,7 @@ def _of_query(text: str) -> Selector:
     return Selector("", (*selector.matchers, by_type))
 
 
-def _of_head(amounts: Iterable[StoredAmount]) -> pb.QueryScope:
+def _build_head_scope(amounts: Iterable[StoredAmount]) -> pb.QueryScope:
     amounts = [each for each in amounts if each.rows]
     return pb.QueryScope(
         component_type="Short term storage",
@@ -53,7 +53,7 @@ def _of_head(amounts: Iterable[StoredAmount]) -> pb.QueryScope:
     )
 
 
-def _of_blocks(amounts: Iterable[StoredAmount]) -> pb.QueryScope:
+def _build_block_scope(amounts: Iterable[StoredAmount]) -> pb.QueryScope:
     amounts = [each for each in amounts if each.blocks]
     return pb.QueryScope(
         component_type="Long term storage",

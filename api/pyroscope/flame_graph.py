@@ -72,19 +72,19 @@ class FlameGraphBuilder:
             ends = [0] * len(totals)
             below: list[tuple[int, tuple[int, ...]]] = []
             for node, starts in level:
-                at = [starts[side] + self._self[side][node] for side in sides]
+                offsets = [starts[side] + self._self[side][node] for side in sides]
                 for side in sides:
                     total = totals[side][node]
                     values += (starts[side] - ends[side], total, self._self[side][node])
                     ends[side] = starts[side] + total
                 values.append(names.setdefault(self._name[node], len(names)))
                 for child in children.get(node, ()):
-                    below.append((child, tuple(at)))
-                    at = [at[side] + totals[side][child] for side in sides]
+                    below.append((child, tuple(offsets)))
+                    offsets = [offsets[side] + totals[side][child] for side in sides]
             levels.append(values)
             level = below
         max_self = max(max(own) for own in self._self)
-        return Levels([*names], levels, tuple(of[0] for of in totals), max_self)
+        return Levels([*names], levels, tuple(side_totals[0] for side_totals in totals), max_self)
 
     def _node(self, parent: int, name: str) -> int:
         number = self._numbers.get((parent, name))
@@ -104,7 +104,7 @@ class FlameGraphBuilder:
 
     def _children(self, totals: list[list[int]], max_nodes: int) -> dict[int, list[int]]:
         """Return the nodes to send by parent, sorted by name, with OTHER last."""
-        widths = [sum(of) for of in zip(*totals, strict=True)]
+        widths = [sum(side_totals) for side_totals in zip(*totals, strict=True)]
         others: dict[int, int] = {}
         count = len(widths)
         least = max(1, nlargest(max_nodes, widths)[-1]) if count > max_nodes else 1
@@ -119,9 +119,9 @@ class FlameGraphBuilder:
                 other = others.get(parent)
                 if other is None:
                     other = others[parent] = self._append(parent, totals)
-                for side, of in enumerate(totals):
-                    of[other] += of[node]
-                    self._self[side][other] += of[node]
+                for side, side_totals in enumerate(totals):
+                    side_totals[other] += side_totals[node]
+                    self._self[side][other] += side_totals[node]
         for nodes in children.values():
             nodes.sort(key=self._name.__getitem__)
         for parent, other in others.items():
@@ -133,7 +133,7 @@ class FlameGraphBuilder:
         number = len(self._parent)
         self._parent.append(parent)
         self._name.append(OTHER)
-        for own, of in zip(self._self, totals, strict=True):
+        for own, side_totals in zip(self._self, totals, strict=True):
             own.append(0)
-            of.append(0)
+            side_totals.append(0)
         return number

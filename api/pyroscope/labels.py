@@ -12,16 +12,16 @@ from api.pyroscope.matching import (
     ZONE,
     MatchedRange,
     SeriesKey,
-    matching_deployments,
-    series_selections,
-    series_types,
-    shown_name,
-    stored_name,
-    stored_series,
+    find_deployments,
+    find_series_selections,
+    find_stored_name,
+    list_series,
+    list_series_types,
+    selector_name,
     time_range,
 )
 from api.pyroscope.proto import querier_pb2 as pb
-from api.pyroscope.selectors import Selector, joined
+from api.pyroscope.selectors import Selector, join_selectors
 from profiles.query import (
     InvalidQuery,
     QueryContext,
@@ -46,8 +46,8 @@ def profile_types(
     context: QueryContext, request: pb.ProfileTypesRequest, now: datetime
 ) -> pb.ProfileTypesResponse:
     """List the profile types of all services, sorted by id."""
-    of = time_range(request.start, request.end, now)
-    types = {key.type.id: key.type for key in stored_series(context, _NO_CONDITION, of)}
+    period = time_range(request.start, request.end, now)
+    types = {key.type.id: key.type for key in list_series(context, _NO_CONDITION, period)}
     return pb.ProfileTypesResponse(
         profile_types=[
             pb.ProfileType(
@@ -70,14 +70,16 @@ def label_names(
 
     With more than MAX_LABELLED services and types, conditions on profile labels are ignored.
     """
-    of, selector = time_range(request.start, request.end, now), joined(request.matchers)
+    period, selector = time_range(request.start, request.end, now), join_selectors(request.matchers)
     with context.snapshot:
-        if len(series_types(context, selector, of)) <= MAX_LABELLED:
-            found = [{*labels} for _, labels in series_selections(context, selector, of)]
+        if len(list_series_types(context, selector, period)) <= MAX_LABELLED:
+            found = [{*labels} for _, labels in find_series_selections(context, selector, period)]
         else:
-            index = run_label_names(context, of.start, of.end)
-            found = [{*index.get(key, ())} for key in _indexed_series(context, selector, of)]
-    names = {shown_name(name) for own in found for name in own}
+            index = run_label_names(context, period.start, period.end)
+            found = [
+                {*index.get(key, ())} for key in _list_indexed_series(context, selector, period)
+            ]
+    names = {selector_name(name) for own in found for name in own}
     if found:
         names |= {*_OF_EVERY_PROFILE}
     return pb.LabelNamesResponse(names=sorted(names))
@@ -91,39 +93,42 @@ def label_values(
     With more than MAX_LABELLED services and types, conditions on profile labels are ignored, and
     values that are rare within a block may be missing.
     """
-    of, selector = time_range(request.start, request.end, now), joined(request.matchers)
+    period, selector = time_range(request.start, request.end, now), join_selectors(request.matchers)
     with context.snapshot:
         if request.name in _BY_SERIES and _is_by_series(selector):
-            keys = stored_series(context, selector, of)
-            values = {_of_series(key, request.name) for key in keys}
-        elif len(series_types(context, selector, of)) <= MAX_LABELLED:
-            sets = _label_sets(context, selector, of, (request.name,))
+            keys = list_series(context, selector, period)
+            values = {_get_series_label(key, request.name) for key in keys}
+        elif len(list_series_types(context, selector, period)) <= MAX_LABELLED:
+            sets = _list_label_sets(context, selector, period, (request.name,))
             values = {value for each in sets for value in each}
         elif request.name in _OF_EVERY_PROFILE:
-            values = {value for (value,) in _deployment_sets(context, selector, of, [request.name])}
+            values = {
+                value
+                for (value,) in _list_deployment_sets(context, selector, period, [request.name])
+            }
         else:
-            values = _indexed_values(context, selector, of, request.name)
+            values = _list_indexed_values(context, selector, period, request.name)
     return pb.LabelValuesResponse(names=sorted(values - {""})[:MAX_VALUES])
 
 
 def series(context: QueryContext, request: pb.SeriesRequest, now: datetime) -> pb.SeriesResponse:
     """List the distinct label sets, of the requested labels, of the profiles that match."""
-    of, selector = time_range(request.start, request.end, now), joined(request.matchers)
+    period, selector = time_range(request.start, request.end, now), join_selectors(request.matchers)
     names = tuple(dict.fromkeys(request.label_names)) or _OF_EVERY_PROFILE
     if len(names) > MAX_LABEL_NAMES:
         raise InvalidQuery(f"A request may name {MAX_LABEL_NAMES} labels.")
     with context.snapshot:
         if {*names} <= {*_BY_SERIES} and _is_by_series(selector):
-            keys = stored_series(context, selector, of)
-            sets = {tuple(_of_series(key, name) for name in names) for key in keys}
+            keys = list_series(context, selector, period)
+            sets = {tuple(_get_series_label(key, name) for name in names) for key in keys}
         elif (
             {*names} <= {*_OF_EVERY_PROFILE}
             and all(each.name in _OF_DEPLOYMENTS for each in selector.matchers)
-            and len(series_types(context, selector, of)) > MAX_LABELLED
+            and len(list_series_types(context, selector, period)) > MAX_LABELLED
         ):
-            sets = _deployment_sets(context, selector, of, names)
+            sets = _list_deployment_sets(context, selector, period, names)
         else:
-            sets = _label_sets(context, selector, of, names)
+            sets = _list_label_sets(context, selector, period, names)
     if len(sets) > MAX_SERIES:
         raise InvalidQuery(
             f"The profiles have {len(sets):,} different label sets; the limit is {MAX_SERIES:,}. "
@@ -162,16 +167,16 @@ def _is_by_series(selector: Selector) -> bool:
     return all(each.name == SERVICE_NAME or each.name[:2] == "__" for each in selector.matchers)
 
 
-def _of_series(key: SeriesKey, name: str) -> str:
+def _get_series_label(key: SeriesKey, name: str) -> str:
     return key.service if name == SERVICE_NAME else key.type.id
 
 
-def _deployment_sets(
-    context: QueryContext, selector: Selector, of: MatchedRange, names: Sequence[str]
+def _list_deployment_sets(
+    context: QueryContext, selector: Selector, period: MatchedRange, names: Sequence[str]
 ) -> set[tuple[str, ...]]:
     """Return the distinct values of some of _OF_EVERY_PROFILE, without reading blocks."""
     sets = set()
-    for deployment, type_id in matching_deployments(context, selector, of):
+    for deployment, type_id in find_deployments(context, selector, period):
         values = {
             SERVICE_NAME: deployment.service,
             ZONE: deployment.zone,
@@ -182,45 +187,45 @@ def _deployment_sets(
     return sets
 
 
-def _indexed_series(
-    context: QueryContext, selector: Selector, of: MatchedRange
+def _list_indexed_series(
+    context: QueryContext, selector: Selector, period: MatchedRange
 ) -> set[tuple[str, ProfileType]]:
     """Return the services and types with a matching deployment."""
     return {
         (deployment.service, type_id.type)
-        for deployment, type_id in matching_deployments(context, selector, of)
+        for deployment, type_id in find_deployments(context, selector, period)
         if type_id.type is not None
     }
 
 
-def _indexed_values(
-    context: QueryContext, selector: Selector, of: MatchedRange, shown: str
+def _list_indexed_values(
+    context: QueryContext, selector: Selector, period: MatchedRange, shown: str
 ) -> set[str]:
     """Return the values of the profile labels with this shown name, without reading blocks."""
-    keys = _indexed_series(context, selector, of)
-    names = run_label_names(context, of.start, of.end)
-    stored = {name for key in keys for name in names.get(key, ()) if shown_name(name) == shown}
+    keys = _list_indexed_series(context, selector, period)
+    names = run_label_names(context, period.start, period.end)
+    stored = {name for key in keys for name in names.get(key, ()) if selector_name(name) == shown}
     return {
         value
         for name in sorted(stored)[:MAX_LABEL_NAMES]
-        for key, values in run_label_values(context, name, of.start, of.end).items()
+        for key, values in run_label_values(context, name, period.start, period.end).items()
         if key in keys
         for value in values
     }
 
 
-def _label_sets(
-    context: QueryContext, selector: Selector, of: MatchedRange, names: Iterable[str]
+def _list_label_sets(
+    context: QueryContext, selector: Selector, period: MatchedRange, names: Iterable[str]
 ) -> set[tuple[str, ...]]:
     """Return the distinct values of the labels, in their order; "" where one is absent."""
     names = [*names]
     types: dict[tuple[str, object], set[str]] = {}
-    for key in stored_series(context, selector, of):
+    for key in list_series(context, selector, period):
         types.setdefault((key.service, key.type.type), set()).add(key.type.id)
     sets: set[tuple[str, ...]] = set()
-    for selection, labels in series_selections(context, selector, of):
-        by = [stored_name(name, labels) for name in names if name not in _BY_SERIES]
-        found = run_profile_values(context, selection, View(), by).groups
+    for selection, labels in find_series_selections(context, selector, period):
+        group_by = [find_stored_name(name, labels) for name in names if name not in _BY_SERIES]
+        found = run_profile_values(context, selection, View(), group_by).groups
         for type_id in types[selection.service, selection.type] if PROFILE_TYPE in names else [""]:
             fixed = {SERVICE_NAME: selection.service, PROFILE_TYPE: type_id}
             for group in found:

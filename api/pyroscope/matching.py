@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from api.pyroscope.profile_types import CONTENTION_LABEL, TypeId, ids_of
+from api.pyroscope.profile_types import CONTENTION_LABEL, TypeId, build_type_ids
 from api.pyroscope.selectors import Matcher, Selector, allows
 from endpoints.params.values import LONGEST_SPAN, MAX_TEXT, YEARS
 from profiles.query import (
@@ -70,40 +70,47 @@ class SeriesKey:
     type: TypeId
 
 
-def stored_series(context: QueryContext, selector: Selector, of: MatchedRange) -> list[SeriesKey]:
+def list_series(context: QueryContext, selector: Selector, period: MatchedRange) -> list[SeriesKey]:
     """Return the services and types that a selector's conditions on these two match."""
     by_service = selector.of(SERVICE_NAME)
     stored = context.snapshot.once(
-        ("stored metrics", of), lambda: run_stored_metrics(context, of.start, of.end)
+        ("stored metrics", period), lambda: run_stored_metrics(context, period.start, period.end)
     )
     return [
         SeriesKey(service, type_id)
         for (service, type_), metrics in stored.items()
         if allows(by_service, service)
         for metric in metrics
-        for type_id in ids_of(type_, metric)
+        for type_id in build_type_ids(type_, metric)
         if matches_type(selector, type_id)
     ]
 
 
-def matches_type(selector: Selector, of: TypeId) -> bool:
-    values = (of.id, of.name, of.sample_type, of.sample_unit, of.period_type, of.period_unit)
+def matches_type(selector: Selector, type_id: TypeId) -> bool:
+    values = (
+        type_id.id,
+        type_id.name,
+        type_id.sample_type,
+        type_id.sample_unit,
+        type_id.period_type,
+        type_id.period_unit,
+    )
     value_of = dict(zip(OF_TYPE, values, strict=True))
     return all(each.matches(value_of[each.name]) for each in selector.of(*OF_TYPE))
 
 
-def matching_deployments(
-    context: QueryContext, selector: Selector, of: MatchedRange
+def find_deployments(
+    context: QueryContext, selector: Selector, period: MatchedRange
 ) -> list[tuple[Deployment, TypeId]]:
     """Return the deployments with profiles in the range, and their types, without reading blocks.
 
     Conditions on the service, the type, the zone and the version apply; others are ignored.
     """
     by_pk = {each.pk: each for each in deployments_of(context)}
-    stored = run_stored_deployments(context, of.start, of.end)
+    stored = run_stored_deployments(context, period.start, period.end)
     return [
         (deployment, key.type)
-        for key in stored_series(context, selector, of)
+        for key in list_series(context, selector, period)
         if key.type.type is not None
         for pk in sorted(stored.get((key.service, key.type.type), ()))
         if (deployment := by_pk.get(pk)) is not None
@@ -112,34 +119,34 @@ def matching_deployments(
     ]
 
 
-def series_selections(
-    context: QueryContext, selector: Selector, of: MatchedRange
+def find_series_selections(
+    context: QueryContext, selector: Selector, period: MatchedRange
 ) -> list[tuple[ProfileSelection, Labels]]:
     """Return a selection for each matching service and type, with the labels of its profiles.
 
     Raise InvalidQuery above MAX_LABELLED services and types.
     """
-    found = series_types(context, selector, of)
+    found = list_series_types(context, selector, period)
     _require_few_labelled(len(found))
     selected = []
     for service, type_ in found:
-        labels = _labels_of(context, service, type_, of)
-        selection = _narrowed(context, selector, (), service, type_, of, labels)
+        labels = _read_labels(context, service, type_, period)
+        selection = _narrow_selection(context, selector, (), service, type_, period, labels)
         if selection is not None:
             selected.append((selection, labels))
     return selected
 
 
-def series_types(
-    context: QueryContext, selector: Selector, of: MatchedRange
+def list_series_types(
+    context: QueryContext, selector: Selector, period: MatchedRange
 ) -> list[tuple[str, ProfileType]]:
     """Return the services and types that a selector's conditions on these two match, once each."""
-    keys = stored_series(context, selector, of)
+    keys = list_series(context, selector, period)
     return [*dict.fromkeys((key.service, key.type.type) for key in keys if key.type.type)]
 
 
 def selections(
-    context: QueryContext, selector: Selector, type_id: TypeId, of: MatchedRange
+    context: QueryContext, selector: Selector, type_id: TypeId, period: MatchedRange
 ) -> list[ProfileSelection]:
     """Return one selection for each service with profiles that the selector may match.
 
@@ -154,10 +161,10 @@ def selections(
     services = [service for service in services if allows(by_service, service)]
     names: Mapping[tuple[str, ProfileType], frozenset[str]] = {}
     if len(services) > 1:
-        amounts = run_stored_amounts(context, of.start, of.end)
+        amounts = run_stored_amounts(context, period.start, period.end)
         services = [service for service in services if (service, type_) in amounts]
         if free:
-            names = run_label_names(context, of.start, of.end)
+            names = run_label_names(context, period.start, period.end)
             services = [each for each in services if _may_match(free, names.get((each, type_), ()))]
         if len(services) > 1:
             inputs = sum(amounts[service, type_].inputs for service in services)
@@ -169,27 +176,29 @@ def selections(
     for service in services:
         labels: Labels = dict.fromkeys(names.get((service, type_), ()), ())
         if reads_values:
-            labels = _labels_of(context, service, type_, of)
-        selection = _narrowed(context, selector, type_id.contention, service, type_, of, labels)
+            labels = _read_labels(context, service, type_, period)
+        selection = _narrow_selection(
+            context, selector, type_id.contention, service, type_, period, labels
+        )
         if selection is not None:
             found.append(selection)
     return found
 
 
-def view_of(type_id: TypeId) -> View:
+def build_view(type_id: TypeId) -> View:
     return View(metric=type_id.metric)
 
 
-def shown_name(label: str) -> str:
+def selector_name(label: str) -> str:
     """Return the name of a label in selectors, which have letters, digits and `_` only."""
     return _INVALID_IN_NAME.sub("_", label)
 
 
-def stored_name(shown: str, labels: Iterable[str]) -> str:
+def find_stored_name(shown: str, labels: Iterable[str]) -> str:
     """Return the one of these labels whose name is shown as this one."""
     if shown in labels:
         return shown
-    return next((name for name in labels if shown_name(name) == shown), shown)
+    return next((name for name in labels if selector_name(name) == shown), shown)
 
 
 def _require_few_labelled(count: int) -> None:
@@ -210,9 +219,11 @@ def _require_few_inputs(services: int, inputs: int) -> None:
         )
 
 
-def _labels_of(context: QueryContext, service: str, type_: ProfileType, of: MatchedRange) -> Labels:
+def _read_labels(
+    context: QueryContext, service: str, type_: ProfileType, period: MatchedRange
+) -> Labels:
     """Read the labels of a service's profiles, with their most frequent values."""
-    options = run_options(context, service, type_, of.start, of.end)
+    options = run_options(context, service, type_, period.start, period.end)
     return {name: [each.value for each in values] for name, values in options.labels.items()}
 
 
@@ -220,7 +231,7 @@ def _may_match(matchers: Iterable[Matcher], names: Collection[str]) -> bool:
     """Return False if a condition needs a label that is not among these names of an index."""
     if len(names) >= MOST_LABELS:
         return True  # there may be more
-    shown = {shown_name(name) for name in names} | {*names}
+    shown = {selector_name(name) for name in names} | {*names}
     return all(each.name in shown or each.matches("") for each in matchers)
 
 
@@ -229,23 +240,23 @@ def _free_labels(selector: Selector) -> Iterator[Matcher]:
     return (each for each in selector.matchers if each.name not in fixed)
 
 
-def _narrowed(
+def _narrow_selection(
     context: QueryContext,
     selector: Selector,
     contention: tuple[str, ...],
     service: str,
     type_: ProfileType,
-    of: MatchedRange,
+    period: MatchedRange,
     labels: Labels,
 ) -> ProfileSelection | None:
     """Return the selection of a service and type; None if no profile can match."""
     deployments = [each for each in deployments_of(context) if each.service == service]
-    zones = _allowed(selector.of(ZONE), {each.zone for each in deployments})
-    versions = _allowed(selector.of(VERSION), {each.version for each in deployments})
+    zones = _list_allowed(selector.of(ZONE), {each.zone for each in deployments})
+    versions = _list_allowed(selector.of(VERSION), {each.version for each in deployments})
     if zones is None or versions is None:
         return None
     allowed: dict[str, tuple[str, ...]] = {}
-    for name, matchers in _by_name(selector, labels).items():
+    for name, matchers in _group_by_name(selector, labels).items():
         values = _label_values(matchers, labels.get(name, ()))
         if not values:
             return None
@@ -259,22 +270,22 @@ def _narrowed(
         project=context.project,
         service=service,
         type=type_,
-        start=of.start,
-        end=of.end,
+        start=period.start,
+        end=period.end,
         zones=zones,
         versions=versions,
         labels=tuple(sorted(allowed.items())),
     )
 
 
-def _by_name(selector: Selector, labels: Labels) -> Mapping[str, list[Matcher]]:
+def _group_by_name(selector: Selector, labels: Labels) -> Mapping[str, list[Matcher]]:
     found: dict[str, list[Matcher]] = {}
     for each in _free_labels(selector):
-        found.setdefault(stored_name(each.name, labels), []).append(each)
+        found.setdefault(find_stored_name(each.name, labels), []).append(each)
     return found
 
 
-def _allowed(matchers: Sequence[Matcher], values: set[str]) -> tuple[str, ...] | None:
+def _list_allowed(matchers: Sequence[Matcher], values: set[str]) -> tuple[str, ...] | None:
     """Return the values that match; empty if there is no condition, None if none matches."""
     if not matchers:
         return ()

@@ -59,7 +59,7 @@ def parse_id(text: str) -> TypeId:
     return TypeId(text, name, sample_type, unit, period_type, period_unit, type_)
 
 
-def ids_of(type_: ProfileType, metric: Metric) -> Iterator[TypeId]:
+def build_type_ids(type_: ProfileType, metric: Metric) -> Iterator[TypeId]:
     """Yield the ids of a type's metric: two for contention, as Pyroscope tells its kinds apart."""
     name, period_type, period_unit = _NAMES[type_]
     if ":" in metric.name + metric.unit or _type(name, metric.name) is not type_:

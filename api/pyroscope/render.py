@@ -13,7 +13,7 @@ from api.pyroscope.labels import label_values, profile_types
 from api.pyroscope.profile_types import TypeId, parse_id
 from api.pyroscope.proto import querier_pb2 as pb
 from api.pyroscope.selectors import parse_selector
-from api.pyroscope.stack_traces import merged_levels
+from api.pyroscope.stack_traces import merge_levels
 from api.pyroscope.time_series import select_series
 from endpoints.params.reader import BadParameter
 from endpoints.params.values import UNITS
@@ -33,7 +33,7 @@ def render(context: QueryContext, texts: Texts, now: datetime) -> bytes:
     if texts.get("format", "json") not in {"", "json"}:
         raise BadParameter("format", "only json is supported")
     request, type_id = _request(texts, "query", "from", "until", now)
-    levels = merged_levels(context, [request], request.max_nodes, now)
+    levels = merge_levels(context, [request], request.max_nodes, now)
     step = max(_SHORTEST_STEP, (request.end - request.start) // (1000 * _TIMELINE_STEPS))
     series = select_series(
         context,
@@ -60,7 +60,7 @@ def render_diff(context: QueryContext, texts: Texts, now: datetime) -> bytes:
     right, other = _request(texts, "rightQuery", "rightFrom", "rightUntil", now)
     if type_id.id != other.id:
         raise BadParameter("rightQuery", "both sides have to be of one profile type")
-    levels = merged_levels(context, [left, right], left.max_nodes, now)
+    levels = merge_levels(context, [left, right], left.max_nodes, now)
     ticks = dict(zip(("leftTicks", "rightTicks"), levels.totals, strict=True))
     return dumps({**_flame_graph(levels, type_id, "double"), **ticks})
 

@@ -83,10 +83,10 @@ def parse_selector(text: str) -> Selector:
     name, brace, _ = text.partition("{")
     if not brace:
         return Selector(text.strip(), ())
-    return Selector(name.strip(), tuple(_matchers(text, len(name) + 1)))
+    return Selector(name.strip(), tuple(_parse_matchers(text, len(name) + 1)))
 
 
-def joined(texts: Iterable[str]) -> Selector:
+def join_selectors(texts: Iterable[str]) -> Selector:
     """Parse several selectors whose matchers all have to match."""
     selectors = [parse_selector(text) for text in texts]
     matchers = [each for selector in selectors for each in selector.matchers]
@@ -100,39 +100,39 @@ def allows(matchers: Sequence[Matcher], value: str) -> bool:
     return all(each.matches(value) for each in matchers)
 
 
-def _matchers(text: str, at: int) -> list[Matcher]:
+def _parse_matchers(text: str, position: int) -> list[Matcher]:
     """Parse the matchers from the position after the opening brace to the end of the text."""
     found: list[Matcher] = []
-    at = _after_space(text, at)
-    while not text.startswith("}", at):
+    position = _skip_space(text, position)
+    while not text.startswith("}", position):
         if len(found) == MAX_MATCHERS:
             raise InvalidQuery(f"A label selector may have {MAX_MATCHERS} conditions.")
-        matcher, at = _matcher(text, at)
+        matcher, position = _parse_matcher(text, position)
         found.append(matcher)
-        at = _after_space(text, at)
-        if text.startswith(",", at):
-            at = _after_space(text, at + 1)
-        elif not text.startswith("}", at):
-            raise _malformed(text, at, "a comma or }")
-    if text[at + 1 :].strip():
-        raise _malformed(text, at + 1, "the end")
+        position = _skip_space(text, position)
+        if text.startswith(",", position):
+            position = _skip_space(text, position + 1)
+        elif not text.startswith("}", position):
+            raise _malformed_error(text, position, "a comma or }")
+    if text[position + 1 :].strip():
+        raise _malformed_error(text, position + 1, "the end")
     return found
 
 
-def _matcher(text: str, at: int) -> tuple[Matcher, int]:
-    quoted, plain = _QUOTED.match(text, at), _NAME.match(text, at)
+def _parse_matcher(text: str, position: int) -> tuple[Matcher, int]:
+    quoted, plain = _QUOTED.match(text, position), _NAME.match(text, position)
     named = quoted or plain
     if named is None:
-        raise _malformed(text, at, "the name of a label")
+        raise _malformed_error(text, position, "the name of a label")
     name = _text(quoted) if quoted else named[0]
-    at = _after_space(text, named.end())
-    operator = _OPERATOR.match(text, at)
+    position = _skip_space(text, named.end())
+    operator = _OPERATOR.match(text, position)
     if operator is None:
-        raise _malformed(text, at, "=, !=, =~ or !~")
-    at = _after_space(text, operator.end())
-    value = _QUOTED.match(text, at)
+        raise _malformed_error(text, position, "=, !=, =~ or !~")
+    position = _skip_space(text, operator.end())
+    value = _QUOTED.match(text, position)
     if value is None:
-        raise _malformed(text, at, "a value in quotes")
+        raise _malformed_error(text, position, "a value in quotes")
     return Matcher(name, operator[0], _text(value)), value.end()
 
 
@@ -140,10 +140,10 @@ def _text(quoted: re.Match[str]) -> str:
     double, single, raw = quoted.groups()
     if raw is not None:
         return str(raw)
-    return _ESCAPE.sub(_unescaped, double if double is not None else single)
+    return _ESCAPE.sub(_unescape, double if double is not None else single)
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _unescape(found: re.Match[str]) -> str:
     *hexadecimal, octal, character = found.groups()
     code = next((int(digits, 16) for digits in hexadecimal if digits), None)
     if octal:
@@ -157,11 +157,11 @@ def _unescaped(found: re.Match[str]) -> str:
     return chr(code)
 
 
-def _after_space(text: str, at: int) -> int:
-    space = _SPACE.match(text, at)
-    return space.end() if space else at
+def _skip_space(text: str, position: int) -> int:
+    space = _SPACE.match(text, position)
+    return space.end() if space else position
 
 
-def _malformed(text: str, at: int, expected: str) -> InvalidQuery:
-    near = f"before {text[at : at + 20]!r}" if at < len(text) else "at its end"
+def _malformed_error(text: str, position: int, expected: str) -> InvalidQuery:
+    near = f"before {text[position : position + 20]!r}" if position < len(text) else "at its end"
     return InvalidQuery(f"A label selector needs {expected} {near}.")

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from api.pyroscope import functions
 from api.pyroscope.flame_graph import FlameGraphBuilder, Levels, node_limit
-from api.pyroscope.matching import selections, time_range, view_of
+from api.pyroscope.matching import build_view, selections, time_range
 from api.pyroscope.profile_types import parse_id
 from api.pyroscope.proto import pprof_pb2
 from api.pyroscope.proto import querier_pb2 as pb
@@ -47,13 +47,13 @@ def select_stacks(
             profile = pprof_pb2.Profile() if is_empty else _pprof(context, request, now)
             response.pprof.profile.CopyFrom(profile)
         case pb.PROFILE_FORMAT_FUNCTIONS:
-            rows = () if is_empty else _merged(context, request, now).functions()
+            rows = () if is_empty else _merge_services(context, request, now).functions()
             limit = request.format_options.functions.limit or request.max_nodes
             response.functions.CopyFrom(functions.function_table(rows, limit))
         case pb.PROFILE_FORMAT_SANDWICH:
             if not request.sandwich_function:
                 raise InvalidQuery("A sandwich needs sandwich_function, the name of a function.")
-            tree = None if is_empty else _merged(context, request, now)
+            tree = None if is_empty else _merge_services(context, request, now)
             report = functions.sandwich(
                 tree, request.sandwich_function, node_limit(request.max_nodes)
             )
@@ -86,7 +86,7 @@ def _add_flame_graph(
     now: datetime,
     response: pb.SelectMergeStacktracesResponse,
 ) -> None:
-    levels = merged_levels(context, [request], request.max_nodes, now)
+    levels = merge_levels(context, [request], request.max_nodes, now)
     if levels.totals[0]:
         response.flamegraph.CopyFrom(
             pb.FlameGraph(
@@ -113,10 +113,10 @@ def diff(context: QueryContext, request: pb.DiffRequest, now: datetime) -> pb.Di
     """
     sides = [request.left, request.right]
     if request.left.format == pb.PROFILE_FORMAT_FUNCTIONS:
-        left, right = (_merged(context, side, now).functions() for side in sides)
+        left, right = (_merge_services(context, side, now).functions() for side in sides)
         limit = request.left.format_options.functions.limit
         return pb.DiffResponse(functions=functions.function_tables(left, right, limit))
-    levels = merged_levels(context, sides, request.left.max_nodes or request.right.max_nodes, now)
+    levels = merge_levels(context, sides, request.left.max_nodes or request.right.max_nodes, now)
     left_total, right_total = levels.totals
     return pb.DiffResponse(
         flamegraph=pb.FlameGraphDiff(
@@ -130,7 +130,7 @@ def diff(context: QueryContext, request: pb.DiffRequest, now: datetime) -> pb.Di
     )
 
 
-def merged_levels(
+def merge_levels(
     context: QueryContext,
     sides: Sequence[pb.SelectMergeStacktracesRequest],
     max_nodes: int,
@@ -141,7 +141,7 @@ def merged_levels(
     nodes = node_limit(max_nodes)
     with context.snapshot:
         for number, side in enumerate(sides):
-            builder.add(_merged(context, side, now).fold(nodes), number)
+            builder.add(_merge_services(context, side, now).fold(nodes), number)
     levels = builder.levels(nodes)
     if sum(levels.totals) >= 2**63:
         raise InvalidQuery("The sum of the values exceeds 64 bits. Select fewer profiles.")
@@ -162,7 +162,7 @@ def select_pprof(
 
 def _pprof(context: QueryContext, request: StacksRequest, now: datetime) -> pprof_pb2.Profile:
     call_site = _call_site(request)
-    found = _selections(context, request, now)
+    found = _find_selections(context, request, now)
     if len({selection.service for selection in found}) > 1 or len(found) > 1:
         raise InvalidQuery(
             f"The selector matches {len(found)} services or profiles; a pprof profile can be made "
@@ -172,7 +172,7 @@ def _pprof(context: QueryContext, request: StacksRequest, now: datetime) -> ppro
     profile = pprof_pb2.Profile()
     for selection in found:
         try:
-            file = run_export(context, selection, view_of(type_id), ExportFormat.PPROF)
+            file = run_export(context, selection, build_view(type_id), ExportFormat.PPROF)
         except MetricNotFound:
             continue
         profile.ParseFromString(gzip.decompress(file.data))
@@ -183,12 +183,12 @@ def _pprof(context: QueryContext, request: StacksRequest, now: datetime) -> ppro
     return profile
 
 
-def _selections(
+def _find_selections(
     context: QueryContext, request: StacksRequest, now: datetime
 ) -> list[ProfileSelection]:
-    of = time_range(request.start, request.end, now)
+    period = time_range(request.start, request.end, now)
     found = selections(
-        context, parse_selector(request.label_selector), parse_id(request.profile_typeID), of
+        context, parse_selector(request.label_selector), parse_id(request.profile_typeID), period
     )
     ids = [*dict.fromkeys(request.profile_id_selector[: MAX_PROFILES + 1])]
     if len(ids) > MAX_PROFILES:
@@ -198,13 +198,13 @@ def _selections(
     return [replace(selection, profile=id) for selection in found for id in ids]
 
 
-def _merged(
+def _merge_services(
     context: QueryContext, request: pb.SelectMergeStacktracesRequest, now: datetime
 ) -> ServicesTree:
     """Merge the profiles that match, of all services; with a call site, the stacks below it."""
     call_site = _call_site(request)
     with context.snapshot:
-        found = _selections(context, request, now)
+        found = _find_selections(context, request, now)
         tree = run_services_tree(context, found, parse_id(request.profile_typeID).metric)
     return tree.with_prefix(call_site) if call_site else tree
 

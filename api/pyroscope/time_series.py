@@ -15,10 +15,10 @@ from api.pyroscope.matching import (
     VERSION,
     ZONE,
     MatchedRange,
+    build_view,
+    find_stored_name,
     selections,
-    stored_name,
     time_range,
-    view_of,
 )
 from api.pyroscope.profile_types import TypeId, parse_id
 from api.pyroscope.proto import querier_pb2 as pb
@@ -72,10 +72,10 @@ def select_series(
     """Sum the values of the profiles that match, or average them, by step and label."""
     if request.stack_trace_selector.call_site:
         raise InvalidQuery("Series of a call site are not supported.")
-    of = time_range(request.start, request.end, now)
-    steps = _steps_of(of, request.step)
+    period = time_range(request.start, request.end, now)
+    steps = _build_steps(period, request.step)
     groups = _groups(
-        context, request.profile_typeID, request.label_selector, of, steps, request.group_by
+        context, request.profile_typeID, request.label_selector, period, steps, request.group_by
     )
     found = _greatest(groups, request.limit)
     is_mean = request.aggregation == pb.TIME_SERIES_AGGREGATION_TYPE_AVERAGE
@@ -90,12 +90,12 @@ def select_heat_map(
     context: QueryContext, request: pb.SelectHeatmapRequest, now: datetime
 ) -> pb.SelectHeatmapResponse:
     """Count the profiles that match by step and value; profiles of spans are not recorded."""
-    of = time_range(request.start, request.end, now)
-    steps = _steps_of(of, request.step)
+    period = time_range(request.start, request.end, now)
+    steps = _build_steps(period, request.step)
     if request.query_type == pb.HEATMAP_QUERY_TYPE_SPAN:
         return pb.SelectHeatmapResponse()
     groups = _groups(
-        context, request.profile_typeID, request.label_selector, of, steps, request.group_by
+        context, request.profile_typeID, request.label_selector, period, steps, request.group_by
     )
     found = _greatest(groups, request.limit)
     edges = _edges(found)
@@ -106,12 +106,12 @@ def select_heat_map(
     return pb.SelectHeatmapResponse(series=series)
 
 
-def _steps_of(of: MatchedRange, seconds: float) -> _Steps:
+def _build_steps(period: MatchedRange, seconds: float) -> _Steps:
     if not isfinite(seconds) or seconds < 0.001:
         raise InvalidQuery("step has to be a number of seconds, at least 0.001.")
-    start = round(of.start.timestamp() * 1000)
+    start = round(period.start.timestamp() * 1000)
     length = int(min(seconds, 400 * 86_400) * 1000)
-    span = round(of.end.timestamp() * 1000) - start
+    span = round(period.end.timestamp() * 1000) - start
     if span // length > MAX_STEPS:
         raise InvalidQuery(
             f"The range has {span // length:,} steps; the limit is {MAX_STEPS:,}. Choose a longer "
@@ -124,7 +124,7 @@ def _groups(
     context: QueryContext,
     id: str,
     label_selector: str,
-    of: MatchedRange,
+    period: MatchedRange,
     steps: _Steps,
     group_by: Iterable[str],
 ) -> list[_Group]:
@@ -136,12 +136,12 @@ def _groups(
     if len(names) > MAX_GROUP_BY:
         raise InvalidQuery(f"group_by may have {MAX_GROUP_BY} labels.")
     type_id, selector = parse_id(id), parse_selector(label_selector)
-    earlier = replace(of, start=of.start - timedelta(milliseconds=steps.length))
+    earlier = replace(period, start=period.start - timedelta(milliseconds=steps.length))
     found: dict[Labels, list[_Group]] = {}
     profiles = 0
     with context.snapshot:
         for selection in selections(context, selector, type_id, earlier):
-            for group in _of_selection(context, selection, type_id, names):
+            for group in _read_groups(context, selection, type_id, names):
                 found.setdefault(group.labels, []).append(group)
                 profiles += len(group.time)
             if profiles > MAX_PROFILES:
@@ -159,26 +159,26 @@ def _groups(
     ]
 
 
-def _of_selection(
+def _read_groups(
     context: QueryContext, selection: ProfileSelection, type_id: TypeId, names: Sequence[str]
 ) -> Iterator[_Group]:
     stored = {name: name for name in names}
     if {*names} - {*_FIXED}:
         of = selection
         labels_of = run_options(context, of.service, of.type, of.start, of.end).labels
-        stored = {name: stored_name(name, labels_of) for name in names}
+        stored = {name: find_stored_name(name, labels_of) for name in names}
     fixed = {SERVICE_NAME: selection.service, PROFILE_TYPE: type_id.id}
-    by = [name for name in names if name not in fixed]
+    group_by = [name for name in names if name not in fixed]
     try:
         result = run_profile_values(
-            context, selection, view_of(type_id), [stored[name] for name in by]
+            context, selection, build_view(type_id), [stored[name] for name in group_by]
         )
     except MetricNotFound:
         return
     order = np.argsort(result.group, kind="stable")
     ends = np.cumsum(np.bincount(result.group, minlength=len(result.groups)))
     for values, rows in zip(result.groups, np.split(order, ends[:-1]), strict=False):
-        own = fixed | dict(zip(by, values, strict=True))
+        own = fixed | dict(zip(group_by, values, strict=True))
         labels = tuple((name, own[name]) for name in names if own[name])
         yield _Group(labels, result.time[rows], result.value[rows])
     context.check()

@@ -92,7 +92,7 @@ class ProcedureView(_QuerierView):
         if encoding not in _ENCODINGS:
             return HttpResponse(status=415, headers={"Accept-Post": ", ".join(_ENCODINGS)})
         await admit_query(access)
-        message = _parsed(called.request, request.body, encoding)
+        message = _parse_message(called.request, request.body, encoding)
         now = timezone.now()
 
         def respond(context: QueryContext) -> bytes:
@@ -138,7 +138,7 @@ async def _reader(request: HttpRequest) -> Access:
     return access
 
 
-def _parsed(kind: type[Message], body: bytes, encoding: str) -> Message:
+def _parse_message(kind: type[Message], body: bytes, encoding: str) -> Message:
     """Parse a request, without its unknown fields. Raise BadRequest if it is malformed."""
     message = kind()
     try:

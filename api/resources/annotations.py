@@ -106,8 +106,8 @@ def _read_fields(message: Message) -> AnnotationFields:
     link = json_message.read_text(message, "link", "link").strip()
     if problem := annotations.link_problem(link):
         raise BadField("link", problem)
-    at = json_message.parse_time(time, "time") if time else timezone.now()
-    return AnnotationFields(text, None if found["function"] else at, link=link, **found)
+    note_time = json_message.parse_time(time, "time") if time else timezone.now()
+    return AnnotationFields(text, None if found["function"] else note_time, link=link, **found)
 
 
 def _short(message: Message, name: str, most: int) -> str:

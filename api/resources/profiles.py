@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from api.documents import dumps, selected
+from api.documents import dumps, selection_fields
 from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
 from endpoints.params import values
@@ -25,7 +25,7 @@ def query(request: ApiRequest) -> ApiQuery:
     def run(context: QueryContext) -> bytes:
         result = run_profiles(context, selection, page=page, size=size, order=order)
         rows = [_row(request, row) for row in result.rows]
-        fields = selected(request, selection, result.coverage)
+        fields = selection_fields(request, selection, result.coverage)
         return dumps({**fields, "rows": rows, "next_page": result.next_page})
 
     return ApiQuery(run, selection.end)

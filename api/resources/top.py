@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from api.documents import dumps, metric_json, selected
+from api.documents import dumps, metric_json, selection_fields
 from api.formats import CSV, JSON
 from api.requests import ApiQuery, ApiRequest
 from endpoints.params import values
@@ -68,7 +68,7 @@ def _json(request: ApiRequest, result: TopResult, rows: _Rows) -> bytes:
     shown = rows.of(result.rows)
     return dumps(
         {
-            **selected(request, result.selection, result.coverage),
+            **selection_fields(request, result.selection, result.coverage),
             "metric": metric_json(result.metric),
             "metrics": [metric_json(metric) for metric in result.metrics],
             "all": len(result.rows),

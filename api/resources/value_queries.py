@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
-from api.documents import dumps, selected
+from api.documents import dumps, selection_fields
 from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
 from endpoints.params import values
@@ -56,7 +56,7 @@ class ValueQuery(Generic[R]):
 
         def run(context: QueryContext) -> bytes:
             result = self.run(context, selection, view, **arguments)
-            common = selected(request, result.selection, result.coverage)
+            common = selection_fields(request, result.selection, result.coverage)
             return dumps({**common, **self.document(result)})
 
         return ApiQuery(run, selection.end)

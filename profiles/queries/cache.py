@@ -85,9 +85,11 @@ class MemoryCache(Generic[K, V]):
         """Create the cache; without `expires`, it ignores the times to live of entries."""
         self.most = most
         self._entries: _Entries | _ExpiringEntries = (
-            _ExpiringEntries(most, lambda _key, entry, now: now + entry.seconds, getsizeof=_size_of)
+            _ExpiringEntries(
+                most, lambda _key, entry, now: now + entry.seconds, getsizeof=_get_size
+            )
             if expires
-            else _Entries(most, getsizeof=_size_of)
+            else _Entries(most, getsizeof=_get_size)
         )
         self._lock = threading.Lock()
         self._hits = self._misses = 0
@@ -138,7 +140,7 @@ class MemoryCache(Generic[K, V]):
             self._entries[key] = entry
 
 
-def _size_of(entry: _Entry) -> int:
+def _get_size(entry: _Entry) -> int:
     return entry.size
 
 
@@ -198,7 +200,7 @@ class RedisCache:
             try:
                 value = result_codec.decode(data)
             except result_codec.UnknownFormat as error:
-                self._failed(error)
+                self._note_failure(error)
         with self._lock:
             if value is None:
                 self._stats.misses += 1
@@ -212,7 +214,7 @@ class RedisCache:
         try:
             data = result_codec.encode(value)
         except result_codec.UnknownFormat as error:
-            self._failed(error)
+            self._note_failure(error)
             return
         if len(data) <= self._most:
             self._call(lambda name: self._redis.set(name, data, ex=ceil(seconds)), key)
@@ -234,10 +236,10 @@ class RedisCache:
         except RedisError as error:
             self._without_until = time.monotonic() + WITHOUT_REDIS_SECONDS
             count_failure(Dependency.REDIS)
-            self._failed(error)
+            self._note_failure(error)
             return None
 
-    def _failed(self, error: Exception) -> None:
+    def _note_failure(self, error: Exception) -> None:
         message = "The result cache in Redis failed; queries continue without it: %s"
         repeated_log.warn(logger, message, error)
         with self._lock:
@@ -260,27 +262,27 @@ def result_cache() -> ResultCache:
     return _redis_cache(settings.REDIS_URL, most) if settings.REDIS_URL else _memory_cache(most)
 
 
-def cached_sum(plan: Hashable | None, of: Hashable) -> Any | None:
+def find_sum(plan: Hashable | None, parameters: Hashable) -> Any | None:
     """Return the cached sum over a plan, or None.
 
     `plan` is its QueryPlan.result_key; `of` has the other parameters of the sum.
     """
     if plan is None or not settings.RESULT_CACHE_BYTES:
         return None
-    return result_cache().get((plan, of))
+    return result_cache().get((plan, parameters))
 
 
-def cache_sum(
-    plan: Hashable | None, of: Hashable, value: object, numbers: int, *, is_readable: bool
+def store_sum(
+    plan: Hashable | None, parameters: Hashable, value: object, numbers: int, *, is_readable: bool
 ) -> None:
-    """Store a sum of `numbers` array elements for `cached_sum`, unless it is large.
+    """Store a sum of `numbers` array elements for `find_sum`, unless it is large.
 
     A sum that lacks unreadable profiles is not stored: they may be readable later.
     """
     size = numbers * BYTES_PER_NUMBER
     is_cached = plan is not None and settings.RESULT_CACHE_BYTES and size <= SUM_BYTES
     if is_cached and is_readable:
-        result_cache().put((plan, of), value, size, SUM_SECONDS)
+        result_cache().put((plan, parameters), value, size, SUM_SECONDS)
 
 
 def cached_page(project: int, address: str) -> Any | None:

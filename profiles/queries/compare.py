@@ -44,7 +44,7 @@ from profiles.queries.selection import (
     View,
 )
 from profiles.queries.tree_merge import TreeMerge
-from profiles.queries.views import apply_view, highlighted
+from profiles.queries.views import apply_view, find_highlighted
 
 Sides = tuple[Selection, Selection]
 _ProfileSides = tuple[ProfileSelection, ProfileSelection]
@@ -79,7 +79,7 @@ def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -
         whole=_whole(compared),
         functions=_changes(compared.functions, profiles),
         folded=folded,
-        highlighted=highlighted(context, drawn.tree, view),
+        highlighted=find_highlighted(context, drawn.tree, view),
     )
 
 
@@ -110,16 +110,16 @@ def _compare(context: QueryContext, sides: Sides, metric: Metric, view: View) ->
     whole = replace(view, root=None)
     a, b = sides
     if isinstance(a, SavedTree) or isinstance(b, SavedTree):
-        why = Untested(UntestedReason.SNAPSHOT)
-        return _compare_untested(context, sides, metric, whole, why)
+        untested = Untested(UntestedReason.SNAPSHOT)
+        return _compare_untested(context, sides, metric, whole, untested)
     if a.samples or b.samples:
-        why = Untested(UntestedReason.SAMPLE_LABELS)
-        return _compare_untested(context, sides, metric, whole, why)
+        untested = Untested(UntestedReason.SAMPLE_LABELS)
+        return _compare_untested(context, sides, metric, whole, untested)
     try:
         compared = _compare_tested(context, (a, b), metric, whole)
     except TooLarge as error:
-        why = Untested(UntestedReason.TOO_MANY_VALUES, error.value, error.allowed)
-        return _compare_untested(context, sides, metric, whole, why)
+        untested = Untested(UntestedReason.TOO_MANY_VALUES, error.value, error.allowed)
+        return _compare_untested(context, sides, metric, whole, untested)
     fewest = min(coverage.profiles for coverage in compared.coverages)
     if fewest >= MIN_PROFILES:
         return compared
@@ -138,9 +138,9 @@ def _compare_tested(
 ) -> _Compared:
     with explain_errors():
         if _is_plain(view):
-            return _by_variance(context, sides, metric)
+            return _compare_by_variance(context, sides, metric)
     with explain_errors((BadProfile,)):  # on TooLarge, `_compare` goes on without intervals
-        return _by_profile(context, sides, metric, view)
+        return _compare_by_profile(context, sides, metric, view)
 
 
 @dataclass(frozen=True)
@@ -172,12 +172,12 @@ class _VarianceMerge(ProfilesQuery[_Measured]):
         return result.coverage.is_readable
 
 
-def _by_variance(context: QueryContext, sides: _ProfileSides, metric: Metric) -> _Compared:
+def _compare_by_variance(context: QueryContext, sides: _ProfileSides, metric: Metric) -> _Compared:
     a, b = (_VarianceMerge(side).sum(context, metric) for side in sides)
     return _Compared(compare_trees(a.sum, b.sum, context.check), (a.coverage, b.coverage), None)
 
 
-def _by_profile(
+def _compare_by_profile(
     context: QueryContext, sides: _ProfileSides, metric: Metric, view: View
 ) -> _Compared:
     """Compare in a view that changes the nodes, from the values of every single profile.
@@ -198,7 +198,7 @@ def _by_profile(
         )
         return compare_trees(a, b, context.check)
 
-    return _Compared(_as_shown(compare, view), (first, second), None)
+    return _Compared(_compare_in_shape(compare, view), (first, second), None)
 
 
 def _add_side(
@@ -209,7 +209,7 @@ def _add_side(
 
 
 def _compare_untested(
-    context: QueryContext, sides: Sides, metric: Metric, view: View, why: Untested
+    context: QueryContext, sides: Sides, metric: Metric, view: View, untested: Untested
 ) -> _Compared:
     whole = View(metric)
     (a, first), (b, second) = (
@@ -221,10 +221,10 @@ def _compare_untested(
         nodes, whole = engine.untested(len(tree.id)), engine.untested(1)
         return ComparedTrees(tree, nodes, engine.pairs(tree, context.check), whole)
 
-    return _Compared(_as_shown(compare, view), (first, second), why)
+    return _Compared(_compare_in_shape(compare, view), (first, second), untested)
 
 
-def _as_shown(compare: Callable[[View], ComparedTrees], view: View) -> ComparedTrees:
+def _compare_in_shape(compare: Callable[[View], ComparedTrees], view: View) -> ComparedTrees:
     """Compare in the view's shape, but always list the functions of the top-down tree."""
     called = compare(replace(view, shape=Shape.TOP_DOWN))
     return called if view.shape is Shape.TOP_DOWN else engine.turned(compare(view), called)

@@ -35,9 +35,9 @@ class TooManyQueriesWaiting(Exception):
     """Rejection of a query because the queue of the project, or of all projects, is full."""
 
     def __init__(self, full: QueueFull) -> None:
-        of = "of this project " if full.of_tenant else ""
+        owner = "of this project " if full.of_tenant else ""
         super().__init__(
-            f"{full.limit} queries {of}are already waiting, which is the limit "
+            f"{full.limit} queries {owner}are already waiting, which is the limit "
             f"(retry in {RETRY_SECONDS:.0f} s)."
         )
         self.of_project = full.of_tenant

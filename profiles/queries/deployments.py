@@ -17,7 +17,7 @@ def deployments_of(context: QueryContext) -> Sequence[Deployment]:
     def load() -> list[Deployment]:
         rows = Deployment.objects.filter(project=context.project)
         deployments = list(rows.order_by(first_profile().desc(), "-pk"))
-        _by_pk(context).update((each.pk, each) for each in deployments)
+        _get_cache(context).update((each.pk, each) for each in deployments)
         return deployments
 
     return context.snapshot.once(_key(context), load)
@@ -25,7 +25,7 @@ def deployments_of(context: QueryContext) -> Sequence[Deployment]:
 
 def deployments_by_pk(context: QueryContext, pks: Iterable[int]) -> Mapping[int, Deployment]:
     """Return the deployments with these pks, without those that have been deleted."""
-    pks, by_pk = set(pks), _by_pk(context)
+    pks, by_pk = set(pks), _get_cache(context)
     missing = pks - set(by_pk)
     if missing:
         rows = Deployment.objects.filter(project=context.project).in_bulk(missing)
@@ -35,7 +35,6 @@ def deployments_by_pk(context: QueryContext, pks: Iterable[int]) -> Mapping[int,
 
 def matching_deployments(context: QueryContext, selection: ProfileSelection) -> NDArray[np.int64]:
     """Return Deployment.pk of the selection's service, zones and versions; empty ones mean any."""
-    of = selection
 
     def load() -> NDArray[np.int64]:
         all_of_project: Sequence[Deployment] | None = context.snapshot.cached(_key(context))
@@ -43,23 +42,29 @@ def matching_deployments(context: QueryContext, selection: ProfileSelection) -> 
             pks = [
                 each.pk
                 for each in all_of_project
-                if (not of.service or each.service == of.service)
-                and (not of.zones or each.zone in of.zones)
-                and (not of.versions or each.version in of.versions)
+                if (not selection.service or each.service == selection.service)
+                and (not selection.zones or each.zone in selection.zones)
+                and (not selection.versions or each.version in selection.versions)
             ]
             return np.array(pks, np.int64)
-        values = {"service": of.service, "zone__in": of.zones, "version__in": of.versions}
+        values = {
+            "service": selection.service,
+            "zone__in": selection.zones,
+            "version__in": selection.versions,
+        }
         given = {name: value for name, value in values.items() if value}
         rows = Deployment.objects.filter(project=context.project, **given)
         return np.array(rows.values_list("pk", flat=True), np.int64)
 
-    return context.snapshot.once(("deployments", of.service, of.zones, of.versions), load)
+    return context.snapshot.once(
+        ("deployments", selection.service, selection.zones, selection.versions), load
+    )
 
 
 def _key(context: QueryContext) -> tuple[str, int]:
     return "deployments of", context.project
 
 
-def _by_pk(context: QueryContext) -> dict[int, Deployment | None]:
+def _get_cache(context: QueryContext) -> dict[int, Deployment | None]:
     """Return the snapshot's mutable cache of deployments by pk; None: deleted."""
     return context.snapshot.once("deployments", dict)

@@ -64,10 +64,12 @@ def run_export(
 def functions_csv(result: TopResult) -> bytes:
     """Encode a list of functions; column headers name the unit and the number of profiles."""
     profiles = result.coverage.profiles
-    of = f"{result.metric.unit}, sum of {profiles} {'profile' if profiles == 1 else 'profiles'}"
+    quantity = (
+        f"{result.metric.unit}, sum of {profiles} {'profile' if profiles == 1 else 'profiles'}"
+    )
     if left_out := result.coverage.left_out:
-        of += f", {left_out} left out"
-    heads = ["name", "file", f"self ({of})", f"total ({of})", "count (stacks)"]
+        quantity += f", {left_out} left out"
+    heads = ["name", "file", f"self ({quantity})", f"total ({quantity})", "count (stacks)"]
     rows = ([row.name, row.file, row.self, row.total, row.count] for row in result.rows)
     return csv_file.encode(heads, rows).encode()
 
@@ -86,8 +88,8 @@ def _pprof(context: QueryContext, selection: Selection, view: View) -> ExportFil
     type_ = selection.type.value
     with context.snapshot:
         metrics = list_metrics(context, selection)
-        among = sorted(metrics, key=lambda each: (each == DEFAULT_METRICS[type_], each))
-        merged = MetricsMerge(selection, view, view.group, tuple(among)).run(context)
+        file_metrics = sorted(metrics, key=lambda each: (each == DEFAULT_METRICS[type_], each))
+        merged = MetricsMerge(selection, view, view.group, tuple(file_metrics)).run(context)
     coverage = merged.sum.coverage
     tree = apply_view(context, merged.sum.tree, view)
     _limit_frames(context, tree)

@@ -36,15 +36,15 @@ def heaviest(
             columns.append(np.stack([weight, time], axis=1))
     names = partial(_names, head[:, 2], [*zip(hours, matching, strict=True)])
     chosen = _top(np.concatenate(columns), percent, names)
-    at = len(head)
+    offset = len(head)
     narrowed = []
     for hour, mask, indexes in zip(hours, masks, matching, strict=True):
         if mask is None:
             narrowed.append(hour)
             continue
         chosen_mask = np.zeros(len(mask), bool)
-        chosen_mask[indexes[chosen[at : at + len(indexes)]]] = True
-        at += len(indexes)
+        chosen_mask[indexes[chosen[offset : offset + len(indexes)]]] = True
+        offset += len(indexes)
         narrowed.append(hour.choose(chosen_mask))
     return _head_filter(head[chosen[: len(head)]]), narrowed
 
@@ -67,15 +67,15 @@ def _names(
     pks = head[rows[rows < len(head)]].tolist()
     by_pk = dict(Profile.objects.filter(pk__in=pks).values_list("pk", "name_id"))
     names = [by_pk[pk] for pk in pks]
-    at = len(head)
+    offset = len(head)
     for hour, matching in hours:
-        here = matching[rows[(rows >= at) & (rows < at + len(matching))] - at].tolist()
-        at += len(matching)
-        names += _names_in(hour, here) if here else []
+        here = matching[rows[(rows >= offset) & (rows < offset + len(matching))] - offset].tolist()
+        offset += len(matching)
+        names += _read_names(hour, here) if here else []
     return names
 
 
-def _names_in(hour: HourInput, rows: Sequence[int]) -> list[str]:
+def _read_names(hour: HourInput, rows: Sequence[int]) -> list[str]:
     try:
         names = hour.opened.hour.identities.name_id
     except UNREADABLE:

@@ -5,7 +5,7 @@ from collections.abc import Hashable
 from typing import Generic, NamedTuple, TypeVar
 
 from profiles.engine.metrics import Metric
-from profiles.queries.cache import cache_sum, cached_sum
+from profiles.queries.cache import find_sum, store_sum
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import (
     QueryPlan,
@@ -15,7 +15,7 @@ from profiles.queries.plan import (
     profile_metrics,
     require_own,
 )
-from profiles.queries.saved_tree_input import plan_saved_tree, saved_metrics
+from profiles.queries.saved_tree_input import list_saved_metrics, plan_saved_tree
 from profiles.queries.scan import Plan
 from profiles.queries.selection import ProfileSelection, SavedTree, Selection, View
 
@@ -87,11 +87,11 @@ class MergeQuery(ABC, Generic[P, S]):
             if self.cache_key is None:
                 return self.accumulate(context, plan, metric)
             key = (type(self).__name__, metric, self.cache_key)
-            result: S | None = cached_sum(plan.result_key, key)
+            result: S | None = find_sum(plan.result_key, key)
             if result is None:
                 result = self.accumulate(context, plan, metric)
                 numbers, is_readable = self.count_numbers(result), self.is_readable(result)
-                cache_sum(plan.result_key, key, result, numbers, is_readable=is_readable)
+                store_sum(plan.result_key, key, result, numbers, is_readable=is_readable)
             return result
 
 
@@ -120,5 +120,5 @@ def list_metrics(context: QueryContext, selection: Selection) -> tuple[Metric, .
     """
     require_own(context, selection)
     if isinstance(selection, SavedTree):
-        return saved_metrics(context, selection)
+        return list_saved_metrics(context, selection)
     return profile_metrics(context, selection)

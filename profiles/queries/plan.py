@@ -198,8 +198,14 @@ def choose_metric(selection: Selection, view: View, metrics: tuple[Metric, ...])
 
 def _newest_totals(context: QueryContext, selection: ProfileSelection) -> list[Totals]:
     """Return Profile.totals of the selection's newest head rows; empty without rows."""
-    of = selection
-    values = (of.project, of.service, of.type.value, of.start, of.end, NEWEST_ROWS)
+    values = (
+        selection.project,
+        selection.service,
+        selection.type.value,
+        selection.start,
+        selection.end,
+        NEWEST_ROWS,
+    )
 
     def load() -> list[Totals]:
         return [orjson.loads(totals) for (totals,) in _select(_NEWEST_TOTALS, values)]
@@ -209,7 +215,15 @@ def _newest_totals(context: QueryContext, selection: ProfileSelection) -> list[T
         return list(newest.values_list("totals", flat=True)[:NEWEST_ROWS])
 
     totals = context.snapshot.once(("newest totals", values), load)
-    if not totals or not any([of.zones, of.versions, of.labels, of.total_range, of.profile]):
+    if not totals or not any(
+        [
+            selection.zones,
+            selection.versions,
+            selection.labels,
+            selection.total_range,
+            selection.profile,
+        ]
+    ):
         return totals
     return context.snapshot.once(("newest totals", selection), load_narrowed)
 
@@ -289,7 +303,7 @@ def _block_rows(
         return rows
     condition = f"{_HOURS} AND b.covered_by_id IN ({', '.join(['%s'] * len(finer))})"
     hours = _blocks(context, selection, condition, *sorted(finer))
-    return _in_order([*(row for row in rows if row.pk not in finer), *hours])
+    return _sort_rows([*(row for row in rows if row.pk not in finer), *hours])
 
 
 def _largest_blocks(context: QueryContext, selection: ProfileSelection) -> list[BlockRow]:
@@ -302,14 +316,20 @@ def _blocks(
     context: QueryContext, selection: ProfileSelection, condition: str, *parameters: int | datetime
 ) -> list[BlockRow]:
     """Return the blocks that overlap the range and meet a further condition, in order of time."""
-    of = selection
-    values = (of.project, of.service, of.type.value, of.start - LONGEST, of.start, of.end)
+    values = (
+        selection.project,
+        selection.service,
+        selection.type.value,
+        selection.start - LONGEST,
+        selection.start,
+        selection.end,
+    )
 
     def load() -> list[BlockRow]:
         field = _JSON_FIELD[connection.vendor]
         summary = ", ".join(field.format(name) for name in _SUMMARY_FIELDS)
         sql = _BLOCK_ROWS.format(summary=summary, condition=condition)
-        return _in_order(map(_block_row, _select(sql, (*values, *parameters))))
+        return _sort_rows(map(_block_row, _select(sql, (*values, *parameters))))
 
     return context.snapshot.once((condition, *values, *parameters), load)
 
@@ -323,7 +343,7 @@ def _select(sql: str, values: Sequence[str | int | datetime]) -> list[tuple[Any,
         return rows
 
 
-def _in_order(rows: Iterable[BlockRow]) -> list[BlockRow]:
+def _sort_rows(rows: Iterable[BlockRow]) -> list[BlockRow]:
     return sorted(rows, key=lambda row: (row.start, row.pk))
 
 

@@ -92,12 +92,17 @@ class QueryRecord:
             "Slow query: project=%s kind=%s status=%s service=%s type=%s start=%s end=%s "
             "profiles=%d wall=%.3fs waited=%.3fs cpu=%.3fs",
             *(self.project_id or "-", self.kind, status.value),
-            *(_joined(self.services), _joined(self.types), _time(self.start), _time(self.end)),
+            *(
+                _join_names(self.services),
+                _join_names(self.types),
+                _time(self.start),
+                _time(self.end),
+            ),
             *(self.profiles, seconds, waited, self.cpu_seconds),
         )
 
 
-def _joined(names: set[str]) -> str:
+def _join_names(names: set[str]) -> str:
     """Return the first names, quoted: a service's name may have spaces and line ends."""
     return ",".join(f"{name!r}" for name in sorted(names)[:3]) or "-"
 

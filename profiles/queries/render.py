@@ -34,8 +34,15 @@ def tree_json(
     lines = result.view.group is Group.LINE
     columns = _columns(context, result.tree, result.view, lines, result.folded, result.highlighted)
     split = result.view.split
-    by = {"split": {"by": split.parameter, "frames": columns.pop("labels", [])}} if split else {}
-    document = {**_common_fields(context, result), **columns, **by, **_functions(functions)}
+    split_fields = (
+        {"split": {"by": split.parameter, "frames": columns.pop("labels", [])}} if split else {}
+    )
+    document = {
+        **_common_fields(context, result),
+        **columns,
+        **split_fields,
+        **_functions(functions),
+    }
     return dumps(document | {"preview": True} if is_preview else document)
 
 
@@ -65,9 +72,9 @@ def focus_json(
     )
 
 
-def functions_json(of: TopResult) -> bytes:
+def functions_json(functions: TopResult) -> bytes:
     """Encode the self values of a list of functions, as in `tree_json`."""
-    return dumps(_functions(of))
+    return dumps(_functions(functions))
 
 
 def compare_json(context: QueryContext, result: CompareResult) -> bytes:
@@ -167,14 +174,14 @@ def _columns(
     return to_columns(tree, by_name, lines, folded, highlighted, context.check)
 
 
-def _functions(of: TopResult | None) -> dict[str, Any]:
+def _functions(functions: TopResult | None) -> dict[str, Any]:
     """Return the functions that decide the colours of packages as columns.
 
     Names and files are indexes.
     """
-    if of is None:
+    if functions is None:
         return {}
-    rows = of.rows_for_packages
+    rows = functions.rows_for_packages
     names, files = (
         _indexes(column) for column in ([row.name for row in rows], [row.file for row in rows])
     )
@@ -191,18 +198,18 @@ def _functions(of: TopResult | None) -> dict[str, Any]:
 
 
 def _indexes(texts: list[str]) -> dict[str, int]:
-    return {text: at for at, text in enumerate(dict.fromkeys(texts))}
+    return {text: index for index, text in enumerate(dict.fromkeys(texts))}
 
 
 def _peek(peek: Peek) -> dict[str, dict[str, list[str] | list[int]]]:
     return {"callers": _neighbours(peek.callers), "callees": _neighbours(peek.callees)}
 
 
-def _neighbours(of: tuple[Neighbour, ...]) -> dict[str, list[str] | list[int]]:
+def _neighbours(neighbours: tuple[Neighbour, ...]) -> dict[str, list[str] | list[int]]:
     return {
-        "name": [each.name for each in of],
-        "file": [each.file for each in of],
-        "total": [each.total for each in of],
+        "name": [each.name for each in neighbours],
+        "file": [each.file for each in neighbours],
+        "total": [each.total for each in neighbours],
     }
 
 

@@ -91,15 +91,15 @@ def decode(data: bytes) -> Any:
     try:
         body = memoryview(bytearray(decompress(data)))  # compiled loops take writable arrays
         length = int.from_bytes(body[:_ALIGNMENT], "little")
-        at = _ALIGNMENT + length
-        form, sizes = orjson.loads(body[_ALIGNMENT:at])
+        offset = _ALIGNMENT + length
+        form, sizes = orjson.loads(body[_ALIGNMENT:offset])
         buffers = []
         for size in sizes:
-            at += -at % _ALIGNMENT
-            if at + size > len(body):
+            offset += -offset % _ALIGNMENT
+            if offset + size > len(body):
                 raise ValueError("a buffer is cut short")
-            buffers.append(body[at : at + size])
-            at += size
+            buffers.append(body[offset : offset + size])
+            offset += size
         return _build(form, buffers)
     except (*DAMAGE, AttributeError) as error:
         raise UnknownFormat(str(error)) from error

@@ -26,7 +26,7 @@ class SavedTreeUnreadable(InvalidQuery):
     """Saved tree that cannot be read; the text gives the reason."""
 
 
-def saved_tree_row(context: QueryContext, id: str) -> ResultSnapshot:
+def get_saved_tree_row(context: QueryContext, id: str) -> ResultSnapshot:
     """Return the row of a saved tree of the context's project. Raise SavedTreeNotFound."""
     row = context.snapshot.once(
         ("saved tree", id), lambda: result_snapshots.find(context.project, id)
@@ -36,18 +36,18 @@ def saved_tree_row(context: QueryContext, id: str) -> ResultSnapshot:
     return row
 
 
-def saved_metrics(context: QueryContext, saved: SavedTree) -> tuple[Metric, ...]:
+def list_saved_metrics(context: QueryContext, saved: SavedTree) -> tuple[Metric, ...]:
     """Return the metrics of a saved tree, the default one first."""
-    return tuple(Metric(name, unit) for name, unit in saved_tree_row(context, saved.id).metrics)
+    return tuple(Metric(name, unit) for name, unit in get_saved_tree_row(context, saved.id).metrics)
 
 
-def saved_sample_labels(context: QueryContext, saved: SavedTree) -> set[tuple[str, str]]:
+def read_saved_labels(context: QueryContext, saved: SavedTree) -> set[tuple[str, str]]:
     """Return the sample labels (name, value) of a saved tree.
 
     A tree that cannot be read has none here: a query of its values reports the reason.
     """
     try:
-        sets = numbers_of(_read(context, saved_tree_row(context, saved.id))).head["labels"]
+        sets = numbers_of(_read(context, get_saved_tree_row(context, saved.id))).head["labels"]
     except (BadTree, BlobError):
         return set()
     return {(str(label[0]), str(label[1])) for labels in sets for label in labels}
@@ -76,8 +76,8 @@ class SavedTreeInput:
         total = exact_sum(stored.values[metrics.index(self.metric)]) if own else 0
         stats.take(row.profiles, total, row.duration_ns, row.start, row.end)
         if row.left_out:
-            why = _("They could not be read when the snapshot was taken.")
-            stats.leave_out(row.start, row.end, why, row.left_out)
+            reason = _("They could not be read when the snapshot was taken.")
+            stats.leave_out(row.start, row.end, reason, row.left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class SavedTreePlan:
 def plan_saved_tree(context: QueryContext, saved: SavedTree) -> SavedTreePlan:
     """Find a saved tree. Raise SavedTreeNotFound."""
     begin_selection(context, saved)
-    return SavedTreePlan(saved, saved_tree_row(context, saved.id))
+    return SavedTreePlan(saved, get_saved_tree_row(context, saved.id))
 
 
 def _read(context: QueryContext, row: ResultSnapshot) -> bytes:

@@ -9,7 +9,7 @@ from profiles.models import ResultSnapshot, SnapshotKind
 from profiles.queries.context import QueryContext
 from profiles.queries.merge_query import list_metrics
 from profiles.queries.plan import choose_metric
-from profiles.queries.saved_tree_input import saved_tree_row
+from profiles.queries.saved_tree_input import get_saved_tree_row
 from profiles.queries.selection import Group, InvalidQuery, ProfileSelection, View
 from profiles.queries.tree_merge import MetricsMerge
 from profiles.storage import result_snapshots
@@ -44,7 +44,7 @@ class SavedTreeInfo:
 
 def get_saved_tree(context: QueryContext, snapshot_id: str) -> SavedTreeInfo:
     """Describe a snapshot. Raise SnapshotNotFound."""
-    return _info(saved_tree_row(context, snapshot_id))
+    return _info(get_saved_tree_row(context, snapshot_id))
 
 
 def save_tree(
@@ -64,9 +64,9 @@ def save_tree(
     with context.snapshot:
         metrics = list_metrics(context, selection)
         metric = choose_metric(selection, view, metrics)
-        among = tuple(dict.fromkeys([metric, *metrics]))
+        ordered = tuple(dict.fromkeys([metric, *metrics]))
         whole = View(metric=metric)
-        tree, coverage = MetricsMerge(selection, whole, Group.LINE, among).sum(context, metric)
+        tree, coverage = MetricsMerge(selection, whole, Group.LINE, ordered).sum(context, metric)
     if not coverage.profiles:
         raise NothingToStore("No profiles to store.")
     context.check()

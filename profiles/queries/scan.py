@@ -102,12 +102,12 @@ def scan(
     """
     rows, blocks = open_plan(context, plan, metric)
     if not plan.has_head:
-        yield _checked(context, blocks)
+        yield _check_between(context, blocks)
         return
     options, type_ = plan.options, plan.selection.type.value
     with closing(_head_inputs(rows, type_, metric, options.cuts, trees or options.trees)) as head:
         in_order = chain[ProfilesInput](head, blocks)
-        yield _checked(context, in_order if options.in_order else _blocks_first(blocks, head))
+        yield _check_between(context, in_order if options.in_order else _blocks_first(blocks, head))
 
 
 def open_plan(
@@ -133,12 +133,12 @@ def require_64_bits(total: int) -> None:
 
 @contextmanager
 def explain_errors(
-    of: tuple[type[Exception], ...] = (BadProfile, TooLarge),
+    kinds: tuple[type[Exception], ...] = (BadProfile, TooLarge),
 ) -> Iterator[None]:
     """Turn errors of an accumulator, those of the types `of`, into InvalidQuery with advice."""
     try:
         yield
-    except of as error:
+    except kinds as error:
         if isinstance(error, TooLarge) and error.limit == LIMIT:
             raise InvalidQuery(
                 f"FLAMEWATCH_MAX_QUERY_NODES allows {error.allowed:,} nodes in a merged call tree, "
@@ -162,7 +162,9 @@ def _blocks_first(
     yield from head
 
 
-def _checked(context: QueryContext, inputs: Iterator[ProfilesInput]) -> Iterator[ProfilesInput]:
+def _check_between(
+    context: QueryContext, inputs: Iterator[ProfilesInput]
+) -> Iterator[ProfilesInput]:
     for each in inputs:
         context.check()
         yield each
@@ -232,12 +234,12 @@ class HeadInput:
                 value,
                 replace(
                     self,
-                    rows=[row for row, _ in of],
+                    rows=[row for row, _ in group],
                     lacking=(),
-                    unpacked=_completed([numbers for _, numbers in of]),
+                    unpacked=_complete_future([numbers for _, numbers in group]),
                 ),
             )
-            for value, of in groups.items()
+            for value, group in groups.items()
         ]
         if self.lacking:
             found.append(("", replace(self, rows=(), unpacked=None)))
@@ -325,14 +327,14 @@ def _head_rows(
     rows: Iterable[tuple[Any, ...]], profile_type: str, metric: Metric
 ) -> Iterator[HeadRow | LackingRow]:
     for deployment, duration, profile_total, totals, labels, tree, time, _ in rows:
-        total = total_of(totals, metric, profile_type)
+        total = find_total(totals, metric, profile_type)
         if isinstance(total, int):
             yield HeadRow(time, deployment, duration, profile_total, total, tree, totals, labels)
         else:
             yield LackingRow(time, total)
 
 
-def total_of(
+def find_total(
     totals: Sequence[tuple[str, str, int]], metric: Metric, profile_type: str
 ) -> int | tuple[Metric, ...]:
     """Return a head row's total of the metric, or the metrics that it has instead.
@@ -364,7 +366,7 @@ def _unpack_ahead(head: HeadInput, trees: Trees) -> HeadInput:
     return replace(head, unpacked=_unpackers.submit(partial(unpack, encoded)))
 
 
-def _completed(unpacked: Unpacked) -> Future[Unpacked]:
+def _complete_future(unpacked: Unpacked) -> Future[Unpacked]:
     future = Future[Unpacked]()
     future.set_result(unpacked)
     return future

@@ -110,12 +110,12 @@ class OpenedBlock:
 
     @cached_property
     def hour(self) -> HourBlock:
-        block = self._cached()
+        block = self._find_cached()
         return block if isinstance(block, HourBlock) else open_hour(self._source, self.row.type)
 
     @cached_property
     def day(self) -> DayBlock:
-        block = self._cached()
+        block = self._find_cached()
         return block if isinstance(block, DayBlock) else open_day(self._source, self.row.type)
 
     @property
@@ -128,7 +128,7 @@ class OpenedBlock:
         if block is not None:
             block_cache.put_block(self.row.location, block)
 
-    def _cached(self) -> HourBlock | DayBlock | None:
+    def _find_cached(self) -> HourBlock | DayBlock | None:
         """Return the cached block, which reads further sections within this query's deadline."""
         block = block_cache.get(self.row.location)
         return block if block is None or self._is_whole else block.with_source(self._source)
@@ -198,7 +198,7 @@ class BlockInput:
             profiles, matching = self.opened.profiles, self.matching
         except UNREADABLE:
             return [("", self)]  # adding it reports the error
-        value, number = _values_of(profiles, label)
+        value, number = _list_values(profiles, label)
         numbers = np.unique(number[matching]).tolist()
         return [(value[i], self.choose(matching & (number == i))) for i in numbers]
 
@@ -281,7 +281,7 @@ class DayInput(BlockInput):
         accumulator.add_day(self.opened.day, None if self.groups.all() else self.groups)
 
 
-def _values_of(
+def _list_values(
     profiles: ProfileColumns, label: ProfileLabel
 ) -> tuple[list[str], NDArray[np.int64]]:
     """Return the distinct values of the label in a block, and the index of each profile's."""

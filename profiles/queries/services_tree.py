@@ -103,11 +103,11 @@ def run_services_tree(
             total += coverage.total
             with explain_errors():
                 require_64_bits(total)
-                merge.add_tree(replace(tree, metrics=(metric,), frames=_without_files(tree.frames)))
+                merge.add_tree(replace(tree, metrics=(metric,), frames=_remove_files(tree.frames)))
     return ServicesTree(context, with_values(merge.tree(), context.check))
 
 
-def _without_files(frames: Frames) -> Frames:
+def _remove_files(frames: Frames) -> Frames:
     strings = [*frames.strings, ""]
     file = np.full(len(frames.file), len(strings) - 1, np.int32)
     return replace(frames, strings=strings, file=file)

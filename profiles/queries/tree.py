@@ -20,7 +20,7 @@ from profiles.queries.results import (
 )
 from profiles.queries.selection import Group, InvalidQuery, Selection, Shape, View
 from profiles.queries.tree_merge import MergedTree, TreeMerge
-from profiles.queries.views import apply_filters, apply_view, focus_trees, highlighted
+from profiles.queries.views import apply_filters, apply_view, find_highlighted, focus_trees
 
 # More nodes than a graph of 2,000 pixels has boxes on 10 levels; they are read in 20 ms, see
 # benchmarks/first_pixel.py.
@@ -158,7 +158,7 @@ def _tree(
         coverage=merged.sum.coverage,
         tree=drawn,
         folded=folded,
-        highlighted=highlighted(context, drawn, view),
+        highlighted=find_highlighted(context, drawn, view),
     )
 
 
@@ -196,8 +196,8 @@ def _focus(
         callees=callees,
         callers_folded=callers_folded,
         callees_folded=callees_folded,
-        callers_highlighted=highlighted(context, callers, view),
-        callees_highlighted=highlighted(context, callees, view),
+        callers_highlighted=find_highlighted(context, callers, view),
+        callees_highlighted=find_highlighted(context, callees, view),
         peek=peek(tree, name, check=context.check),
     )
 

@@ -56,12 +56,12 @@ class TreeMerge(SelectionQuery[MergedTree]):
 
     @property
     def options(self) -> ReadOptions:
-        by = self.view.split
+        split_by = self.view.split
         # Trees by function have no sample labels, unless they are split.
-        by_function = self.group is Group.FUNCTION and bool(by or not self.selection.samples)
+        by_function = self.group is Group.FUNCTION and bool(split_by or not self.selection.samples)
         return ReadOptions(
             trees=Trees.FUNCTIONS if by_function else Trees.WHOLE,
-            by_labels=by is not None and by.kind is GroupKind.LABEL,
+            by_labels=split_by is not None and split_by.kind is GroupKind.LABEL,
         )
 
     @property
@@ -117,23 +117,23 @@ def _merge(
     metric: Metric,
     metrics: Sequence[Metric],
     group: Group,
-    by: Grouping | None,
+    split_by: Grouping | None,
     stats: ScanStats | None = None,
 ) -> MergedTree:
     """Merge the planned profiles that have the metric, in `metrics`."""
     selection, by_function = plan.selection, group is Group.FUNCTION
-    if by is not None:
+    if split_by is not None:
         merge = SplitMerge(
             metrics,
             by_function,
-            by.label,
-            of_profiles=by.kind is not GroupKind.SAMPLE,
+            split_by.label,
+            of_profiles=split_by.kind is not GroupKind.SAMPLE,
             samples=selection.samples,
             max_nodes=settings.MAX_QUERY_NODES,
             profile_type=selection.type,
             check=context.check,
         )
-        coverage = _add_split(context, plan, metric, by, merge, stats)
+        coverage = _add_split(context, plan, metric, split_by, merge, stats)
         return MergedTree(merge.tree(), coverage)
     # Trees by function have no sample labels.
     by_function = by_function and not selection.samples
@@ -154,7 +154,7 @@ def _add_split(
     context: QueryContext,
     plan: Plan,
     metric: Metric,
-    by: Grouping,
+    split_by: Grouping,
     merge: SplitMerge,
     stats: ScanStats | None,
 ) -> Coverage:
@@ -162,11 +162,11 @@ def _add_split(
 
     Of a label of profiles, the heaviest values are kept apart; all others are one value, OTHER.
     """
-    if by.kind is GroupKind.SAMPLE:
+    if split_by.kind is GroupKind.SAMPLE:
         return add_profiles(context, plan, metric, merge, stats)
     if isinstance(plan, SavedTreePlan):
         raise InvalidQuery(_("A snapshot can be split only by a label of its samples."))
-    label = _label_of_profiles(context, plan, metric, by)
+    label = _label_of_profiles(context, plan, metric, split_by)
     stats = stats or ScanStats()
     with scan(context, plan, metric) as inputs:
         for each in inputs:
@@ -193,18 +193,18 @@ class _LabelOfProfiles:
 
 
 def _label_of_profiles(
-    context: QueryContext, plan: QueryPlan, metric: Metric, by: Grouping
+    context: QueryContext, plan: QueryPlan, metric: Metric, split_by: Grouping
 ) -> _LabelOfProfiles:
     """Return the label with its heaviest values, which are found without reading call trees."""
-    deployments = deployments_of(context) if by.kind is not GroupKind.LABEL else ()
-    is_zone = by.kind is GroupKind.ZONE
+    deployments = deployments_of(context) if split_by.kind is not GroupKind.LABEL else ()
+    is_zone = split_by.kind is GroupKind.ZONE
     values = {
         each.pk: each.zone if is_zone else each.version
         for each in deployments
         if each.service == plan.selection.service
     }
-    label = _LabelOfProfiles(by.name, values)
-    if not by.name and len({*values.values()}) <= MAX_VALUES:
+    label = _LabelOfProfiles(split_by.name, values)
+    if not split_by.name and len({*values.values()}) <= MAX_VALUES:
         return label
     totals: Counter[str] = Counter()
     with scan(context, plan, metric, Trees.NONE) as inputs:

@@ -58,7 +58,7 @@ def apply_view(context: QueryContext, tree: Tree, view: View) -> Tree:
     if view.shape is Shape.BOTTOM_UP:
         with explain_view_errors():
             tree = bottom_up(tree, context.check)
-    return _rooted(context, view, tree)[0]
+    return _apply_root(context, view, tree)[0]
 
 
 def focus_trees(context: QueryContext, tree: Tree, name: str, view: View) -> Focused:
@@ -69,10 +69,10 @@ def focus_trees(context: QueryContext, tree: Tree, name: str, view: View) -> Foc
     """
     with explain_view_errors():
         both = focused(tree, name, context.check)
-    return Focused(*_rooted(context, view, both.callers, both.callees))
+    return Focused(*_apply_root(context, view, both.callers, both.callees))
 
 
-def highlighted(context: QueryContext, tree: Tree, view: View) -> tuple[int, ...]:
+def find_highlighted(context: QueryContext, tree: Tree, view: View) -> tuple[int, ...]:
     """Return the indexes of nodes that match the view's highlight filters, ascending.
 
     Raise InvalidQuery for an invalid filter pattern.
@@ -88,7 +88,7 @@ def _values(view: View, option: FilterOption) -> tuple[str, ...]:
     return tuple(each.value for each in view.filters if each.option is option)
 
 
-def _rooted(context: QueryContext, view: View, *trees: Tree) -> tuple[Tree, ...]:
+def _apply_root(context: QueryContext, view: View, *trees: Tree) -> tuple[Tree, ...]:
     if view.root is None:
         return trees
     nodes = [node_of(tree, view.root) for tree in trees]

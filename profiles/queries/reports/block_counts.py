@@ -41,8 +41,8 @@ def counts_in_blocks(project: int, start: datetime, end: datetime) -> Counter[st
 def inside(course: Course, step: int, start: datetime, end: datetime) -> Iterator[CountedSpan]:
     """Yield the parts of a course's steps that lie inside the range; `step` is in seconds."""
     first, last = start.timestamp(), end.timestamp()
-    for at, profiles, weight in course:
-        begin, until = max(first, at), min(last, at + step)
+    for step_start, profiles, weight in course:
+        begin, until = max(first, step_start), min(last, step_start + step)
         if begin < until:
             share = (until - begin) / step
             yield CountedSpan(begin, until, profiles * share, weight * share)
@@ -50,9 +50,9 @@ def inside(course: Course, step: int, start: datetime, end: datetime) -> Iterato
 
 def whole(project: int, start: datetime, end: datetime) -> Q:
     """Match day blocks inside the range, and hour blocks inside it that no such day covers."""
-    within = Q(project=project, start__gte=start, start__lt=end, end__lte=end)
+    in_range = Q(project=project, start__gte=start, start__lt=end, end__lte=end)
     in_no_day = Q(day_block=None) | Q(day_block__start__lt=start) | Q(day_block__end__gt=end)
-    return within & (Q(resolution=Resolution.DAY) | in_no_day & Q(resolution=Resolution.PROFILE))
+    return in_range & (Q(resolution=Resolution.DAY) | in_no_day & Q(resolution=Resolution.PROFILE))
 
 
 def cut_off(project: int, start: datetime, end: datetime) -> Q:

@@ -26,10 +26,10 @@ def run_deployment_counts(
     """Count profiles in the range by Deployment.pk and type, without zero counts."""
     sums: dict[int, Counter[ProfileType]] = {pk: Counter() for pk in deployments}
     with context.snapshot:
-        counts = [*_in_head(context.project, deployments, start, end)]
+        counts = [*_count_head(context.project, deployments, start, end)]
         rows = Deployment.objects.filter(project=context.project, pk__in=deployments).order_by()
         services = [*rows.values_list("service", flat=True).distinct()]
-        counts += _in_blocks(context, services, start, end)
+        counts += _count_blocks(context, services, start, end)
     context.check()
     for pk, type_, count in counts:
         if pk in sums:
@@ -37,7 +37,7 @@ def run_deployment_counts(
     return {pk: dict(of_pk) for pk, of_pk in sums.items() if of_pk}
 
 
-def _in_head(
+def _count_head(
     project: int, deployments: Sequence[int], start: datetime, end: datetime
 ) -> Iterator[_Count]:
     rows = Profile.objects.filter(
@@ -46,7 +46,7 @@ def _in_head(
     yield from rows.order_by().values_list("deployment", "type").annotate(Count("pk"))
 
 
-def _in_blocks(
+def _count_blocks(
     context: QueryContext, services: Sequence[str], start: datetime, end: datetime
 ) -> Iterator[_Count]:
     """Count from the rows of blocks; read only the blocks that lie partly in the range."""

@@ -39,7 +39,7 @@ def run_heat_map(context: QueryContext, selection: ProfileSelection) -> HeatMapR
                 columns = each.dimension(stats)
                 times.append(columns.time)
                 weights.append(columns.profile_total)
-    step = step_of(selection.end - selection.start)
+    step = choose_step(selection.end - selection.start)
     starts = _starts(selection, step)
     weight = np.concatenate(weights)
     edges = _edges(weight)
@@ -55,7 +55,7 @@ def run_heat_map(context: QueryContext, selection: ProfileSelection) -> HeatMapR
     )
 
 
-def step_of(span: timedelta) -> timedelta:
+def choose_step(span: timedelta) -> timedelta:
     """Return the shortest round step that divides a range into at most MOST_STEPS."""
     return next((step for step in _STEPS if span / step <= MOST_STEPS - 1), span / MOST_STEPS)
 

@@ -64,11 +64,11 @@ def run_history(
     substrings of names, or regular expressions between slashes, and restrict the top functions:
     they match any of `show`, if it is given, and none of `hide`. The view's filters and its focus
     choose the stacks. If the selection has sample labels, only these samples count, also in the
-    totals of the steps. Steps begin at round times of UTC; by default they are those of `step_of`.
+    totals of the steps. Steps begin at round times of UTC, by default as `choose_step` chooses.
     Raise InvalidQuery also if there are more than MAX_STEPS steps, or if a pattern is invalid.
     """
     is_offered = _name_filter(show, hide)
-    step = step or step_of(selection.end - selection.start)
+    step = step or choose_step(selection.end - selection.start)
     starts = step_starts(selection, step)
     merged = _HistoryMerge(selection, view, tuple(starts), step).run(context)
     sums = merged.sum
@@ -87,7 +87,7 @@ def run_history(
     )
 
 
-def step_of(span: timedelta) -> timedelta:
+def choose_step(span: timedelta) -> timedelta:
     """Return a round step: a day for 30 to 120 days, less for less, whole weeks for more."""
     for step in _WITHIN_A_DAY:
         if span / step < _MOST_WITHIN_A_DAY:
@@ -137,7 +137,7 @@ def _versions(
         if pk not in by_pk:
             continue
         version = by_pk[pk].version
-        versions[version] = _joined(versions[version], span) if version in versions else span
+        versions[version] = _join_spans(versions[version], span) if version in versions else span
     spans = [
         VersionSpan(version, moment(span.first), moment(span.last), span.profiles)
         for version, span in versions.items()
@@ -145,7 +145,7 @@ def _versions(
     return tuple(sorted(spans, key=lambda span: (span.first, span.version)))
 
 
-def _joined(span: TimeSpan, new: TimeSpan) -> TimeSpan:
+def _join_spans(span: TimeSpan, new: TimeSpan) -> TimeSpan:
     if span is new:
         return new
     first, last = min(span.first, new.first), max(span.last, new.last)
@@ -212,14 +212,14 @@ def _add_deployments(scan_input: ProfilesInput, deployments: dict[int, TimeSpan]
     for pk in np.unique(columns.deployment).tolist():
         times = columns.time[columns.deployment == pk]
         new = TimeSpan(int(times.min()), int(times.max()), len(times))
-        deployments[pk] = _joined(deployments.get(pk, new), new)
+        deployments[pk] = _join_spans(deployments.get(pk, new), new)
 
 
 def _steps(starts: list[datetime], stats: list[ScanStats], tree: Tree) -> tuple[HistoryStep, ...]:
     totals = tree.self.sum(axis=1).tolist()
     return tuple(
-        HistoryStep(start, of.profiles, total, of.duration_ns)
-        for start, of, total in zip(starts, stats, totals, strict=True)
+        HistoryStep(start, step_stats.profiles, total, step_stats.duration_ns)
+        for start, step_stats, total in zip(starts, stats, totals, strict=True)
     )
 
 
@@ -239,8 +239,8 @@ def _lines(
     return tuple(lines)
 
 
-def _line(of: FunctionSeries) -> HistoryLine:
-    return HistoryLine(of.name, of.file, tuple(of.self), tuple(of.total))
+def _line(function: FunctionSeries) -> HistoryLine:
+    return HistoryLine(function.name, function.file, tuple(function.self), tuple(function.total))
 
 
 def history_document(result: HistoryResult) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def run_label_names(
         for service, type_, labels in _head_labels(context, start, end)
         for name in labels
     )
-    return _grouped([*blocks, *head])
+    return _group_values([*blocks, *head])
 
 
 def run_label_values(
@@ -60,7 +60,7 @@ def run_label_values(
         for service, type_, labels in _head_labels(context, start, end)
         if name in labels
     )
-    return _grouped([*blocks, *head])
+    return _group_values([*blocks, *head])
 
 
 def run_stored_deployments(
@@ -87,8 +87,10 @@ def _keys(
 ) -> list[tuple[str, str, str]]:
     """Return (service, type, key) for the keys of a field of the blocks' summaries."""
     context.check()
-    of = context.project
-    rows = Block.objects.filter(whole(of, start, end) | cut_off(of, start, end)).order_by()
+    project = context.project
+    rows = Block.objects.filter(
+        whole(project, start, end) | cut_off(project, start, end)
+    ).order_by()
     sql, values = (
         rows.annotate(field=KeyTransform(field, "summary"))
         .values_list("service", "type", "field")
@@ -117,7 +119,7 @@ def _head_labels(
         yield service, type_, orjson.loads(text)
 
 
-def _grouped(rows: _Rows) -> Mapping[ServiceType, frozenset[str]]:
+def _group_values(rows: _Rows) -> Mapping[ServiceType, frozenset[str]]:
     found: dict[ServiceType, set[str]] = {}
     for service, type_, value in rows:
         found.setdefault((service, ProfileType(type_)), set()).add(value)

@@ -39,7 +39,7 @@ def run_options(
         zones=_choices(counts.by({pk: each.zone for pk, each in by_pk.items()})),
         versions=_choices(counts.by({pk: each.version for pk, each in by_pk.items()})),
         labels=counts.labels_by_count(),
-        weights=_weights(counts.sorted_weights()),
+        weights=_weights(counts.sort_totals()),
         metrics=metrics,
     )
 
@@ -100,7 +100,7 @@ class _Counts:
             for name in sorted(self._labels)
         }
 
-    def sorted_weights(self) -> NDArray[np.int64]:
+    def sort_totals(self) -> NDArray[np.int64]:
         """Return the weights of all profiles, the greatest first."""
         return np.sort(np.concatenate(self._weights))[::-1]
 

@@ -58,7 +58,7 @@ def read_mark(text: str) -> Key | None:
     return key
 
 
-def mark_of(key: Key) -> str:
+def format_mark(key: Key) -> str:
     return "~".join(map(str, key))
 
 
@@ -71,15 +71,15 @@ def next_in_head(
     rows = rows.alias(name=Collate("name_id", binary))
     if mark is not None:
         weight, time, name = mark
-        at = moment(time)
-        behind = Q(time__lt=at) | Q(time=at, name__lt=name)
+        mark_time = moment(time)
+        behind = Q(time__lt=mark_time) | Q(time=mark_time, name__lt=name)
         if order is ProfileOrder.HEAVIEST:
             behind = Q(weight__lt=weight) | Q(behind, weight=weight)
         rows = rows.filter(behind)
     columns = ["-time", "-name"]
     if order is ProfileOrder.HEAVIEST:
         columns.insert(0, "-weight")
-    return [_of_row(row, order) for row in rows.defer("tree").order_by(*columns)[:size]]
+    return [_build_row_entry(row, order) for row in rows.defer("tree").order_by(*columns)[:size]]
 
 
 def next_in_blocks(
@@ -101,12 +101,12 @@ def next_in_blocks(
         if full and page[-1].time > each.opened.row.last:
             break
         for _, columns, matching in profile_facts(context, [each]):
-            page.extend(_of_block(each, columns, matching, order, mark, size))
+            page.extend(_read_block_page(each, columns, matching, order, mark, size))
         page = sorted(page, reverse=True)[:size]
     return page
 
 
-def _of_block(
+def _read_block_page(
     block: BlockInput,
     columns: ProfileColumns,
     matching: NDArray[np.int64],
@@ -136,10 +136,12 @@ def _of_block(
         row = int(matching[i])
         key = (int(weight[i]), int(time[i]), names[row])
         if mark is None or key < mark:
-            yield _of_columns(columns, row, key, block.opened.row)
+            yield _build_block_entry(columns, row, key, block.opened.row)
 
 
-def _of_columns(columns: ProfileColumns, row: int, key: Key, block: BlockRow) -> ProfileEntry:
+def _build_block_entry(
+    columns: ProfileColumns, row: int, key: Key, block: BlockRow
+) -> ProfileEntry:
     agent = int(columns.agent[row])
     return ProfileEntry(
         key=key,
@@ -155,7 +157,7 @@ def _of_columns(columns: ProfileColumns, row: int, key: Key, block: BlockRow) ->
     )
 
 
-def _of_row(row: Profile, order: ProfileOrder) -> ProfileEntry:
+def _build_row_entry(row: Profile, order: ProfileOrder) -> ProfileEntry:
     weight = row.weight if order is ProfileOrder.HEAVIEST else 0
     return ProfileEntry(
         key=(weight, micros(row.time), row.name_id),

@@ -52,9 +52,9 @@ def run_calendar(
     """
     if not timedelta(0) < end - start <= MAX_CALENDAR:
         raise InvalidQuery(f"A calendar needs a range of {MAX_CALENDAR.days} days at most.")
-    of = _matching(context, service, type)
+    matching = _matching(context, service, type)
     with context.snapshot:
-        head = Profile.objects.filter(of, time__gte=start, time__lt=end).order_by()
+        head = Profile.objects.filter(matching, time__gte=start, time__lt=end).order_by()
         hours = {
             datetime.fromtimestamp(hour * _HOUR.total_seconds(), UTC)
             for hour in head.annotate(hour=Micros("time") / Value(_HOUR_MICROS))
@@ -65,10 +65,12 @@ def run_calendar(
         near = Q(
             resolution=Resolution.PROFILE, start__gt=start - LONGEST, start__lt=end, end__gt=start
         )
-        blocks = Block.objects.filter(of & near).order_by()
+        blocks = Block.objects.filter(matching & near).order_by()
         for pair in blocks.values_list("first", "last").distinct():
             hours |= {
-                at.replace(minute=0, second=0, microsecond=0) for at in pair if start <= at < end
+                time.replace(minute=0, second=0, microsecond=0)
+                for time in pair
+                if start <= time < end
             }
     return sorted(hours)
 
@@ -81,9 +83,9 @@ def run_nearest(
     They are the nearest, except where a block reaches over an edge of the range: there it is one
     of that block.
     """
-    of = _matching(context, service, type)
+    matching = _matching(context, service, type)
     head = (
-        Profile.objects.filter(of)
+        Profile.objects.filter(matching)
         .order_by()
         .values("service")
         .annotate(
@@ -94,7 +96,7 @@ def run_nearest(
         )
     )
     blocks = (
-        Block.objects.filter(of, resolution=Resolution.PROFILE)
+        Block.objects.filter(matching, resolution=Resolution.PROFILE)
         .order_by()
         .values("service")
         .annotate(
@@ -105,8 +107,8 @@ def run_nearest(
         )
     )
     rows = list(head.union(blocks, all=True))
-    before = [at for row in rows for at in (row["before"], row["over_start"]) if at]
-    after = [at for row in rows for at in (row["after"], row["over_end"]) if at]
+    before = [time for row in rows for time in (row["before"], row["over_start"]) if time]
+    after = [time for row in rows for time in (row["after"], row["over_end"]) if time]
     return NearestProfiles(max(before, default=None), min(after, default=None))
 
 
@@ -114,9 +116,9 @@ def run_first_profiles(
     context: QueryContext, service: str, type: ProfileType
 ) -> Mapping[int, datetime]:
     """Return the time of the first stored profile by Deployment.pk, with one SQL statement."""
-    of = _matching(context, service, type)
+    matching = _matching(context, service, type)
     head = (
-        Profile.objects.filter(of)
+        Profile.objects.filter(matching)
         .order_by()
         .values("deployment_id")
         .annotate(at=Min("time"), by_deployment=Value("{}", TextField()))
@@ -124,7 +126,7 @@ def run_first_profiles(
     )
     by_deployment = Cast(KeyTextTransform("deployments", "summary"), TextField())
     blocks = (
-        Block.objects.filter(of, day_block=None)
+        Block.objects.filter(matching, day_block=None)
         .order_by()
         .annotate(
             none=Value(0, BigIntegerField()),
@@ -135,8 +137,8 @@ def run_first_profiles(
     )
     firsts: dict[int, datetime] = {}
 
-    def add(pk: int, at: datetime) -> None:
-        firsts[pk] = min(at, firsts.get(pk, at))
+    def add(pk: int, time: datetime) -> None:
+        firsts[pk] = min(time, firsts.get(pk, time))
 
     for deployment, at, text in head.union(blocks, all=True):
         if deployment:
@@ -147,10 +149,10 @@ def run_first_profiles(
 
 
 def _matching(context: QueryContext, service: str, type: ProfileType | None) -> Q:
-    of = Q(project=context.project)
+    matching = Q(project=context.project)
     if service:
-        of &= Q(service=service)
-    return of & Q(type=type.value) if type else of
+        matching &= Q(service=service)
+    return matching & Q(type=type.value) if type else matching
 
 
 class Micros(Func):

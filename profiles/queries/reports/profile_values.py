@@ -17,7 +17,7 @@ from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.plan import choose_metric, plan_query, profile_metrics
 from profiles.queries.results import ProfileValuesResult
-from profiles.queries.scan import open_plan, total_of
+from profiles.queries.scan import find_total, open_plan
 from profiles.queries.scan_input import profile_facts
 from profiles.queries.selection import ProfileSelection, View
 
@@ -41,7 +41,7 @@ def run_profile_values(
     with context.snapshot:
         metric = choose_metric(selection, view, profile_metrics(context, selection))
         head, blocks = open_plan(context, plan_query(context, selection), metric)
-        parts.append(_of_head(head, selection.type.value, metric, labels, groups))
+        parts.append(_read_head(head, selection.type.value, metric, labels, groups))
         context.check()
         for _, columns, matching in profile_facts(context, blocks, stats):
             if metric not in columns.metrics:
@@ -111,7 +111,7 @@ class _Groups:
         return numbered
 
 
-def _of_head(
+def _read_head(
     rows: "QuerySet[Profile]",
     profile_type: str,
     metric: Metric,
@@ -124,7 +124,7 @@ def _of_head(
     found: list[tuple[int, int, int]] = []
     parsed: dict[str, tuple[str, ...]] = {}  # few texts are distinct
     for time, deployment, text, totals in columns.iterator(chunk_size=_HEAD_ROWS_AT_ONCE):
-        total = total_of(totals, metric, profile_type)
+        total = find_total(totals, metric, profile_type)
         if not isinstance(total, int):
             continue
         if text not in parsed:
@@ -133,5 +133,5 @@ def _of_head(
     return _Part(*np.array(found, np.int64).reshape(-1, 3).T)
 
 
-def _values(of: Mapping[str, Any], labels: Iterable[str]) -> tuple[str, ...]:
-    return tuple(of.get(name, "") for name in labels)
+def _values(labels_by_name: Mapping[str, Any], labels: Iterable[str]) -> tuple[str, ...]:
+    return tuple(labels_by_name.get(name, "") for name in labels)

@@ -13,7 +13,7 @@ from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.plan import ReadOptions, plan_query
 from profiles.queries.reports.profile_page import (
     ProfileEntry,
-    mark_of,
+    format_mark,
     next_in_blocks,
     next_in_head,
     read_mark,
@@ -55,7 +55,7 @@ def run_profiles(
         entries += next_in_blocks(context, blocks, order, mark, size + 1)
         entries = sorted(entries, reverse=True)[: size + 1]
         rows = _rows(context, entries[:size])
-    next_page = mark_of(entries[size - 1].key) if len(entries) > size else None
+    next_page = format_mark(entries[size - 1].key) if len(entries) > size else None
     return ProfilesResult(selection, stats.coverage(), rows, next_page)
 
 

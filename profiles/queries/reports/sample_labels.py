@@ -6,7 +6,7 @@ from profiles.engine.encoding.codec import numbers_of
 from profiles.engine.errors import BadTree
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import plan_query
-from profiles.queries.saved_tree_input import saved_sample_labels
+from profiles.queries.saved_tree_input import read_saved_labels
 from profiles.queries.scan_input import UNREADABLE, OpenedBlock, block_inputs
 from profiles.queries.selection import SavedTree, Selection
 
@@ -23,7 +23,7 @@ def run_sample_labels(context: QueryContext, selection: Selection) -> Mapping[st
     Profiles that cannot be read are skipped.
     """
     if isinstance(selection, SavedTree):
-        return _menu(saved_sample_labels(context, selection))
+        return _menu(read_saved_labels(context, selection))
     found: set[tuple[str, str]] = set()
     with context.snapshot:
         plan = plan_query(context, selection)
@@ -36,7 +36,7 @@ def run_sample_labels(context: QueryContext, selection: Selection) -> Mapping[st
             found.update((str(label[0]), str(label[1])) for labels in sets for label in labels)
         for each in block_inputs(context, plan.filter, plan.blocks[-BLOCKS:]):
             context.check()
-            found |= _labels_in(each.opened)
+            found |= _read_labels(each.opened)
     return _menu(found)
 
 
@@ -45,10 +45,12 @@ def _menu(found: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     for name, value in sorted(found):
         if name and (name in values or len(values) < MAX_NAMES):
             values.setdefault(name, []).append(value)
-    return {name: tuple(filter(None, of))[:MAX_LABEL_VALUES] for name, of in values.items()}
+    return {
+        name: tuple(filter(None, allowed))[:MAX_LABEL_VALUES] for name, allowed in values.items()
+    }
 
 
-def _labels_in(opened: OpenedBlock) -> set[tuple[str, str]]:
+def _read_labels(opened: OpenedBlock) -> set[tuple[str, str]]:
     try:
         labelled = (opened.day if opened.row.is_day else opened.hour).labelled
     except UNREADABLE:

@@ -14,7 +14,7 @@ import numpy as np
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.merge_query import Merged
-from profiles.queries.reports.history import step_of, step_starts, steps_document
+from profiles.queries.reports.history import choose_step, step_starts, steps_document
 from profiles.queries.reports.series_accumulator import Key, SeriesMerge
 from profiles.queries.results import GroupSeries, GroupSums, HistoryStep, SeriesResult
 from profiles.queries.selection import Grouping, GroupKind, InvalidQuery, ProfileSelection, View
@@ -45,7 +45,7 @@ def run_series(
     have none: one profile has samples of many values.
 
     Steps are those of `run_history`: they begin at round times of UTC, by default those of
-    `step_of`. Raise InvalidQuery if there are too many steps, or more than MAX_VALUES values.
+    `choose_step`. Raise InvalidQuery if there are too many steps, or more than MAX_VALUES values.
 
     Reads two SQL statements as `run_history` does, one more for versions and zones, and one for
     each metric and head. Day blocks are used for days inside the range. With filters or by a sample
@@ -53,7 +53,7 @@ def run_series(
     """
     if view.root is not None:
         raise InvalidQuery("A series cannot start at a node of the tree. Remove `root`.")
-    step = step or step_of(selection.end - selection.start)
+    step = step or choose_step(selection.end - selection.start)
     starts = step_starts(selection, step)
     query = SeriesMerge(selection, view, group_by, tuple(starts), step)
     with context.snapshot:
@@ -80,7 +80,9 @@ def _groups(context: QueryContext, query: SeriesMerge, sums: GroupSums) -> list[
     ):
         if total or profiles:
             numbers.setdefault(value, []).append(number)
-    groups = [_NamedGroup(value, of, int(totals[of].sum())) for value, of in numbers.items()]
+    groups = [
+        _NamedGroup(value, group, int(totals[group].sum())) for value, group in numbers.items()
+    ]
     return sorted(groups, key=lambda each: (-each.total, each.value is None, each.value or ""))
 
 

@@ -27,7 +27,13 @@ from profiles.queries.context import QueryContext
 from profiles.queries.merge_query import ProfilesQuery
 from profiles.queries.plan import QueryPlan, ReadOptions
 from profiles.queries.results import GroupSums
-from profiles.queries.scan import explain_errors, open_plan, require_64_bits, stream_rows, total_of
+from profiles.queries.scan import (
+    explain_errors,
+    find_total,
+    open_plan,
+    require_64_bits,
+    stream_rows,
+)
 from profiles.queries.scan_input import UNREADABLE, BlockInput, DayInput, leave_out
 from profiles.queries.selection import Grouping, GroupKind, InvalidQuery, ProfileSelection, View
 from profiles.queries.views import build_filters, explain_view_errors
@@ -144,7 +150,7 @@ class SeriesAccumulator:
         for count, values in zip(counts, columns, strict=True):
             np.add.at(count, group, values)
         steps = len(self._query.starts)
-        sparse_values = _summed(np.concatenate(self._sparse_values, axis=1), steps)
+        sparse_values = _sum_values(np.concatenate(self._sparse_values, axis=1), steps)
         return GroupSums(
             keys=tuple(self._numbers),
             profiles=tuple(counts[0].tolist()),
@@ -170,7 +176,7 @@ class SeriesAccumulator:
         if not len(rows):
             return
         keys, key = self._keys(columns, columns.deployment, columns.label_set)
-        group, step = self._numbered(keys, key[rows]), self._step(columns.time[rows])
+        group, step = self._number_groups(keys, key[rows]), self._step(columns.time[rows])
         self._count(group, step, columns.duration_ns[rows])
         if of_rows is None:
             total = columns.totals[columns.metrics.index(each.metric)][rows]
@@ -196,9 +202,9 @@ class SeriesAccumulator:
     ) -> None:
         """Add the totals of a block's rows, whose groups are keys[key] unless by sample label."""
         if self._is_of_profiles:
-            group = self._numbered(keys, key[found.row])
+            group = self._number_groups(keys, key[found.row])
         else:
-            group = self._numbered(found.values, found.value)
+            group = self._number_groups(found.values, found.value)
         self._add(group, step[found.row], found.total)
 
     def _add_head(self, head: QuerySet[Profile]) -> None:
@@ -215,7 +221,7 @@ class SeriesAccumulator:
         type_ = self._query.selection.type.value
         sparse_values: list[tuple[int, int, int]] = []  # row of `used`, group, total
         for deployment, duration, labels, totals, tree, time, _ in rows:
-            total = total_of(totals, self._metric, type_)
+            total = find_total(totals, self._metric, type_)
             if not isinstance(total, int):
                 self._stats.lack(self._metric, total, 1, time, time)
                 continue
@@ -230,8 +236,8 @@ class SeriesAccumulator:
             if found is None:
                 sparse_values.append((len(used), group, total))
             else:
-                for at, value in zip(found.value.tolist(), found.total.tolist(), strict=True):
-                    number = group if self._is_of_profiles else self._number(found.values[at])
+                for index, value in zip(found.value.tolist(), found.total.tolist(), strict=True):
+                    number = group if self._is_of_profiles else self._number(found.values[index])
                     sparse_values.append((len(used), number, value))
             used.append((group, total, duration, time))
         if not used:
@@ -254,7 +260,7 @@ class SeriesAccumulator:
         distinct, index = np.unique(deployment, return_inverse=True)
         return [self._query.get_key(pk, {}) for pk in distinct.tolist()], index
 
-    def _numbered(self, keys: Sequence[Key], index: Numbers) -> Numbers:
+    def _number_groups(self, keys: Sequence[Key], index: Numbers) -> Numbers:
         """Return the number of the group keys[index]; only keys in use get a number."""
         used, inverse = np.unique(index, return_inverse=True)
         numbers = [self._number(keys[i]) for i in used.tolist()]
@@ -281,10 +287,12 @@ class SeriesAccumulator:
             self._profiles.append(columns)
 
     def _add(self, group: Numbers, step: Numbers, total: Numbers) -> None:
-        self._sparse_values.append(_summed(np.stack([group, step, total]), len(self._query.starts)))
+        self._sparse_values.append(
+            _sum_values(np.stack([group, step, total]), len(self._query.starts))
+        )
 
 
-def _summed(sparse_values: Numbers, steps: int) -> Numbers:
+def _sum_values(sparse_values: Numbers, steps: int) -> Numbers:
     """Sum sparse_values (group, step, total) [3, X] of the same group and step."""
     distinct, index = np.unique(sparse_values[0] * steps + sparse_values[1], return_inverse=True)
     total = np.zeros(len(distinct), np.int64)

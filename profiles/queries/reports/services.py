@@ -26,12 +26,12 @@ def run_services(context: QueryContext, start: datetime, end: datetime) -> Servi
     """List every service that has a deployment, by name, with its profiles in the range."""
     project = context.project
     with context.snapshot:
-        counts, last = _in_head(project, start, end)
+        counts, last = _count_head(project, start, end)
         counts.update(counts_in_blocks(project, start, end))
         context.check()
         deployments = _deployments(context)
-        for service, at in _last_in_blocks(project, set(deployments)).items():
-            last[service] = max(at, last.get(service, at))
+        for service, time in _last_in_blocks(project, set(deployments)).items():
+            last[service] = max(time, last.get(service, time))
     context.check()
     return ServicesResult(
         tuple(
@@ -88,15 +88,15 @@ def _deployments(context: QueryContext) -> dict[str, list[Deployment]]:
     return by_service
 
 
-def _in_head(
+def _count_head(
     project: int, start: datetime, end: datetime
 ) -> tuple[Counter[str], dict[str, datetime]]:
     """Return, by service, the number of head rows in the range and the time of the latest row."""
     counts, last = Counter[str](), {}
     rows = Profile.objects.filter(project=project).order_by().values_list("service")
     in_range = Count("pk", filter=Q(time__gte=start, time__lt=end))
-    for service, count, at in rows.annotate(count=in_range, at=Max("time")):
-        counts[service], last[service] = count, at
+    for service, count, time in rows.annotate(count=in_range, at=Max("time")):
+        counts[service], last[service] = count, time
     return counts, last
 
 
@@ -121,10 +121,10 @@ def _last(blocks: QuerySet[Block]) -> dict[str, datetime]:
 
 
 def _types(deployments: list[Deployment]) -> tuple[ProfileType, ...]:
-    return _in_order({name for deployment in deployments for name in deployment.profiled})
+    return _sort_types({name for deployment in deployments for name in deployment.profiled})
 
 
-def _in_order(types: Collection[str]) -> tuple[ProfileType, ...]:
+def _sort_types(types: Collection[str]) -> tuple[ProfileType, ...]:
     """Sort types into the order of ProfileType, as in all lists of types."""
     return tuple(type_ for type_ in ProfileType if type_.value in types)
 

@@ -37,20 +37,20 @@ def run_sparklines(
     by_service: dict[str, list[_Sum]] = {}
     with context.snapshot:
         for each in (
-            *_in_head(project, types, start, end),
-            *_in_blocks(project, types, start, end),
+            *_sum_head(project, types, start, end),
+            *_sum_blocks(project, types, start, end),
         ):
             by_service.setdefault(each.service, []).append(each)
     context.check()
     return {service: _sparkline(sums, start, end, steps) for service, sums in by_service.items()}
 
 
-def _in_head(
+def _sum_head(
     project: int, types: Mapping[str, ProfileType], start: datetime, end: datetime
 ) -> list[_Sum]:
     width, length = _prefix(end - start)
     rows = (
-        Profile.objects.filter(_of_types(types), project=project, time__gte=start, time__lt=end)
+        Profile.objects.filter(_match_types(types), project=project, time__gte=start, time__lt=end)
         .order_by()
         # PostgreSQL and SQLite both format times as ISO 8601 text in UTC. Group by a prefix of
         # this text: Django's date functions on SQLite would call Python for every row.
@@ -60,10 +60,10 @@ def _in_head(
     )
     sums = []
     for service, prefix, count, weight, duration in rows:
-        at = _moment(prefix)
+        prefix_start = _parse_prefix(prefix)
         span = CountedSpan(
-            max(at, start).timestamp(),
-            min(at + length, end).timestamp(),
+            max(prefix_start, start).timestamp(),
+            min(prefix_start + length, end).timestamp(),
             count,
             float(weight) * count,
         )
@@ -71,7 +71,7 @@ def _in_head(
     return sums
 
 
-def _in_blocks(
+def _sum_blocks(
     project: int, types: Mapping[str, ProfileType], start: datetime, end: datetime
 ) -> Iterator[_Sum]:
     """Yield sums from the summaries of blocks, in steps of 5 minutes or less (day blocks: 1 hour).
@@ -79,8 +79,8 @@ def _in_blocks(
     A summary has Σ duration for the whole block only, so each step gets a share of it in
     proportion to the step's number of profiles.
     """
-    which = whole(project, start, end) | cut_off(project, start, end)
-    rows = Block.objects.filter(which, _of_types(types)).order_by()
+    in_range = whole(project, start, end) | cut_off(project, start, end)
+    rows = Block.objects.filter(in_range, _match_types(types)).order_by()
     of_them = ("duration_ns", "course", "step")
     fields = ("service", "profiles", *(f"summary__{name}" for name in of_them))
     for service, profiles, duration, course, step in rows.values_list(*fields):
@@ -88,10 +88,12 @@ def _in_blocks(
             yield _Sum(service, span, duration * span.profiles / profiles)
 
 
-def _of_types(types: Mapping[str, ProfileType]) -> Q:
+def _match_types(types: Mapping[str, ProfileType]) -> Q:
     any_of = Q(pk__in=[])
     for type_ in set(types.values()):
-        services = [service for service, of in types.items() if of is type_]
+        services = [
+            service for service, type_of_service in types.items() if type_of_service is type_
+        ]
         any_of |= Q(type=type_.value, service__in=services)
     return any_of
 
@@ -105,7 +107,7 @@ def _prefix(span: timedelta) -> tuple[int, timedelta]:
     return 13, timedelta(hours=1)
 
 
-def _moment(prefix: str) -> datetime:
+def _parse_prefix(prefix: str) -> datetime:
     return datetime.fromisoformat(prefix + _MIDNIGHT[len(prefix) :]).replace(tzinfo=UTC)
 
 

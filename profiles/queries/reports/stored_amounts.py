@@ -34,13 +34,15 @@ def run_stored_amounts(
     context: QueryContext, start: datetime, end: datetime
 ) -> Mapping[tuple[str, ProfileType], StoredAmount]:
     """Return the amounts of each service and type with data in the range, with two statements."""
-    of = context.project
+    project = context.project
     with context.snapshot:
-        rows = Profile.objects.filter(project=of, time__gte=start, time__lt=end).order_by()
-        head = _by_series(rows, Count("pk"), Sum("samples"), Sum(Length("tree")))
+        rows = Profile.objects.filter(project=project, time__gte=start, time__lt=end).order_by()
+        head = _sum_by_series(rows, Count("pk"), Sum("samples"), Sum(Length("tree")))
         context.check()
-        blocks = Block.objects.filter(whole(of, start, end) | cut_off(of, start, end)).order_by()
-        stored = _by_series(blocks, Count("pk"), Sum("profiles"), Sum("length"))
+        blocks = Block.objects.filter(
+            whole(project, start, end) | cut_off(project, start, end)
+        ).order_by()
+        stored = _sum_by_series(blocks, Count("pk"), Sum("profiles"), Sum("length"))
     context.check()
     nothing = (0, 0, 0)
     return {
@@ -51,7 +53,7 @@ def run_stored_amounts(
     }
 
 
-def _by_series(
+def _sum_by_series(
     rows: "QuerySet[Profile] | QuerySet[Block]", *sums: Count | Sum
 ) -> dict[tuple[str, str], tuple[int, int, int]]:
     named = {f"sum_{number}": each for number, each in enumerate(sums)}

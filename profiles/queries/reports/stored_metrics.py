@@ -20,17 +20,19 @@ def run_stored_metrics(context: QueryContext, start: datetime, end: datetime) ->
     An hour block that lies partly in the range counts even if its profiles lie outside. Of the
     head, the newest profile of each service and type counts.
     """
-    of = context.project
+    project = context.project
     found: dict[tuple[str, ProfileType], dict[Metric, None]] = {}
     with context.snapshot:
-        blocks = Block.objects.filter(whole(of, start, end) | cut_off(of, start, end)).order_by()
+        blocks = Block.objects.filter(
+            whole(project, start, end) | cut_off(project, start, end)
+        ).order_by()
         stored = blocks.values_list("service", "type", "summary__metrics").distinct()
         for service, type_, metrics in stored:
             named = (canonical(type_, (Metric(name, unit),)) for name, unit, _ in metrics)
             own = found.setdefault((service, ProfileType(type_)), {})
             own.update((metric, None) for each in named for metric in each)
         context.check()
-        rows = Profile.objects.filter(project=of, time__gte=start, time__lt=end).order_by()
+        rows = Profile.objects.filter(project=project, time__gte=start, time__lt=end).order_by()
         newest = rows.values("service", "type").annotate(newest=Max("pk")).values("newest")
         head = Profile.objects.filter(pk__in=newest).order_by()
         for service, type_, totals in head.values_list("service", "type", "totals"):

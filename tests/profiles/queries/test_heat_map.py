@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from profiles.queries.reports.heat_map import MOST_STEPS, WEIGHTS, step_of
+from profiles.queries.reports.heat_map import MOST_STEPS, WEIGHTS, choose_step
 from profiles.query import ProfileSelection, run_heat_map
 from projects.models import Deployment
 from tests.profiles import rows
@@ -71,7 +71,7 @@ def test_steps_cover_the_range_and_are_not_too_many(
         replace(selection, start=odd, end=odd + timedelta(minutes=minutes)),
     )
     step = timedelta(seconds=result.step_seconds)
-    assert step == step_of(timedelta(minutes=minutes))
+    assert step == choose_step(timedelta(minutes=minutes))
     assert result.starts[0] <= odd < result.starts[0] + step
     assert result.starts[-1] < odd + timedelta(minutes=minutes) <= result.starts[-1] + step
     assert 10 <= len(result.starts) <= MOST_STEPS

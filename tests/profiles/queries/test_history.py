@@ -16,7 +16,7 @@ from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.time_series import SeriesByFunction, TimeSeriesMerge
 from profiles.models import Profile
-from profiles.queries.reports.history import MAX_STEPS, step_of
+from profiles.queries.reports.history import MAX_STEPS, choose_step
 from profiles.query import (
     DeadlinePassed,
     FilterOption,
@@ -159,14 +159,14 @@ def test_steps_begin_where_clocks_do(shop: Deployment, selection: ProfileSelecti
 
 @given(st.timedeltas(timedelta(seconds=1), timedelta(days=4000)))
 def test_by_itself_a_step_is_round_and_there_are_not_too_many(span: timedelta) -> None:
-    step = step_of(span)
+    step = choose_step(span)
     assert span / step <= 120
     assert not timedelta(days=1) % step or not step % timedelta(days=1)
 
 
 def test_thirty_days_are_days() -> None:
-    assert step_of(timedelta(days=30)) == step_of(timedelta(days=90)) == timedelta(days=1)
-    assert step_of(timedelta(hours=6)) == TEN
+    assert choose_step(timedelta(days=30)) == choose_step(timedelta(days=90)) == timedelta(days=1)
+    assert choose_step(timedelta(hours=6)) == TEN
 
 
 def test_invalid_queries_are_rejected_with_the_reason(
