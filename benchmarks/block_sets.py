@@ -12,7 +12,7 @@ from profiles.engine.blocks import BlockProfile, build_day, build_hour, open_hou
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.codec import encode
 from profiles.engine.encoding.compression import FAST
-from profiles.engine.metrics import Metric, default_of
+from profiles.engine.metrics import Metric, find_default
 
 START = 1_800_000_000_000_000  # µs since the epoch, on the hour
 HOUR = 3_600  # seconds
@@ -84,7 +84,7 @@ def _profiles(name: str, count: int) -> Iterator[BlockProfile]:
 
 def _profile(name: str, tree: Tree, time: int, rng: random.Random) -> BlockProfile:
     totals = [(*metric, int(tree.self[k].sum())) for k, metric in enumerate(tree.metrics)]
-    default = default_of(SHAPES[name].type, [Metric(n, unit) for n, unit, _ in totals])
+    default = find_default(SHAPES[name].type, [Metric(n, unit) for n, unit, _ in totals])
     totals.insert(0, totals.pop(default))
     instance = rng.randrange(INSTANCES)
     return BlockProfile(

@@ -25,7 +25,7 @@ from benchmarks.shapes import INSTANCES, trees
 from profiles.compaction.compactor import Compactor
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.codec import encode
-from profiles.engine.metrics import Metric, default_of
+from profiles.engine.metrics import Metric, find_default
 from profiles.models import Block, Profile, TimeSource
 from profiles.storage.insert import insert
 from profiles.storage.new_profile import NewProfile, ProfileContent
@@ -94,7 +94,7 @@ def _profile(tree: Tree, time: datetime, of: Deployment, rng: random.Random) -> 
     totals = [
         (*metric, int(own.sum())) for metric, own in zip(tree.metrics, tree.self, strict=True)
     ]
-    first = default_of(ProfileType.CPU, [Metric(name, unit) for name, unit, _ in totals])
+    first = find_default(ProfileType.CPU, [Metric(name, unit) for name, unit, _ in totals])
     totals.insert(0, totals.pop(first))
     return NewProfile(
         project=of.project_id,

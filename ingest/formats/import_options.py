@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from profiles.engine.errors import BadProfile
-from profiles.engine.metrics import DEFAULT_METRICS, Metric, unit_of
+from profiles.engine.metrics import DEFAULT_METRICS, Metric, normalise_unit
 from projects.profile_types import ProfileType
 
 _SAMPLED = frozenset({ProfileType.CPU, ProfileType.WALL})
@@ -41,7 +41,7 @@ def choose_metric(type: ProfileType, unit: str = "") -> tuple[Metric, int]:
     default = DEFAULT_METRICS[type.value]
     if not unit:
         return (_SAMPLES, 1) if type in _SAMPLED else (default, 1)
-    normal, factor = unit_of(unit)
+    normal, factor = normalise_unit(unit)
     if normal == default.unit:
         return default, factor
     if normal == "count":
@@ -55,5 +55,5 @@ def type_of_metrics(metrics: Collection[tuple[str, str]]) -> ProfileType:
     for name, type in _TYPES:
         if name in names:
             return type
-    units = {unit_of(unit)[0] for _, unit in metrics}
+    units = {normalise_unit(unit)[0] for _, unit in metrics}
     return ProfileType.HEAP if "bytes" in units else ProfileType.CPU

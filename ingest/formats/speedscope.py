@@ -10,7 +10,7 @@ from ingest.formats.json_document import Object
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
 from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile
-from profiles.engine.metrics import Metric, unit_of
+from profiles.engine.metrics import Metric, normalise_unit
 from profiles.engine.pprof.limits import MAX_SAMPLE_TYPES
 from projects.profile_types import ProfileType
 
@@ -46,7 +46,9 @@ def import_speedscope(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[I
         return [reader.metrics(profiles, options)]
     groups: dict[str, list[Object]] = {}
     for profile in profiles:
-        groups.setdefault(unit_of(json_document.text(profile, "unit"))[0], []).append(profile)
+        groups.setdefault(normalise_unit(json_document.text(profile, "unit"))[0], []).append(
+            profile
+        )
     return [reader.threads(unit, group, options) for unit, group in groups.items()]
 
 
@@ -89,7 +91,7 @@ class _SpeedscopeReader:
         warnings: list[str] = []
         for profile in profiles:
             own = json_document.text(profile, "unit")
-            factor = unit_of(options.unit or own)[1]
+            factor = normalise_unit(options.unit or own)[1]
             name = json_document.text(profile, "name")
             labels = {"thread": name} if name and len(profiles) > 1 else None
             total = 0

@@ -14,11 +14,11 @@ Check = Callable[[], None]
 EVERY = 4096  # items between two calls
 
 
-def unchecked() -> None:
+def never_cancel() -> None:
     """Continue: the check of a computation that nothing cancels."""
 
 
-def checked(items: Iterable[T], check: Check) -> Iterator[T]:
+def check_each(items: Iterable[T], check: Check) -> Iterator[T]:
     """Yield the items, and call `check` every EVERY items: for Python loops over nodes."""
     for number, item in enumerate(items):
         if number % EVERY == 0:

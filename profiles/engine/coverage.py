@@ -106,9 +106,11 @@ class ScanStats:
             earliest, latest = moment(int(time.min())), moment(int(time.max()))
             self.lack(metric, others, len(time), earliest, latest)
 
-    def leave_out(self, start: datetime, end: datetime, why: str, profiles: int = 1) -> None:
-        """Report profiles that could not be read, with the reason `why`."""
-        self.missing.append(Missing(start, end, why, profiles, Reason.UNREADABLE))
+    def leave_out(
+        self, start: datetime, end: datetime, explanation: str, profiles: int = 1
+    ) -> None:
+        """Report profiles that could not be read, with an explanation."""
+        self.missing.append(Missing(start, end, explanation, profiles, Reason.UNREADABLE))
 
     def narrow(self, having: Collection[Metric]) -> None:
         """Reduce `shared` to metrics that another profile with the query's metric has too."""

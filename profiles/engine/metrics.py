@@ -88,14 +88,14 @@ _NAMES = {
 _HEAPS = frozenset({"HEAP", "PEAK_HEAP"})
 
 
-def unit_of(unit: str) -> tuple[str, int]:
+def normalise_unit(unit: str) -> tuple[str, int]:
     """Return the normal unit, and the factor that turns values into it."""
     return _UNITS.get(unit.lower(), (unit, 1))
 
 
 def normalise(profile_type: str, name: str, unit: str) -> tuple[Metric, int]:
     """Return the metric of a sample type, and the factor to multiply its values by."""
-    normal, factor = unit_of(unit)
+    normal, factor = normalise_unit(unit)
     lower = name.lower()
     return Metric(_NAMES.get((profile_type, lower, normal), lower), normal), factor
 
@@ -126,7 +126,7 @@ def _same_unit(profile_type: str, metric: Metric) -> Metric:
     return found if factor == 1 else metric
 
 
-def default_of(profile_type: str, metrics: Sequence[Metric], named: str = "") -> int:
+def find_default(profile_type: str, metrics: Sequence[Metric], named: str = "") -> int:
     """Return the index of the default metric: the type's own, else `named`, else the last."""
     preferred = (DEFAULT_METRICS.get(profile_type), *SECOND_CHOICE.get(profile_type, ()))
     for metric in preferred:
@@ -136,6 +136,6 @@ def default_of(profile_type: str, metrics: Sequence[Metric], named: str = "") ->
     return names.index(named) if named in names else len(metrics) - 1
 
 
-def dropped_when_zero(profile_type: str, metric: Metric) -> bool:
+def is_dropped_when_zero(profile_type: str, metric: Metric) -> bool:
     """Return True if a column of zeros is dropped: Go's heap profiles report such allocations."""
     return profile_type in _HEAPS and metric.name.startswith("alloc_")

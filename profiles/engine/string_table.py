@@ -40,9 +40,9 @@ class StringTable(Sequence[str]):
     def __getitem__(self, i: int | slice) -> str | tuple[str, ...]:
         if isinstance(i, slice):
             return tuple(self)[i]
-        at = range(len(self.ends))[i]
-        start = int(self.ends[at - 1]) if at else 0
-        return self.data[start : int(self.ends[at])].decode("utf-8", "replace")
+        position = range(len(self.ends))[i]
+        start = int(self.ends[position - 1]) if position else 0
+        return self.data[start : int(self.ends[position])].decode("utf-8", "replace")
 
     def __iter__(self) -> Iterator[str]:
         ends = self.ends.tolist()

@@ -10,7 +10,7 @@ from django.conf import settings
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.align import align
-from profiles.engine.calltree.subtree import node_of
+from profiles.engine.calltree.subtree import find_node
 from profiles.engine.coverage import Coverage
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
@@ -233,7 +233,7 @@ def _compare_in_shape(compare: Callable[[View], ComparedTrees], view: View) -> C
 def _below(
     context: QueryContext, compared: ComparedTrees, root: int, shape: Shape
 ) -> ComparedTrees:
-    node = node_of(compared.tree, root)
+    node = find_node(compared.tree, root)
     if node is None:
         raise InvalidQuery(
             f"No node {root:016x} in this view of the selected profiles. Remove `root`."

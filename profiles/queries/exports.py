@@ -6,7 +6,7 @@ from enum import StrEnum
 import numpy as np
 
 from profiles.engine.accumulators.split import with_tag_roots
-from profiles.engine.calltree.reshape import summed_down
+from profiles.engine.calltree.reshape import sum_on_path
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.exports import csv_file, folded, speedscope
 from profiles.engine.metrics import DEFAULT_METRICS
@@ -112,7 +112,7 @@ def _limit_frames(context: QueryContext, tree: Tree) -> None:
 
     A file repeats every stack from its root, so a deep tree has far more frames than nodes.
     """
-    depth = summed_down(tree, np.ones(len(tree.parent), np.int64), context.check)
+    depth = sum_on_path(tree, np.ones(len(tree.parent), np.int64), context.check)
     frames = int(depth[tree.self.any(axis=0)].sum())
     if frames > MAX_FRAMES:
         raise InvalidQuery(

@@ -8,7 +8,7 @@ import orjson
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.peek import Neighbour, Peek
-from profiles.engine.calltree.preorder_columns import TreeColumns, ordered_columns, to_columns
+from profiles.engine.calltree.preorder_columns import TreeColumns, to_columns, to_ordered_columns
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage
 from profiles.engine.stats.comparison import drawn, untested
@@ -88,7 +88,7 @@ def compare_json(context: QueryContext, result: CompareResult) -> bytes:
 def compare_document(context: QueryContext, result: CompareResult) -> dict[str, Any]:
     """Return the content of `compare_json` as a dictionary with NumPy arrays."""
     view, (first, second) = result.view, result.coverages
-    columns, order = ordered_columns(
+    columns, order = to_ordered_columns(
         drawn(result.tree, (first.profiles, second.profiles)),
         view.order is Order.NAME,
         view.group is Group.LINE,

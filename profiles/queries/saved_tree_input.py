@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from profiles.engine.blocks.sparse_values import exact_sum
 from profiles.engine.coverage import ScanStats
-from profiles.engine.encoding.codec import numbers_of, open_stored
+from profiles.engine.encoding.codec import open_stored, read_numbers
 from profiles.engine.errors import BadProfile, BadTree, TooLarge
 from profiles.engine.metrics import Metric, canonical
 from profiles.models import ResultSnapshot
@@ -47,7 +47,7 @@ def read_saved_labels(context: QueryContext, saved: SavedTree) -> set[tuple[str,
     A tree that cannot be read has none here: a query of its values reports the reason.
     """
     try:
-        sets = numbers_of(_read(context, get_saved_tree_row(context, saved.id))).head["labels"]
+        sets = read_numbers(_read(context, get_saved_tree_row(context, saved.id))).head["labels"]
     except (BadTree, BlobError):
         return set()
     return {(str(label[0]), str(label[1])) for labels in sets for label in labels}

@@ -8,8 +8,8 @@ import numpy as np
 from django.conf import settings
 
 from profiles.engine.accumulators.merge import Merge
-from profiles.engine.calltree.focus import focused
-from profiles.engine.calltree.reshape import only_stacks, opened, with_values
+from profiles.engine.calltree.focus import focus_tree
+from profiles.engine.calltree.reshape import count_on_path, select_stacks, with_values
 from profiles.engine.calltree.subtree import fold
 from profiles.engine.calltree.top import function_cost, top
 from profiles.engine.calltree.tree import Frames, Tree
@@ -61,7 +61,7 @@ class ServicesTree:
         check = self.context.check
         cost = function_cost(self.tree, name, check=check)
         with explain_view_errors():
-            both = focused(self.tree, name, check)
+            both = focus_tree(self.tree, name, check)
         sides = (FoldedTree(*fold(side, max_nodes, check)) for side in (both.callers, both.callees))
         return FunctionFocus(function_row(cost) if cost else None, *sides)
 
@@ -75,12 +75,14 @@ class ServicesTree:
             is_next = (tree.parent == node) & (tree.frame == frame_of_name.get(name, -1))
             found = np.flatnonzero(is_next)
             if not len(found):
-                return replace(self, tree=only_stacks(tree, np.zeros(len(tree.parent), bool)))
+                return replace(self, tree=select_stacks(tree, np.zeros(len(tree.parent), bool)))
             node = int(found[0])
         begins = np.zeros(len(tree.parent), bool)
         begins[node] = True
         check = self.context.check
-        return replace(self, tree=only_stacks(tree, opened(tree, begins, check) > 0, check))
+        return replace(
+            self, tree=select_stacks(tree, count_on_path(tree, begins, check) > 0, check)
+        )
 
 
 def run_services_tree(

@@ -6,7 +6,7 @@ Each merges the trees of all matching profiles and applies a view to the merged 
 from dataclasses import replace
 
 from profiles.engine.calltree.peek import peek
-from profiles.engine.calltree.subtree import below, fold, node_of
+from profiles.engine.calltree.subtree import below, find_node, fold
 from profiles.engine.calltree.top import FunctionCost, function_cost, lines, top
 from profiles.queries.context import QueryContext
 from profiles.queries.merge_query import Merged
@@ -108,7 +108,7 @@ def run_top_below(
     `drawn` and `whole` are results of `run_tree_and_top`. Nothing is merged again unless folding
     removed nodes from the tree. Return None if the tree has no such node, or is bottom-up.
     """
-    node = node_of(drawn.tree, node_id)
+    node = find_node(drawn.tree, node_id)
     if node is None or drawn.view.shape is not Shape.TOP_DOWN:
         return None
     frames = drawn.tree.frames

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from profiles.engine.accumulators.merge import Merge
 from profiles.engine.accumulators.split import MAX_VALUES, OTHER, SplitMerge
-from profiles.engine.calltree.samples import only_samples
+from profiles.engine.calltree.samples import select_samples
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.errors import BadProfile, TooLarge
@@ -142,7 +142,7 @@ def _merge(
     coverage = add_profiles(context, plan, metric, whole, stats)
     tree = whole.tree()
     if selection.samples:
-        tree = only_samples(tree, selection.samples, context.check)
+        tree = select_samples(tree, selection.samples, context.check)
         if group is Group.FUNCTION:
             grouped = Merge(tree.metrics, True, most, check=context.check)
             grouped.add_tree(tree)

@@ -8,11 +8,11 @@ from django.conf import settings
 from profiles.engine.accumulators.split import MAX_VALUES, split
 from profiles.engine.calltree import filters
 from profiles.engine.calltree.filters import Filters
-from profiles.engine.calltree.focus import Focused, focused, reaching
+from profiles.engine.calltree.focus import Focused, focus_tree, reaching
 from profiles.engine.calltree.invert import TooManyFrames, bottom_up
 from profiles.engine.calltree.patterns import BadFilterPattern
 from profiles.engine.calltree.reshape import with_values
-from profiles.engine.calltree.subtree import below, node_of
+from profiles.engine.calltree.subtree import below, find_node
 from profiles.engine.calltree.tree import Tree
 from profiles.queries.context import QueryContext
 from profiles.queries.scan import explain_errors
@@ -26,7 +26,7 @@ def apply_filters(context: QueryContext, tree: Tree, view: View) -> Tree:
     invalid filter pattern.
     """
     with explain_view_errors():
-        return filters.filtered(
+        return filters.filter_tree(
             with_values(tree, context.check), build_filters(view), context.check
         )
 
@@ -68,7 +68,7 @@ def focus_trees(context: QueryContext, tree: Tree, name: str, view: View) -> Foc
     Raise InvalidQuery if neither has it, or if the stacks are too long to be inverted.
     """
     with explain_view_errors():
-        both = focused(tree, name, context.check)
+        both = focus_tree(tree, name, context.check)
     return Focused(*_apply_root(context, view, both.callers, both.callees))
 
 
@@ -81,7 +81,7 @@ def find_highlighted(context: QueryContext, tree: Tree, view: View) -> tuple[int
     if not values:
         return ()
     with explain_view_errors():
-        return tuple(filters.highlighted(tree, values, context.check).tolist())
+        return tuple(filters.find_highlighted(tree, values, context.check).tolist())
 
 
 def _values(view: View, option: FilterOption) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ def _values(view: View, option: FilterOption) -> tuple[str, ...]:
 def _apply_root(context: QueryContext, view: View, *trees: Tree) -> tuple[Tree, ...]:
     if view.root is None:
         return trees
-    nodes = [node_of(tree, view.root) for tree in trees]
+    nodes = [find_node(tree, view.root) for tree in trees]
     if all(node is None for node in nodes):
         raise InvalidQuery(
             f"No node {view.root:016x} in this view of the selected profiles. Remove `root`."

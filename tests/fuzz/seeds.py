@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from profiles.engine.blocks import BlockProfile, build_day, build_hour, open_hour
-from profiles.engine.calltree.functions import functions_of
+from profiles.engine.calltree.functions import find_functions
 from profiles.engine.calltree.peek import Neighbour, Peek
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage, Missing, Reason, ScanStats
@@ -186,6 +186,6 @@ def _results() -> Sequence[object]:
             *(TotalChange(2, 4, None, 0.5, 0.01, True), (change, change)),
         ),
         SeriesSums(tree, [stats], {1: TimeSpan(1, 2, 3)}),
-        MeasuredSum(3, tree, spread, functions_of(tree), spread, spread),
+        MeasuredSum(3, tree, spread, find_functions(tree), spread, spread),
         [1, "a", None, 0.5, {"a": frozenset({1, 2})}, timedelta(1)],
     )

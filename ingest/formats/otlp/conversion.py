@@ -28,7 +28,7 @@ from ingest.formats.otlp.sample_types import (
     find_profile_type,
 )
 from profiles.engine.errors import BadProfile, TooLarge
-from profiles.engine.metrics import Metric, unit_of
+from profiles.engine.metrics import Metric, normalise_unit
 from profiles.engine.pprof.limits import FREE_EXPANSION_BYTES, DecodeLimits, setting
 from projects.profile_types import INSTANTANEOUS, ProfileType
 
@@ -156,7 +156,7 @@ def _duration_ns(profile: OtlpProfile) -> int:
     """Return the duration of a profile; one that states none lasts a period at least."""
     if profile.duration_ns:
         return profile.duration_ns
-    unit, factor = unit_of(profile.period_type.unit)
+    unit, factor = normalise_unit(profile.period_type.unit)
     return max(0, profile.period) * factor if unit == "nanoseconds" else 0
 
 
@@ -233,7 +233,7 @@ def _derive_time(group: ProfileGroup[Owner]) -> None:
         return
     for member in group.members:
         profile = member.profile
-        unit, factor = unit_of(profile.period_type.unit)
+        unit, factor = normalise_unit(profile.period_type.unit)
         if profile.period > 0 and unit == "nanoseconds":
             member.columns.extend(
                 [

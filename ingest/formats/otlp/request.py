@@ -233,8 +233,8 @@ class _RequestReader:
     def _sample_columns(self) -> SampleColumns:
         fields = SAMPLE_FIELDS[self._revision]
         reader, samples = self._reader, self._samples
-        numbers_of = self._sample_values
-        link = numbers_of[:, fields.link].astype(np.int64)
+        sample_values = self._sample_values
+        link = sample_values[:, fields.link].astype(np.int64)
         link[self._sample_types[:, fields.link] != 0] = -1
         values, value_ends = numbers(
             reader, samples, fields.values, "values of an OTLP request", _MOST_NUMBERS
@@ -247,8 +247,8 @@ class _RequestReader:
             _MOST_NUMBERS,
         )
         return SampleColumns(
-            stack=numbers_of[:, 1],
-            length=numbers_of[:, 2],
+            stack=sample_values[:, 1],
+            length=sample_values[:, 2],
             link=link,
             values=values,
             value_ends=value_ends,

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from profiles.engine.metrics import Metric, unit_of
+from profiles.engine.metrics import Metric, normalise_unit
 from projects.profile_types import ProfileType
 
 
@@ -80,7 +80,7 @@ def find_profile_type(sample: ValueType, period: ValueType) -> ProfileType | Non
     found = _TYPES.get(name)
     if found is not None:
         return found
-    unit, _ = unit_of(sample.unit)
+    unit, _ = normalise_unit(sample.unit)
     if name == "events" and unit == "nanoseconds":  # off-CPU time of older eBPF profilers
         return ProfileType.CONTENTION
     if name in SAMPLES and unit in ("count", ""):
@@ -91,13 +91,13 @@ def find_profile_type(sample: ValueType, period: ValueType) -> ProfileType | Non
 
 def counts_samples(sample: ValueType) -> bool:
     """Return True for a number of samples, whose profile type only the period tells."""
-    return _plain(sample.name) in SAMPLES and unit_of(sample.unit)[0] in ("count", "")
+    return _plain(sample.name) in SAMPLES and normalise_unit(sample.unit)[0] in ("count", "")
 
 
 def choose_metric(sample: ValueType, profile_type: ProfileType) -> tuple[Metric, int]:
     """Return the metric of a supported sample type, and the factor to multiply its values by."""
     name = _plain(sample.name)
-    unit, factor = unit_of(sample.unit or "count")
+    unit, factor = normalise_unit(sample.unit or "count")
     if name in _COUNTED and unit in ("total", "calls"):
         return Metric(_COUNTED[name], "count"), factor
     if profile_type in TIME_METRICS and unit == "count":

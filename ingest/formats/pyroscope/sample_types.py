@@ -7,7 +7,7 @@ time.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from profiles.engine.metrics import Metric, unit_of
+from profiles.engine.metrics import Metric, normalise_unit
 from projects.profile_types import ProfileType
 
 
@@ -85,7 +85,7 @@ def type_samples(
 
 
 def _find_type(name: str, unit: str, profile: str) -> ProfileType | None:
-    if _normal(name) == "time" and unit_of(unit)[0] == "nanoseconds":
+    if _normal(name) == "time" and normalise_unit(unit)[0] == "nanoseconds":
         return ProfileType.WALL
     return _TYPES.get(_normal(name)) or _TYPE_OF_PROFILE.get(profile)
 

@@ -18,8 +18,8 @@ from profiles.engine.blocks.sparse_values import Rows
 from profiles.engine.blocks.used_nodes import UsedNodes
 from profiles.engine.calltree.forest import Forest, StringPool
 from profiles.engine.calltree.tree import Frames, Label, LabelledSelf, Tree
-from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.encoding.codec import Numbers, damaged, decode, numbers_of, open_stored
+from profiles.engine.cancellation import Check, never_cancel
+from profiles.engine.encoding.codec import Numbers, damage_error, decode, open_stored, read_numbers
 from profiles.engine.encoding.compression import DAMAGE
 from profiles.engine.encoding.json_header import read_metrics
 from profiles.engine.encoding.merging import FunctionMerger
@@ -53,7 +53,7 @@ class Merge:
         by_function: bool = False,
         max_nodes: int = MAX_NODES,
         profile_type: str = "",
-        check: Check = unchecked,
+        check: Check = never_cancel,
     ) -> None:
         self.metrics = tuple(metrics)
         self._profile_type = profile_type
@@ -85,7 +85,7 @@ class Merge:
             ids = frame_ids(functions, np.zeros(len(ids), np.int32))
         rows = self._enter_frames(ids, tree.frames)
         sampled = np.flatnonzero(tree.self.any(axis=0)).astype(np.int32)
-        indexes, columns = self._columns(self._named(tree.metrics))
+        indexes, columns = self._columns(self._map_to_canonical(tree.metrics))
         forest_node = self._forest.add(
             tree.parent, tree.frame, rows, sampled, tree.self[indexes][:, sampled], columns
         )
@@ -102,7 +102,7 @@ class Merge:
         anything is added, if the bytes are not a stored tree.
         """
         if self.by_function:
-            self._add_packed(numbers or numbers_of(data), data)
+            self._add_packed(numbers or read_numbers(data), data)
         else:
             self.add_tree(decode(data))
 
@@ -118,13 +118,13 @@ class Merge:
             if unknown:
                 self._enter_unknown(open_stored(data, labels=False), unknown)
                 self._packed.read(numbers.data, numbers.at, columns, len(metrics))
-            indexes, targets = self._columns(self._named(read_metrics(metrics)))
+            indexes, targets = self._columns(self._map_to_canonical(read_metrics(metrics)))
             values = [
                 (k, int(factors[k]), target)
                 for k, target in zip(indexes, targets.tolist(), strict=True)
             ]
         except DAMAGE as error:
-            raise damaged(error) from error
+            raise damage_error(error) from error
         return self._packed.add(values)
 
     def _enter_unknown(self, stored: StoredTree, functions: list[int]) -> None:
@@ -223,7 +223,7 @@ class Merge:
         columns.append(np.zeros(len(name), np.int32) if line is None else line)
         self._frames.append(np.stack(columns))
 
-    def _named(self, stored: Sequence[Metric]) -> tuple[Metric, ...]:
+    def _map_to_canonical(self, stored: Sequence[Metric]) -> tuple[Metric, ...]:
         return canonical(self._profile_type, tuple(stored))
 
     def _columns(self, metrics: Sequence[Metric]) -> tuple[list[int], NDArray[np.int32]]:

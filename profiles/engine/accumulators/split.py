@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 from profiles.engine.accumulators.merge import LIMIT, MAX_NODES, AddedNodes, Merge
 from profiles.engine.blocks.block import Block, UsedSums
 from profiles.engine.blocks.sections.sample_labels import LabelledValues
-from profiles.engine.blocks.used_nodes import used_nodes
+from profiles.engine.blocks.used_nodes import select_used_nodes
 from profiles.engine.calltree.samples import (
     SampleLabels,
-    labelled_sums,
     matches_unlabelled,
     matching_sets,
-    only_rows,
+    select_rows,
+    sum_labelled,
 )
 from profiles.engine.calltree.tree import Frames, Label, LabelledSelf, Tree
-from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.encoding.codec import Numbers, decode, numbers_of, reading
+from profiles.engine.cancellation import Check, never_cancel
+from profiles.engine.encoding.codec import Numbers, decode, read_numbers, reading
 from profiles.engine.encoding.json_header import read_metrics
-from profiles.engine.encoding.stored_tree import labelled_of
+from profiles.engine.encoding.stored_tree import read_labelled
 from profiles.engine.errors import TooLarge
 from profiles.engine.hashing import frame_ids, function_ids, node_ids
 from profiles.engine.metrics import Metric
@@ -57,7 +57,7 @@ class SplitMerge(Merge):
         samples: SampleLabels = (),
         max_nodes: int = MAX_NODES,
         profile_type: str = "",
-        check: Check = unchecked,
+        check: Check = never_cancel,
     ) -> None:
         super().__init__(metrics, by_function, max_nodes, profile_type, check)
         self.value = ""  # of the profiles that are added next; "": without the label
@@ -77,14 +77,14 @@ class SplitMerge(Merge):
         if not self.by_function or len(self.metrics) > 1:
             self.add_tree(decode(data))
             return
-        numbers = numbers or numbers_of(data)
+        numbers = numbers or read_numbers(data)
         head = numbers.head
         with reading():
             stored = read_metrics(head["metrics"])
             labelled = None
             if self._keeps_labels and head["labels"]:
-                labelled = labelled_of(numbers.data, head, numbers.at, len(stored))
-        indexes, columns = self._columns(self._named(stored))
+                labelled = read_labelled(numbers.data, head, numbers.at, len(stored))
+        indexes, columns = self._columns(self._map_to_canonical(stored))
         self._add_packed(numbers, data)
         if labelled:
             self._add_labelled(labelled, self._packed.forest_nodes(), indexes, columns)
@@ -95,9 +95,9 @@ class SplitMerge(Merge):
     def tree(self) -> Tree:
         """Return the sum of everything added so far, with the values of the label in `labelled`."""
         tree = super().tree()
-        return self._of_samples(tree) if self._samples else tree
+        return self._select_samples(tree) if self._samples else tree
 
-    def _of_samples(self, tree: Tree) -> Tree:
+    def _select_samples(self, tree: Tree) -> Tree:
         """Keep the values of the samples that count, and the nodes that lead to them."""
         selected: NDArray[np.bool_] = np.zeros(0, bool)
         labelled, excluded = tree.labelled, self._excluded
@@ -106,12 +106,12 @@ class SplitMerge(Merge):
             if excluded is not None:
                 selected &= labelled.label_set != excluded
         # Only with `_excluded` do values without a row belong to samples that count.
-        return only_rows(tree, selected, excluded is not None, self._check)
+        return select_rows(tree, selected, excluded is not None, self._check)
 
     def _add_tree(self, tree: Tree) -> NDArray[np.int32]:
         forest_node = super()._add_tree(tree)
         if self._adds_whole:
-            indexes, columns = self._columns(self._named(tree.metrics))
+            indexes, columns = self._columns(self._map_to_canonical(tree.metrics))
             self._add_whole(forest_node, tree.self[indexes], columns)
         return forest_node
 
@@ -129,7 +129,7 @@ class SplitMerge(Merge):
         indexes: list[int],
         columns: NDArray[np.int32],
     ) -> None:
-        number_of_set = np.array([self._number_of(each) for each in labelled.label_sets], np.int64)
+        number_of_set = np.array([self._get_number(each) for each in labelled.label_sets], np.int64)
         node, number = forest_node[labelled.node], number_of_set[labelled.label_set]
         values, counted = labelled.values[indexes], np.ones(len(node), bool)
         if self._samples:
@@ -142,10 +142,10 @@ class SplitMerge(Merge):
         rows = np.flatnonzero((node >= 0) & counted)
         self._add_rows(node[rows], number[rows], values[:, rows], columns)
 
-    def _number_of(self, label_set: Sequence[Label]) -> int:
+    def _get_number(self, label_set: Sequence[Label]) -> int:
         if self._of_profiles:
             return self._number(self._label_of_profiles())
-        return self._number(_label_of(label_set, self._label_name))
+        return self._number(_find_label(label_set, self._label_name))
 
     def _label_of_profiles(self) -> Label | None:
         return Label(self._label_name, self.value) if self.value else None
@@ -185,7 +185,7 @@ def split(
     name: str,
     max_values: int = MAX_VALUES,
     max_nodes: int = MAX_NODES,
-    check: Check = unchecked,
+    check: Check = never_cancel,
 ) -> Tree:
     """Give each value of the label `name` a root, `NAME: VALUE`, above the stacks of its samples.
 
@@ -197,7 +197,7 @@ def split(
     roots, rest = _Roots(tree, name, max_nodes), tree.self.copy()
     for part in _parts(tree.labelled, name, max_values):
         check()
-        values = labelled_sums(tree, part.rows)
+        values = sum_labelled(tree, part.rows)
         rest -= values
         roots.add(part, values)
     roots.add(_ValueRows(NOT_SET, None, np.zeros(0, np.int64)), rest)
@@ -209,7 +209,7 @@ def _parts(labelled: LabelledSelf | None, name: str, max_values: int) -> list[_V
     """Return the parts that have a value of the label, the greatest total first, then OTHER."""
     if labelled is None:
         return []
-    labels = [_label_of(each, name) for each in labelled.label_sets]
+    labels = [_find_label(each, name) for each in labelled.label_sets]
     first: dict[str, Label] = {}
     for label in labels:
         if label:
@@ -232,7 +232,7 @@ def _parts(labelled: LabelledSelf | None, name: str, max_values: int) -> list[_V
     return found
 
 
-def _label_of(label_set: Sequence[Label], name: str) -> Label | None:
+def _find_label(label_set: Sequence[Label], name: str) -> Label | None:
     """Return the set's first label of this name; None if its value is empty or NOT_SET."""
     found = next((label for label in label_set if label.key == name), None)
     return found if found and found.value not in ("", NOT_SET) else None
@@ -256,7 +256,7 @@ class _Roots:
         """Add a root with the nodes of the tree that lead to `values` [K, N], if there are any."""
         tree = self._tree
         has_value = np.array(values.any(axis=0), np.uint8)
-        below = used_nodes(tree.parent, tree.frame, has_value)
+        below = select_used_nodes(tree.parent, tree.frame, has_value)
         if not len(below.node):
             return
         root = np.int32(self._count)
@@ -283,10 +283,10 @@ class _Roots:
             parent=parent,
             frame=frame,
             self=np.ascontiguousarray(np.concatenate(self._self, axis=1)),
-            labelled=self._labelled(),
+            labelled=self._build_labelled(),
         )
 
-    def _labelled(self) -> LabelledSelf | None:
+    def _build_labelled(self) -> LabelledSelf | None:
         own, part = np.concatenate(self._self, axis=1), np.concatenate(self._part_of_node)
         is_set = np.array([each.label is not None for each in self._parts], bool)
         if not is_set.any():

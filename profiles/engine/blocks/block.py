@@ -21,8 +21,8 @@ from profiles.engine.blocks.sections.dictionary import (
 from profiles.engine.blocks.sections.profile_columns import ProfileColumns, read_profiles
 from profiles.engine.blocks.sections.sample_labels import LabelledValues, read_labelled
 from profiles.engine.blocks.sparse_values import Rows, SparseValueReader, check_cuts
-from profiles.engine.blocks.used_nodes import UsedNodes, used_nodes
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.blocks.used_nodes import UsedNodes, select_used_nodes
+from profiles.engine.cancellation import Check, never_cancel
 from profiles.engine.encoding.json_header import read_metrics
 from profiles.engine.errors import BadBlock
 from profiles.engine.metrics import Metric
@@ -176,7 +176,7 @@ class Block:
         metrics: Sequence[int],
         rows: Rows | None,
         by_function: bool,
-        check: Check = unchecked,
+        check: Check = never_cancel,
     ) -> Sums:
         """Sum the self values of the rows (None: all rows) for the metrics with these indexes.
 
@@ -195,7 +195,7 @@ class Block:
         metrics: Sequence[int],
         rows: Rows | None,
         by_function: bool,
-        check: Check = unchecked,
+        check: Check = never_cancel,
     ) -> UsedSums:
         """Return the result of `sums` restricted to the nodes with values and their ancestors.
 
@@ -220,7 +220,7 @@ class Block:
         metric: int,
         rows: Rows | None,
         ends: Rows | None = None,
-        check: Check = unchecked,
+        check: Check = never_cancel,
     ) -> NDArray[np.int64]:
         """Return the total of each row in the metric with this index, int64 [rows].
 
@@ -242,8 +242,8 @@ class Block:
         """Return the subtree of the nodes that `sums` marked and of their ancestors."""
         tree = self.tree
         if by_function:
-            return used_nodes(tree.parent, tree.function, used)
-        return used_nodes(self.lines.parent, self.lines.frame, used)
+            return select_used_nodes(tree.parent, tree.function, used)
+        return select_used_nodes(self.lines.parent, self.lines.frame, used)
 
     def labelled_of(self, rows: Rows | None) -> LabelledValues | None:
         """Return the values with sample labels in these rows, or None if the block has none."""

@@ -10,14 +10,18 @@ from profiles.engine.blocks.builder import MAX_NODES, Builder
 from profiles.engine.blocks.day import ALL_LABELS, KIND, Groups
 from profiles.engine.blocks.hour import HourBlock
 from profiles.engine.blocks.row_variance import GroupVariance, row_variance
-from profiles.engine.blocks.rows import enter_used, sparse_values_of, spread
+from profiles.engine.blocks.rows import enter_used, read_sparse_values, spread
 from profiles.engine.blocks.sections.container import write
 from profiles.engine.blocks.sections.dictionary import Dictionary, write_dictionary
 from profiles.engine.blocks.sections.packed_columns import Column, pack
-from profiles.engine.blocks.sections.profile_columns import ProfileColumns, joined, write_profiles
+from profiles.engine.blocks.sections.profile_columns import (
+    ProfileColumns,
+    join_profile_columns,
+    write_profiles,
+)
 from profiles.engine.blocks.sections.sample_labels import (
     LabelledValues,
-    joined_labels,
+    join_labelled_values,
     write_labelled,
 )
 from profiles.engine.blocks.sections.variance import write_variance
@@ -50,7 +54,7 @@ def build_day(hours: Sequence[HourBlock], max_nodes: int = MAX_NODES) -> bytes:
         enter_used(builder, hour, lines) for hour, lines in zip(hours, every, strict=True)
     ]
     dictionary, line_node = builder.finish()
-    profiles = joined([hour.profiles for hour in hours])
+    profiles = join_profile_columns([hour.profiles for hour in hours])
     groups = _groups(profiles)
     cuts = np.cumsum([len(hour.profiles) for hour in hours])[:-1]
     parts = [
@@ -69,7 +73,7 @@ def _written(
 ) -> bytes:
     count = len(groups.deployment)
     sparse_values, passing = _sparse_values(hours, profiles, count)
-    labelled = _labelled(hours, profiles, passing)
+    labelled = _sum_labelled(hours, profiles, passing)
     variance = _variance(hours, dictionary, profiles, count)
     cuts, value_sections = write_sparse_values(sparse_values, "cells")
     head = {
@@ -113,7 +117,7 @@ def _sparse_values(
     """
     metrics = profiles.metrics
     sums = SumTable(len(metrics), 2**30, "rows of a day block")
-    parts = [(hour, sparse_values_of(hour.block, None)) for hour in hours]
+    parts = [(hour, read_sparse_values(hour.block, None)) for hour in hours]
     values = [
         spread(sparse_values.values, hour.block.metrics, metrics) for hour, sparse_values in parts
     ]
@@ -132,7 +136,9 @@ def _sparse_values(
     return SparseValues(starts.astype(np.int64), node, table[:, order]), passing
 
 
-def _labelled(hours: list[_Hour], profiles: ProfileColumns, passing: set[int]) -> LabelledValues:
+def _sum_labelled(
+    hours: list[_Hour], profiles: ProfileColumns, passing: set[int]
+) -> LabelledValues:
     """Sum the values with sample labels by group; metrics in `passing` become zero."""
     metrics = profiles.metrics
     parts = []
@@ -140,7 +146,7 @@ def _labelled(hours: list[_Hour], profiles: ProfileColumns, passing: set[int]) -
         if hour.block.labelled:
             part = hour.block.labelled.renumbered(hour.group.astype(np.int64), hour.day_node)
             parts.append(part.with_values(spread(part.values, hour.block.metrics, metrics)))
-    return joined_labels(parts, len(metrics)).summed(passing)
+    return join_labelled_values(parts, len(metrics)).summed(passing)
 
 
 def _variance(
@@ -154,12 +160,12 @@ def _variance(
     if groups * nodes > MAX_VARIANCE_ROWS:
         return None
     return [
-        _of_metric(hours, dictionary, metric, (groups, nodes, functions))
+        _build_variance(hours, dictionary, metric, (groups, nodes, functions))
         for metric in profiles.metrics
     ]
 
 
-def _of_metric(
+def _build_variance(
     hours: list[_Hour], dictionary: Dictionary, metric: object, shape: tuple[int, int, int]
 ) -> GroupVariance:
     groups, nodes, functions = shape

@@ -6,7 +6,7 @@ import numpy as np
 
 from profiles.engine.blocks.builder import MAX_NODES, Builder
 from profiles.engine.blocks.hour import KIND, HourBlock
-from profiles.engine.blocks.rows import all_rows, in_order, rows_of_block, rows_of_profiles
+from profiles.engine.blocks.rows import all_rows, rows_of_block, rows_of_profiles, sort_rows
 from profiles.engine.blocks.sections.container import LEVEL, write
 from profiles.engine.blocks.sections.dictionary import write_dictionary
 from profiles.engine.blocks.sections.identities import write_identities
@@ -35,7 +35,7 @@ def build_hour(
         *(rows_of_block(builder, block, rows) for block, rows in blocks),
     ]
     dictionary, line_node = builder.finish()
-    rows = in_order(all_rows(parts), line_node)
+    rows = sort_rows(all_rows(parts), line_node)
     starts = np.cumsum(np.concatenate([np.zeros(1, np.int64), rows.lengths]))
     sparse_values = SparseValues(starts, rows.node, rows.values)
     cuts, value_sections = write_sparse_values(sparse_values, "cells")

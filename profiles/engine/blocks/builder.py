@@ -16,11 +16,17 @@ from profiles.engine.blocks.sections.dictionary import (
 from profiles.engine.blocks.sparse_rows import sort_by_group
 from profiles.engine.calltree.forest import Forest, number_by_first_use, preorder_nodes
 from profiles.engine.calltree.tree import LabelledSelf
-from profiles.engine.encoding.codec import Numbers, damaged, mappings_of, numbers_of, texts_of
+from profiles.engine.encoding.codec import (
+    Numbers,
+    damage_error,
+    read_mappings,
+    read_numbers,
+    read_strings,
+)
 from profiles.engine.encoding.compression import DAMAGE
 from profiles.engine.encoding.json_header import read_metrics
 from profiles.engine.encoding.merging import LineMerger
-from profiles.engine.encoding.stored_tree import labelled_of
+from profiles.engine.encoding.stored_tree import read_labelled
 from profiles.engine.hashing import frame_ids
 from profiles.engine.metrics import Metric
 from profiles.engine.string_table import StringTable
@@ -86,39 +92,45 @@ class Builder:
         """Discard all values, and collect those of this many metrics from `add_stored`."""
         self._trees.clear(metrics)
 
-    def add_stored(self, data: bytes, among: Sequence[Metric]) -> tuple[int, StoredLabels | None]:
+    def add_stored(
+        self, data: bytes, block_metrics: Sequence[Metric]
+    ) -> tuple[int, StoredLabels | None]:
         """Add a tree encoded by codec.encode; return its number of values and its sample labels.
 
-        `among` are the metrics of the block. Raise `BadTree` if the bytes are not a stored tree or
-        have a metric that is not in `among`. After that the builder holds part of the tree, so no
-        block can be built from it.
+        Raise `BadTree` if the bytes are not a stored tree or have a metric that is not in
+        `block_metrics`. After that the builder holds part of the tree, so no block can be built
+        from it.
         """
-        numbers = numbers_of(data)
-        mappings = mappings_of(data, numbers)
+        numbers = read_numbers(data)
+        mappings = read_mappings(data, numbers)
         try:
-            return self._added(data, numbers, mappings, among)
+            return self._add_tree(data, numbers, mappings, block_metrics)
         except DAMAGE as error:
-            raise damaged(error) from error
+            raise damage_error(error) from error
 
-    def _added(
-        self, data: bytes, numbers: Numbers, mappings: list[list[int]], among: Sequence[Metric]
+    def _add_tree(
+        self,
+        data: bytes,
+        numbers: Numbers,
+        mappings: list[list[int]],
+        block_metrics: Sequence[Metric],
     ) -> tuple[int, StoredLabels | None]:
         head, trees = numbers.head, self._trees
         metrics = read_metrics(head["metrics"])
-        if not set(metrics) <= set(among):
+        if not set(metrics) <= set(block_metrics):
             raise ValueError("the totals of the profile lack one of its metrics")
         values = [
-            (k, int(factor), among.index(metric))
+            (k, int(factor), block_metrics.index(metric))
             for k, (metric, factor) in enumerate(zip(metrics, head["factors"], strict=True))
         ]
         if trees.read(numbers.data, numbers.at, head["columns"], len(metrics), mappings):
-            texts = texts_of(data, numbers)
+            texts = read_strings(data, numbers)
             trees.name(texts.data, texts.ends)
         count = trees.add(values)
         if not head["labels"]:
             return count, None
         builder_node = trees.forest_nodes()
-        labelled = labelled_of(numbers.data, numbers.head, numbers.at, len(metrics))
+        labelled = read_labelled(numbers.data, numbers.head, numbers.at, len(metrics))
         return count, StoredLabels(labelled, metrics, builder_node) if labelled else None
 
     def sparse_values(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -134,12 +146,12 @@ class Builder:
         first_line, line_node = sort_by_group(node, len(tree.parent))
         order = np.empty(len(line_node), np.int64)
         order[line_node] = np.arange(len(line_node))
-        used, function = _by_first_use(tree.function, len(ids))
+        used, function = _order_by_first_use(tree.function, len(ids))
         tree = FunctionTree(tree.parent, function, first_line)
         frames[0] = _inverse(used, len(ids))[frames[0]]
         by_function = np.lexsort(frames[::-1])
         columns = frames[:, by_function]
-        strings, (name, file, mapping) = self._strings_of(*names[:, used], columns[2])
+        strings, (name, file, mapping) = self._select_strings(*names[:, used], columns[2])
         functions = BlockFunctions(ids[used], name, file)
         above = np.where(parent >= 0, line_node[parent], -1)[order].astype(np.int32)
         lines = LineTree(
@@ -164,17 +176,17 @@ class Builder:
         ordered = np.where(above >= 0, position[above], -1)[order].astype(np.int32)
         return FunctionTree(ordered, function[order], _NO_STARTS), position[node]
 
-    def _strings_of(
+    def _select_strings(
         self, *columns: NDArray[np.int32]
     ) -> tuple[StringTable, list[NDArray[np.int32]]]:
         """Return the strings in use, in order of first use, and the renumbered columns."""
         index = np.concatenate(columns)
-        used, index = _by_first_use(index, int(index.max(initial=-1)) + 1)
+        used, index = _order_by_first_use(index, int(index.max(initial=-1)) + 1)
         cuts = np.cumsum([len(column) for column in columns])[:-1]
         return StringTable(*self._trees.strings.take(used)), np.split(index, cuts)
 
 
-def _by_first_use(
+def _order_by_first_use(
     index: NDArray[np.int32], below: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the distinct values in order of first use, and each value's index among these."""

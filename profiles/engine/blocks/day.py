@@ -12,7 +12,7 @@ from profiles.engine.blocks.row_variance import GroupVariance
 from profiles.engine.blocks.sections.container import Source
 from profiles.engine.blocks.sections.variance import read_variance
 from profiles.engine.blocks.sparse_values import Rows
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 from profiles.engine.errors import BadBlock, BadProfile
 
 KIND = b"d"
@@ -56,7 +56,7 @@ class DayBlock(Block):
         metrics: Sequence[int],
         rows: Rows | None,
         by_function: bool,
-        check: Check = unchecked,
+        check: Check = never_cancel,
     ) -> Sums:
         """Sum like Block.sums; raise `BadProfile` for metrics whose sums exceed 64 bits."""
         self._require_sums(metrics)
@@ -67,7 +67,7 @@ class DayBlock(Block):
         metric: int,
         rows: Rows | None,
         ends: Rows | None = None,
-        check: Check = unchecked,
+        check: Check = never_cancel,
     ) -> NDArray[np.int64]:
         """Return totals like Block.row_totals; raise `BadProfile` like `sums`."""
         self._require_sums([metric])
@@ -85,7 +85,7 @@ class DayBlock(Block):
         if not self.has_variance:
             raise ValueError("Too many groups and nodes for the variances of one block.")
         marks = np.ones(self.rows, bool) if rows is None else rows
-        first, *others = (self._stored_variance(k, marks) for k in self.columns.stored[metric])
+        first, *others = (self._read_stored_variance(k, marks) for k in self.columns.stored[metric])
         for other in others:  # columns of one metric are of different profiles
             first = GroupVariance(
                 first.square + other.square,
@@ -94,7 +94,7 @@ class DayBlock(Block):
             )
         return first
 
-    def _stored_variance(self, stored: int, marks: Rows) -> GroupVariance:
+    def _read_stored_variance(self, stored: int, marks: Rows) -> GroupVariance:
         with self._container.section(f"moments.{stored}") as columns:
             every = read_variance(columns, self.tree, len(self.functions.id), self.rows)
         return GroupVariance(

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.block import Block, Sums
-from profiles.engine.blocks.metric_columns import added
+from profiles.engine.blocks.metric_columns import add_columns
 from profiles.engine.blocks.sections.container import Source
 from profiles.engine.blocks.sections.identities import Identities, read_identities
 from profiles.engine.blocks.sparse_rows import sum_rows
 from profiles.engine.blocks.sparse_values import Rows
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 
 KIND = b"h"
 
@@ -31,7 +31,7 @@ class HourBlock(Block):
         metrics: Sequence[int],
         rows: Rows | None,
         by_function: bool,
-        check: Check = unchecked,
+        check: Check = never_cancel,
     ) -> Sums:
         """Sum like Block.sums, from the stored sums if all rows are included.
 
@@ -44,13 +44,13 @@ class HourBlock(Block):
         if not all(self._container.has(f"sums.{s}") for of in stored for s in of):
             # not stored: may exceed 64 bits
             return super().sums(metrics, None, by_function, check)
-        return self._stored_sums(stored, by_function)
+        return self._read_stored_sums(stored, by_function)
 
-    def _stored_sums(self, metrics: Sequence[Sequence[int]], by_function: bool) -> Sums:
+    def _read_stored_sums(self, metrics: Sequence[Sequence[int]], by_function: bool) -> Sums:
         lines = len(self.node_of_line)
         sums = np.zeros((len(metrics), lines), np.int64)
         for row, stored in enumerate(metrics):
-            sums[row] = added([self._stored_sum(k, lines) for k in stored])
+            sums[row] = add_columns([self._read_stored_sum(k, lines) for k in stored])
         if not by_function:
             return sums, np.ones(lines, np.uint8)
         nodes = len(self.tree.parent)
@@ -62,7 +62,7 @@ class HourBlock(Block):
             sum_rows(starts, every, sums[k], one, self.node_of_line, grouped[k], used)
         return grouped, used
 
-    def _stored_sum(self, metric: int, lines: int) -> NDArray[np.int64]:
+    def _read_stored_sum(self, metric: int, lines: int) -> NDArray[np.int64]:
         with self._container.section(f"sums.{metric}") as columns:
             return columns.values(lines)
 

@@ -32,7 +32,7 @@ class MetricColumns:
         """Sum a table [stored, N] to [K, N]. Raise `BadProfile` if a sum exceeds 64 bits."""
         if self.is_plain:
             return table
-        rows = [added([table[k] for k in columns]) for columns in self.stored]
+        rows = [add_columns([table[k] for k in columns]) for columns in self.stored]
         return np.array(rows, np.int64).reshape(len(rows), table.shape[1])
 
     def of_profiles(self, profiles: ProfileColumns) -> ProfileColumns:
@@ -73,7 +73,7 @@ def _meet(profiles: ProfileColumns, columns: Sequence[int]) -> bool:
     return bool((profiles.has[columns].sum(axis=0) > 1).any())
 
 
-def added(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def add_columns(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     """Add columns of equal length. Raise `BadProfile` if a sum exceeds 64 bits."""
     total = columns[0]
     for column in columns[1:]:

@@ -27,7 +27,7 @@ class RowFilter:
         """Return a mask [P] of the matching profiles of an hour block with start <= time < end."""
         columns = block.profiles
         mask = (columns.time >= max(start, self.start)) & (columns.time < min(end, self.end))
-        mask &= self._in_deployments(columns.deployment)
+        mask &= self._match_deployments(columns.deployment)
         if self.labels:
             mask &= self._label_sets(columns)[columns.label_set]
         if self.weights:
@@ -41,12 +41,12 @@ class RowFilter:
     def groups(self, block: DayBlock) -> Mask:
         """Return a mask [G] of the matching groups of a day block that lies inside the range."""
         groups = block.groups
-        mask = self._in_deployments(groups.deployment)
+        mask = self._match_deployments(groups.deployment)
         if self.labels:
             mask &= self._label_sets(block.profiles)[groups.label_set]
         return mask
 
-    def _in_deployments(self, deployment: NDArray[np.int64]) -> Mask:
+    def _match_deployments(self, deployment: NDArray[np.int64]) -> Mask:
         if self.deployments is None:
             return np.ones(len(deployment), bool)
         return np.isin(deployment, self.deployments)

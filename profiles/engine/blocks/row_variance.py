@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from profiles.engine.blocks.block import Block
 from profiles.engine.blocks.sparse_rows import RowVarianceSums, add_table, mark_nodes
 from profiles.engine.blocks.sparse_values import Rows, SparseValues
-from profiles.engine.blocks.used_nodes import UsedNodes, used_nodes
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.blocks.used_nodes import UsedNodes, select_used_nodes
+from profiles.engine.cancellation import Check, never_cancel
 from profiles.engine.errors import TooLarge
 
 MAX_NODES = 2**21  # nodes that one chunk of rows may use: 256 MB while they are summed
@@ -41,8 +41,8 @@ class UsedVariance(NamedTuple):
         return self.square.nbytes + self.present.nbytes + self.functions.nbytes
 
 
-def used_variance(
-    block: Block, metric: int, rows: Rows | None, used: UsedNodes, check: Check = unchecked
+def compute_variance(
+    block: Block, metric: int, rows: Rows | None, used: UsedNodes, check: Check = never_cancel
 ) -> UsedVariance:
     """Compute the sums of squares and counts of a metric (by index) over the rows.
 
@@ -51,16 +51,16 @@ def used_variance(
     """
     if rows is None:
         return block.derived(
-            UsedVariance, metric, lambda: _used_variance(block, metric, None, used, check)
+            UsedVariance, metric, lambda: _compute_variance(block, metric, None, used, check)
         )
-    return _used_variance(block, metric, rows, used, check)
+    return _compute_variance(block, metric, rows, used, check)
 
 
-def _used_variance(
+def _compute_variance(
     block: Block, metric: int, rows: Rows | None, used: UsedNodes, check: Check
 ) -> UsedVariance:
     if len(block.sparse_values.chunks) == 1 and len(used.node) <= MAX_NODES:
-        return _of_one_chunk(block, metric, rows, used)
+        return _compute_one_chunk(block, metric, rows, used)
     group = np.zeros(block.rows, np.int32) if rows is None else rows.astype(np.int32) - np.int32(1)
     return taken(row_variance(block, metric, group, 1, check), used)
 
@@ -74,7 +74,9 @@ def taken(variance: GroupVariance, used: UsedNodes) -> UsedVariance:
     )
 
 
-def _of_one_chunk(block: Block, metric: int, rows: Rows | None, used: UsedNodes) -> UsedVariance:
+def _compute_one_chunk(
+    block: Block, metric: int, rows: Rows | None, used: UsedNodes
+) -> UsedVariance:
     """Compute the variance of a block with one chunk, on the nodes that its sums found already."""
     chunk = block.sparse_values.chunks[0]
     sparse_values = block.sparse_values.read(chunk, [metric])
@@ -105,7 +107,7 @@ def _met(block: Block, sparse_values: SparseValues, rows: NDArray[np.int64]) -> 
 
 
 def row_variance(
-    block: Block, metric: int, group: NDArray[np.int32], groups: int, check: Check = unchecked
+    block: Block, metric: int, group: NDArray[np.int32], groups: int, check: Check = never_cancel
 ) -> GroupVariance:
     """Compute the sums of squares and counts of a metric (by index) for each group of rows.
 
@@ -134,7 +136,7 @@ def _add_chunk(
     local = np.zeros(len(group), np.int32)
     local[rows] = of_row
     marks = _met(block, sparse_values, rows)
-    used = used_nodes(block.tree.parent, block.tree.function, marks)
+    used = select_used_nodes(block.tree.parent, block.tree.function, marks)
     if len(used.node) > MAX_NODES:
         raise TooLarge(LIMIT, len(used.node), MAX_NODES)
     used_index = np.cumsum(marks, dtype=np.int32) - 1

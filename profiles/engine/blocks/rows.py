@@ -13,13 +13,13 @@ from profiles.engine.blocks.sections.identities import Identities
 from profiles.engine.blocks.sections.profile_columns import (
     BlockProfile,
     ProfileColumns,
-    columns_of,
-    joined,
+    build_profile_columns,
+    join_profile_columns,
 )
-from profiles.engine.blocks.sections.sample_labels import LabelledValues, joined_labels
+from profiles.engine.blocks.sections.sample_labels import LabelledValues, join_labelled_values
 from profiles.engine.blocks.sparse_rows import sort_values
 from profiles.engine.blocks.sparse_values import Rows, SparseValues
-from profiles.engine.blocks.used_nodes import used_nodes
+from profiles.engine.blocks.used_nodes import select_used_nodes
 from profiles.engine.metrics import Metric
 
 
@@ -37,14 +37,14 @@ class BlockRows:
 
 def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> BlockRows:
     """Add stored profiles to the builder and return their rows."""
-    columns = columns_of(profiles)
+    columns = build_profile_columns(profiles)
     metrics = columns.metrics
     lengths, labelled = np.zeros(len(profiles), np.int64), []
     builder.start(len(metrics))
     for row, profile in enumerate(profiles):
         lengths[row], labels = builder.add_stored(profile.tree, metrics)
         if labels:
-            labelled.append(_labels_of(row, labels, metrics))
+            labelled.append(_label_values(row, labels, metrics))
     node, values = builder.sparse_values()
     return BlockRows(
         profiles=columns,
@@ -56,14 +56,14 @@ def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> Bloc
         lengths=lengths,
         node=node,
         values=values,
-        labelled=joined_labels(labelled, len(metrics)),
+        labelled=join_labelled_values(labelled, len(metrics)),
     )
 
 
 def rows_of_block(builder: Builder, block: HourBlock, rows: Rows | None) -> BlockRows:
     """Add the marked profiles (None: all) of a block to the builder and return their rows."""
     selected = np.arange(block.rows) if rows is None else np.flatnonzero(rows)
-    sparse_values = sparse_values_of(block, rows)
+    sparse_values = read_sparse_values(block, rows)
     builder_node = enter_used(builder, block, sparse_values.node)
     labelled = block.labelled.of_rows(rows) if block.labelled else None
     rank = np.zeros(block.rows, np.int64)
@@ -76,14 +76,14 @@ def rows_of_block(builder: Builder, block: HourBlock, rows: Rows | None) -> Bloc
         values=sparse_values.values,
         labelled=labelled.renumbered(rank, builder_node)
         if labelled
-        else joined_labels([], len(block.metrics)),
+        else join_labelled_values([], len(block.metrics)),
     )
 
 
 def all_rows(parts: Sequence[BlockRows]) -> BlockRows:
     """Concatenate rows, over the union of their metrics."""
-    profiles = joined([part.profiles for part in parts])
-    at = np.cumsum([0, *(len(part.lengths) for part in parts)]).tolist()
+    profiles = join_profile_columns([part.profiles for part in parts])
+    starts = np.cumsum([0, *(len(part.lengths) for part in parts)]).tolist()
     return BlockRows(
         profiles=profiles,
         identities=Identities(
@@ -96,11 +96,11 @@ def all_rows(parts: Sequence[BlockRows]) -> BlockRows:
         values=np.concatenate(
             [spread(part.values, part.profiles.metrics, profiles.metrics) for part in parts], 1
         ),
-        labelled=joined_labels(
+        labelled=join_labelled_values(
             [
                 replace(
                     part.labelled,
-                    row=part.labelled.row + np.int32(at[i]),
+                    row=part.labelled.row + np.int32(starts[i]),
                     values=spread(part.labelled.values, part.profiles.metrics, profiles.metrics),
                 )
                 for i, part in enumerate(parts)
@@ -110,7 +110,7 @@ def all_rows(parts: Sequence[BlockRows]) -> BlockRows:
     )
 
 
-def in_order(rows: BlockRows, line_node: NDArray[np.int32]) -> BlockRows:
+def sort_rows(rows: BlockRows, line_node: NDArray[np.int32]) -> BlockRows:
     """Sort rows by time, then name, and their sparse values by node.
 
     `line_node` maps builder positions to the final line nodes.
@@ -131,7 +131,7 @@ def in_order(rows: BlockRows, line_node: NDArray[np.int32]) -> BlockRows:
     )
 
 
-def _labels_of(row: int, labels: StoredLabels, metrics: Sequence[Metric]) -> LabelledValues:
+def _label_values(row: int, labels: StoredLabels, metrics: Sequence[Metric]) -> LabelledValues:
     sparse_values = labels.sparse_values
     return LabelledValues(
         sparse_values.label_sets,
@@ -142,7 +142,7 @@ def _labels_of(row: int, labels: StoredLabels, metrics: Sequence[Metric]) -> Lab
     )
 
 
-def sparse_values_of(block: Block, rows: Rows | None) -> SparseValues:
+def read_sparse_values(block: Block, rows: Rows | None) -> SparseValues:
     """Return the sparse values of the marked rows (None: all rows), for all metrics."""
     metrics = range(len(block.metrics))
     lengths, nodes = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
@@ -168,7 +168,7 @@ def enter_used(builder: Builder, block: Block, node: NDArray[np.int32]) -> NDArr
     lines, functions = block.lines, block.functions
     used = np.zeros(len(lines.parent), np.uint8)
     used[node] = 1
-    part = used_nodes(lines.parent, lines.frame, used)
+    part = select_used_nodes(lines.parent, lines.frame, used)
     here, of_frame = np.unique(lines.function[part.frames], return_inverse=True)
     builder_node = np.full(len(used), -1, np.int32)
     builder_node[part.node] = builder.add(
@@ -187,17 +187,17 @@ def enter_used(builder: Builder, block: Block, node: NDArray[np.int32]) -> NDArr
     return builder_node
 
 
-def _metric_indexes(metrics: Sequence[Metric], among: Sequence[Metric]) -> NDArray[np.int64]:
-    """Return the index of each metric in `among`. Raise `ValueError` if one is not in it."""
-    return np.array([among.index(metric) for metric in metrics], np.int64)
+def _metric_indexes(metrics: Sequence[Metric], all_metrics: Sequence[Metric]) -> NDArray[np.int64]:
+    """Return the index of each metric in `all_metrics`. Raise `ValueError` if one is not in it."""
+    return np.array([all_metrics.index(metric) for metric in metrics], np.int64)
 
 
 def spread(
-    values: NDArray[np.int64], metrics: Sequence[Metric], among: Sequence[Metric]
+    values: NDArray[np.int64], metrics: Sequence[Metric], all_metrics: Sequence[Metric]
 ) -> NDArray[np.int64]:
-    """Expand values [K, C] to the metrics `among`; the other metrics become zero."""
-    if tuple(metrics) == tuple(among):
+    """Expand values [K, C] to the metrics `all_metrics`; the other metrics become zero."""
+    if tuple(metrics) == tuple(all_metrics):
         return values
-    spread = np.zeros((len(among), values.shape[1]), np.int64)
-    spread[_metric_indexes(metrics, among)] = values
+    spread = np.zeros((len(all_metrics), values.shape[1]), np.int64)
+    spread[_metric_indexes(metrics, all_metrics)] = values
     return spread

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.blocks.metric_columns import MetricColumns, added
+from profiles.engine.blocks.metric_columns import MetricColumns, add_columns
 from profiles.engine.blocks.sections.container import Container, shallow_copy
 from profiles.engine.blocks.sections.packed_columns import MOST_ROWS, pack
 from profiles.engine.blocks.sparse_rows import decode_nodes, sum_rows
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 
 CHUNK_ROWS = 256
 # Small profiles share larger chunks: reading many small sections takes longer than adding up what
@@ -133,7 +133,7 @@ class SparseValueReader:
         values = np.empty((len(metrics), len(node)), np.int64)
         for row, k in enumerate(metrics):
             stored = [self._values(f"{name}.{s}", len(node)) for s in self._metrics.stored[k]]
-            values[row] = added(stored)
+            values[row] = add_columns(stored)
         return SparseValues(starts, node, values)
 
     def _values(self, name: str, count: int) -> NDArray[np.int64]:
@@ -141,7 +141,7 @@ class SparseValueReader:
             return columns.values(count)
 
     def marked(
-        self, rows: Rows | None, metrics: Sequence[int], check: Check = unchecked
+        self, rows: Rows | None, metrics: Sequence[int], check: Check = never_cancel
     ) -> Iterator[tuple[Chunk, SparseValues, NDArray[np.uint8]]]:
         """Yield (chunk, its values, uint8 mask of its rows) for each chunk with any marked row."""
         for chunk in self.chunks:
@@ -158,7 +158,7 @@ class SparseValueReader:
         metrics: Sequence[int],
         target: NDArray[np.int32],
         targets: int,
-        check: Check = unchecked,
+        check: Check = never_cancel,
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Add the values of the rows (None: all) to sums[target[node]]; `target` is [L].
 

@@ -25,7 +25,7 @@ class UsedNodes:
         return sum(column.nbytes for column in columns)
 
 
-def used_nodes(
+def select_used_nodes(
     parent: NDArray[np.int32], frame: NDArray[np.int32], used: NDArray[np.uint8]
 ) -> UsedNodes:
     """Return the marked nodes and their ancestors; the ancestors are marked in `used`, too."""

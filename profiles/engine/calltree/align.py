@@ -5,11 +5,11 @@ from numpy.typing import NDArray
 
 from profiles.engine.calltree.forest import StringPool
 from profiles.engine.calltree.tree import Frames, Tree
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 from profiles.engine.string_table import StringTable
 
 
-def align(a: Tree, b: Tree, check: Check = unchecked) -> tuple[Tree, NDArray[np.int64]]:
+def align(a: Tree, b: Tree, check: Check = never_cancel) -> tuple[Tree, NDArray[np.int64]]:
     """Align two trees: the nodes of `a`, followed by the nodes that only `b` has.
 
     Return the aligned tree, with self values [2, N] of the first metric of each side, and the index
@@ -42,8 +42,8 @@ def _locate(
     Return the index of each id of `second`, and the mask of the ids that `first` lacks.
     """
     order = np.argsort(first)
-    at = np.searchsorted(first, second, sorter=order)
-    candidate = np.append(order, -1)[at]
+    position = np.searchsorted(first, second, sorter=order)
+    candidate = np.append(order, -1)[position]
     new = candidate < 0
     new[~new] = first[candidate[~new]] != second[~new]
     return np.where(new, len(first) + np.cumsum(new) - 1, candidate), new
@@ -57,15 +57,15 @@ def _frames(a: Frames, b: Frames, new: NDArray[np.bool_]) -> Frames:
     pool = StringPool()
     of_a, of_b = (StringTable.of(frames.strings) for frames in (a, b))
 
-    def joined(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
+    def join(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
         numbers = [
             pool.insert(texts.data, texts.ends, np.ascontiguousarray(column))
             for texts, column in ((of_a, first), (of_b, second[new]))
         ]
         return np.concatenate(numbers)
 
-    name, file = joined(a.name, b.name), joined(a.file, b.file)
-    mapping = joined(a.mapping, b.mapping)
+    name, file = join(a.name, b.name), join(a.file, b.file)
+    mapping = join(a.mapping, b.mapping)
     return Frames(
         StringTable(*pool.table()),
         id=np.concatenate([a.id, b.id[new]]),

@@ -6,10 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.patterns import matching_frames
-from profiles.engine.calltree.reshape import Nodes, from_nodes, only_stacks, opened, without_nodes
-from profiles.engine.calltree.top import named
+from profiles.engine.calltree.reshape import (
+    Nodes,
+    count_on_path,
+    from_nodes,
+    remove_nodes,
+    select_stacks,
+)
+from profiles.engine.calltree.top import mark_named
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +31,22 @@ class Filters:
     show_from: tuple[str, ...] = ()  # drop the frames above the match nearest the root
 
 
-def filtered(tree: Tree, filters: Filters, check: Check = unchecked) -> Tree:
+def filter_tree(tree: Tree, filters: Filters, check: Check = never_cancel) -> Tree:
     """Apply the filters in the order stacks, frames, show-from.
 
     Return the tree itself if there are no filters. Raise `BadFilterPattern` if a value is invalid.
     """
     if filters.show or filters.hide:
-        tree = only_stacks(tree, _stacks(tree, filters, check), check)
+        tree = select_stacks(tree, _stacks(tree, filters, check), check)
     if filters.hide_frames:
-        tree = without_nodes(tree, _nodes(tree, filters.hide_frames, check), check)
+        tree = remove_nodes(tree, _nodes(tree, filters.hide_frames, check), check)
     if filters.show_from:
         tree = from_nodes(tree, _nodes(tree, filters.show_from, check), check)
     return tree
 
 
 def remaining_ends(
-    tree: Tree, filters: Filters, focus: str | None = None, check: Check = unchecked
+    tree: Tree, filters: Filters, focus: str | None = None, check: Check = never_cancel
 ) -> Nodes:
     """Mark the nodes whose self values remain in the tree after all filters.
 
@@ -50,19 +56,21 @@ def remaining_ends(
     ends, shown = _stacks(tree, filters, check), np.ones(len(tree.parent), bool)
     if filters.hide_frames:
         shown &= ~_nodes(tree, filters.hide_frames, check)
-        ends &= opened(tree, shown, check) > 0
+        ends &= count_on_path(tree, shown, check) > 0
     if filters.show_from:
         starts = _nodes(tree, filters.show_from, check) & shown
-        below = opened(tree, starts, check) > 0
+        below = count_on_path(tree, starts, check) > 0
         shown &= below
         ends &= below
     if focus is not None:
-        calls = named(tree.frames, focus)[tree.frame] & shown
-        ends &= opened(tree, calls, check) > 0
+        calls = mark_named(tree.frames, focus)[tree.frame] & shown
+        ends &= count_on_path(tree, calls, check) > 0
     return ends
 
 
-def highlighted(tree: Tree, values: tuple[str, ...], check: Check = unchecked) -> NDArray[np.int64]:
+def find_highlighted(
+    tree: Tree, values: tuple[str, ...], check: Check = never_cancel
+) -> NDArray[np.int64]:
     """Return the indexes of the nodes whose frame matches any of the values, in ascending order."""
     return np.flatnonzero(_nodes(tree, values, check))
 
@@ -71,9 +79,9 @@ def _stacks(tree: Tree, filters: Filters, check: Check) -> Nodes:
     """Mark the nodes at which a stack ends that passes the filters."""
     ends = np.ones(len(tree.parent), bool)
     if filters.show:
-        ends &= opened(tree, _nodes(tree, filters.show, check), check) > 0
+        ends &= count_on_path(tree, _nodes(tree, filters.show, check), check) > 0
     if filters.hide:
-        ends &= opened(tree, _nodes(tree, filters.hide, check), check) == 0
+        ends &= count_on_path(tree, _nodes(tree, filters.hide, check), check) == 0
     return ends
 
 

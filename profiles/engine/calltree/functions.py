@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 from profiles.engine.hashing import function_ids
 from profiles.engine.string_table import StringTable
 
@@ -20,7 +20,7 @@ class TreeFunctions:
     of_node: NDArray[np.int32]  # [N], function of each node
 
 
-def functions_of(tree: Tree, check: Check = unchecked) -> TreeFunctions:
+def find_functions(tree: Tree, check: Check = never_cancel) -> TreeFunctions:
     """Identify the functions that the nodes of a tree call."""
     check()
     frames = tree.frames
@@ -31,7 +31,7 @@ def functions_of(tree: Tree, check: Check = unchecked) -> TreeFunctions:
     return TreeFunctions(found, used[first], function.astype(np.int32)[frame])
 
 
-def names_of(tree: Tree, functions: TreeFunctions) -> tuple[list[str], list[str]]:
+def get_names(tree: Tree, functions: TreeFunctions) -> tuple[list[str], list[str]]:
     """Return the name and the file of each function."""
     frames, strings = tree.frames, tuple(tree.frames.strings)
     names = [strings[i] for i in frames.name[functions.frame].tolist()]

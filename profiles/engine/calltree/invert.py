@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.calltree.reshape import pruned, summed_down
+from profiles.engine.calltree.reshape import prune, sum_on_path
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 from profiles.engine.hashing import node_ids
 
 MAX_STEPS = 50_000_000  # steps from node to parent over all stacks; bounds time and memory
 
 
-def bottom_up(tree: Tree, check: Check = unchecked) -> Tree:
+def bottom_up(tree: Tree, check: Check = never_cancel) -> Tree:
     """Invert the tree from each node with a self value; the roots' totals are the self values.
 
     Group the tree by function first, or each line becomes a root. A split tree keeps its roots, the
@@ -26,19 +26,19 @@ def bottom_up(tree: Tree, check: Check = unchecked) -> Tree:
         roots = np.flatnonzero(is_label[tree.frame])
         number = np.zeros(len(tree.parent), np.int64)
         number[roots] = roots
-        heads = tree.frame[summed_down(tree, number, check)[starts]]
+        heads = tree.frame[sum_on_path(tree, number, check)[starts]]
         below_root = np.isin(tree.parent, roots)
         tree = replace(tree, parent=np.where(below_root, np.int32(-1), tree.parent))
-    return pruned(inverted(tree, starts, values, heads=heads, check=check), check)
+    return prune(invert_tree(tree, starts, values, heads=heads, check=check), check)
 
 
-def inverted(
+def invert_tree(
     tree: Tree,
     starts: NDArray[np.int64],
     values: NDArray[np.int64],
     max_steps: int = MAX_STEPS,
     heads: NDArray[np.int32] | None = None,
-    check: Check = unchecked,
+    check: Check = never_cancel,
 ) -> Tree:
     """Build the tree of the paths from the nodes `starts` [S] to the root, with values [K, S].
 
@@ -55,9 +55,9 @@ def inverted(
         check()
         above = growing.level(above, tree.frame[starts].astype(np.int64))
         parent = tree.parent[starts]
-        ends, on = parent < 0, parent >= 0
+        ends, inside = parent < 0, parent >= 0
         growing.end(above[ends], values[:, ends])
-        starts, above, values = parent[on].astype(np.int64), above[on], values[:, on]
+        starts, above, values = parent[inside].astype(np.int64), above[inside], values[:, inside]
     check()
     return growing.tree(tree)
 
@@ -81,7 +81,7 @@ class _Growing:
         self.max_steps = max_steps
         self.parents = [np.zeros(0, np.int64)]
         self.frames = [np.zeros(0, np.int64)]
-        self.at = [np.zeros(0, np.int64)]
+        self.ends = [np.zeros(0, np.int64)]
         self.values = [np.zeros((width, 0), np.int64)]
 
     def level(self, above: NDArray[np.int64], frame: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -97,16 +97,16 @@ class _Growing:
         self.count += len(distinct)
         return node
 
-    def end(self, at: NDArray[np.int64], values: NDArray[np.int64]) -> None:
-        self.at.append(at)
+    def end(self, nodes: NDArray[np.int64], values: NDArray[np.int64]) -> None:
+        self.ends.append(nodes)
         self.values.append(values)
 
     def tree(self, like: Tree) -> Tree:
         parent = np.concatenate(self.parents).astype(np.int32)
         frame = np.concatenate(self.frames).astype(np.int32)
         own = np.zeros((len(like.metrics), self.count), np.int64)
-        at = np.concatenate(self.at)
+        ends = np.concatenate(self.ends)
         for sums, row in zip(own, np.concatenate(self.values, axis=1), strict=True):
-            np.add.at(sums, at, row)
+            np.add.at(sums, ends, row)
         ids = node_ids(parent, frame, like.frames.id)
         return Tree(like.metrics, like.frames, ids, parent, frame, own)

@@ -11,7 +11,7 @@ import re2
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import Frames
-from profiles.engine.cancellation import Check, checked, unchecked
+from profiles.engine.cancellation import Check, check_each, never_cancel
 
 MAX_PATTERN = 500  # characters
 MAX_PROGRAM = 2**20  # bytes of a compiled expression and its cache
@@ -48,13 +48,13 @@ def is_expression(value: str) -> bool:
 
 
 def matching_frames(
-    frames: Frames, values: Iterable[str], check: Check = unchecked
+    frames: Frames, values: Iterable[str], check: Check = never_cancel
 ) -> NDArray[np.bool_]:
     """Mark the frames whose function or file name matches any of the values, bool [F]."""
     match = [matcher(value) for value in values]
     used = np.unique(np.concatenate([frames.name, frames.file]))
     found = np.zeros(int(used[-1]) + 1 if len(used) else 0, bool)
-    found[used] = _any(match, checked((frames.strings[i] for i in used.tolist()), check))
+    found[used] = _any(match, check_each((frames.strings[i] for i in used.tolist()), check))
     return found[frames.name] | found[frames.file]
 
 

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.forest import mark_outermost
-from profiles.engine.calltree.functions import TreeFunctions, functions_of
+from profiles.engine.calltree.functions import TreeFunctions, find_functions
 from profiles.engine.calltree.preorder_columns import totals
-from profiles.engine.calltree.top import named
+from profiles.engine.calltree.top import mark_named
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 
 
 class Neighbour(NamedTuple):
@@ -30,17 +30,17 @@ class Peek:
     callees: tuple[Neighbour, ...] = ()
 
 
-def peek(tree: Tree, name: str, metric: int = 0, check: Check = unchecked) -> Peek:
+def peek(tree: Tree, name: str, metric: int = 0, check: Check = never_cancel) -> Peek:
     """Return the neighbours of the functions with this name, in a tree grouped by function.
 
     All files count. Every call counts, including nested calls; a stack counts once for each pair of
     caller and callee, however often the pair occurs in it. Recursive calls are left out.
     """
-    its = named(tree.frames, name)[tree.frame]
+    its = mark_named(tree.frames, name)[tree.frame]
     child = np.flatnonzero(tree.parent >= 0)
     above = tree.parent[child]
     into, out = its[child] & ~its[above], its[above] & ~its[child]
-    functions = functions_of(tree, check)
+    functions = find_functions(tree, check)
     total = totals(tree.parent, tree.self[metric], check)
     return Peek(
         _neighbours(tree, functions, total, child[into], above[into]),

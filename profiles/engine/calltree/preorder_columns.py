@@ -14,7 +14,7 @@ from profiles.engine.calltree.forest import (
     preorder_nodes,
 )
 from profiles.engine.calltree.tree import Frames, Tree
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 
 
 class FoldedColumns(TypedDict):
@@ -52,7 +52,7 @@ class TreeColumns(TypedDict):
 
 
 def totals(
-    parent: NDArray[np.int32], own: NDArray[np.int64], check: Check = unchecked
+    parent: NDArray[np.int32], own: NDArray[np.int64], check: Check = never_cancel
 ) -> NDArray[np.int64]:
     """Return the total of each node, [N]: its self value plus the totals of its children.
 
@@ -67,7 +67,7 @@ def depths(parent: NDArray[np.int32]) -> NDArray[np.int32]:
     return node_depths(parent)
 
 
-def pre_order(tree: Tree, by_name: bool = False, check: Check = unchecked) -> NDArray[np.int64]:
+def pre_order(tree: Tree, by_name: bool = False, check: Check = never_cancel) -> NDArray[np.int64]:
     """Return the node indexes in pre-order, [N], with siblings by total then name, or by name."""
     children = np.bincount(tree.parent + 1)[tree.parent + 1]
     alone, siblings = np.flatnonzero(children == 1), np.flatnonzero(children > 1)
@@ -91,22 +91,22 @@ def to_columns(
     lines: bool = False,
     folded: Mapping[int, tuple[int, int]] | None = None,
     highlighted: Sequence[int] = (),
-    check: Check = unchecked,
+    check: Check = never_cancel,
 ) -> TreeColumns:
     """Convert a tree with one metric to columns.
 
     `folded` is the result of subtree.fold, by node; `highlighted` are node indexes.
     """
-    return ordered_columns(tree, by_name, lines, folded, highlighted, check)[0]
+    return to_ordered_columns(tree, by_name, lines, folded, highlighted, check)[0]
 
 
-def ordered_columns(
+def to_ordered_columns(
     tree: Tree,
     by_name: bool = False,
     lines: bool = False,
     folded: Mapping[int, tuple[int, int]] | None = None,
     highlighted: Sequence[int] = (),
-    check: Check = unchecked,
+    check: Check = never_cancel,
 ) -> tuple[TreeColumns, NDArray[np.int64]]:
     """Convert like `to_columns`, and return the node index of each row, for further columns."""
     # Strings are read several times: decode them once.
@@ -114,8 +114,8 @@ def ordered_columns(
     order = pre_order(replace(tree, frames=frames), by_name, check)
     check()
     used, frame = _distinct(frames, tree.frame[order], lines)
-    names, name = _used(frames.strings, frames.name[used])
-    files, file = _used(frames.strings, frames.file[used])
+    names, name = _select_used(frames.strings, frames.name[used])
+    files, file = _select_used(frames.strings, frames.file[used])
     table: FrameColumns = {"name": name, "file": file}
     if lines:
         table["line"] = frames.line[used].tolist()
@@ -127,7 +127,7 @@ def ordered_columns(
         "frame": frame.tolist(),
         "depth": depths(tree.parent)[order].tolist(),
         "self": tree.self[0][order].tolist(),
-        "folded": _folded(order, folded or {}),
+        "folded": _fold_columns(order, folded or {}),
     }
     if highlighted:
         columns["highlight"] = np.flatnonzero(np.isin(order, highlighted)).tolist()
@@ -146,23 +146,23 @@ def _distinct(
     """
     first, number = number_by_first_use(frame, len(frames.id))
     used = frame[first]
-    group = _numbered(frames.name[used], frames.file[used])
+    group = _number_pairs(frames.name[used], frames.file[used])
     if lines:
-        group = _numbered(group, frames.line[used])
+        group = _number_pairs(group, frames.line[used])
     if frames.is_label is not None:
-        group = _numbered(group, frames.is_label[used].astype(np.int32))
+        group = _number_pairs(group, frames.is_label[used].astype(np.int32))
     first, number_of_used = number_by_first_use(group, len(used))
     return used[first], number_of_used[number]
 
 
-def _numbered(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
+def _number_pairs(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
     """Number the distinct pairs and return the number of each pair; the inputs are not negative."""
     pairs = first.astype(np.int64) << 32 | second
     numbers: NDArray[np.int32] = np.unique(pairs, return_inverse=True)[1].astype(np.int32)
     return numbers
 
 
-def _folded(order: NDArray[np.int64], folded: Mapping[int, tuple[int, int]]) -> FoldedColumns:
+def _fold_columns(order: NDArray[np.int64], folded: Mapping[int, tuple[int, int]]) -> FoldedColumns:
     nodes = order.tolist() if folded else []
     rows = {node: row for row, node in enumerate(nodes) if node in folded}
     return {
@@ -172,7 +172,7 @@ def _folded(order: NDArray[np.int64], folded: Mapping[int, tuple[int, int]]) -> 
     }
 
 
-def _used(strings: Sequence[str], index: NDArray[np.int32]) -> tuple[list[str], list[int]]:
+def _select_used(strings: Sequence[str], index: NDArray[np.int32]) -> tuple[list[str], list[int]]:
     """Return the strings in use, in order of first use, and the indexes into them."""
     first, number = number_by_first_use(index, len(strings))
     return [strings[i] for i in index[first].tolist()], number.tolist()

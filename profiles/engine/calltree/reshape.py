@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from profiles.engine.calltree.forest import node_totals, preorder_nodes
 from profiles.engine.calltree.tree import Frames, LabelledSelf, Tree
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 from profiles.engine.hashing import node_ids
 
 Nodes = NDArray[np.bool_]  # [N], a set of nodes
 
 
-def opened(tree: Tree, nodes: Nodes, check: Check = unchecked) -> NDArray[np.int64]:
+def count_on_path(tree: Tree, nodes: Nodes, check: Check = never_cancel) -> NDArray[np.int64]:
     """Count the members of `nodes` on the path from the root to each node, inclusive, [N]."""
-    return summed_down(tree, nodes.astype(np.int64), check)
+    return sum_on_path(tree, nodes.astype(np.int64), check)
 
 
-def summed_down(
-    tree: Tree, values: NDArray[np.int64], check: Check = unchecked
+def sum_on_path(
+    tree: Tree, values: NDArray[np.int64], check: Check = never_cancel
 ) -> NDArray[np.int64]:
     """Sum `values` [N] over the path from the root to each node, inclusive, [N]."""
     check()
@@ -37,7 +37,7 @@ def summed_down(
     return count
 
 
-def only_stacks(tree: Tree, ends: Nodes, check: Check = unchecked) -> Tree:
+def select_stacks(tree: Tree, ends: Nodes, check: Check = never_cancel) -> Tree:
     """Keep the values of the nodes `ends` only, and prune nodes that lead to no value."""
     labelled = tree.labelled
     if labelled:
@@ -48,28 +48,28 @@ def only_stacks(tree: Tree, ends: Nodes, check: Check = unchecked) -> Tree:
             label_set=labelled.label_set[rows],
             values=labelled.values[:, rows],
         )
-    return pruned(replace(tree, self=np.where(ends, tree.self, 0), labelled=labelled), check)
+    return prune(replace(tree, self=np.where(ends, tree.self, 0), labelled=labelled), check)
 
 
-def without_nodes(tree: Tree, hidden: Nodes, check: Check = unchecked) -> Tree:
+def remove_nodes(tree: Tree, hidden: Nodes, check: Check = never_cancel) -> Tree:
     """Remove the hidden nodes; their values and children go to the nearest visible ancestor.
 
     Stacks that consist of hidden nodes only are dropped, as in pprof.
     """
     shown = _nearest(tree.parent, hidden, check)
-    return regrown(tree, target=shown, parent=_at(shown, tree.parent), check=check)
+    return rebuild_tree(tree, target=shown, parent=_at(shown, tree.parent), check=check)
 
 
-def from_nodes(tree: Tree, starts: Nodes, check: Check = unchecked) -> Tree:
+def from_nodes(tree: Tree, starts: Nodes, check: Check = never_cancel) -> Tree:
     """Keep the subtrees of the outermost nodes of `starts`, which become roots."""
-    depth = opened(tree, starts, check)
+    depth = count_on_path(tree, starts, check)
     target = np.where(depth > 0, np.arange(len(depth)), -1)
     parent = np.where(starts & (depth == 1), -1, tree.parent)
-    return regrown(tree, target, parent, check)
+    return rebuild_tree(tree, target, parent, check)
 
 
-def regrown(
-    tree: Tree, target: NDArray[np.int64], parent: NDArray[np.int64], check: Check = unchecked
+def rebuild_tree(
+    tree: Tree, target: NDArray[np.int64], parent: NDArray[np.int64], check: Check = never_cancel
 ) -> Tree:
     """Rebuild the tree: node i gives its values to node target[i] (-1: to none), below parent[i].
 
@@ -86,14 +86,14 @@ def regrown(
     to = _at(_at(group, rank), target)  # new node of each old node
     own = np.zeros((len(tree.metrics), len(first)), np.int64)
     _add(own, to, tree.self)
-    return pruned(
+    return prune(
         replace(
             tree,
             id=ids[first],
             parent=_at(group, above[first]).astype(np.int32),
             frame=frame[first],
             self=own,
-            labelled=_moved(tree.labelled, to),
+            labelled=_move_labelled(tree.labelled, to),
         ),
         check,
     )
@@ -132,7 +132,7 @@ def _add(sums: NDArray[np.int64], to: NDArray[np.int64], values: NDArray[np.int6
         np.add.at(row, to[columns], value[columns])
 
 
-def _moved(labelled: LabelledSelf | None, to: NDArray[np.int64]) -> LabelledSelf | None:
+def _move_labelled(labelled: LabelledSelf | None, to: NDArray[np.int64]) -> LabelledSelf | None:
     if labelled is None or not (to[labelled.node] >= 0).any():
         return None
     node, width = to[labelled.node], len(labelled.label_sets)
@@ -148,12 +148,12 @@ def _moved(labelled: LabelledSelf | None, to: NDArray[np.int64]) -> LabelledSelf
     )
 
 
-def with_values(tree: Tree, check: Check = unchecked) -> Tree:
+def with_values(tree: Tree, check: Check = never_cancel) -> Tree:
     """Prune nodes that lead to no value; return the tree itself if there are none."""
-    return tree if _leads_to_values(tree).all() else pruned(tree, check)
+    return tree if _leads_to_values(tree).all() else prune(tree, check)
 
 
-def pruned(tree: Tree, check: Check = unchecked) -> Tree:
+def prune(tree: Tree, check: Check = never_cancel) -> Tree:
     """Remove nodes without a value at or below them, and frames without a node."""
     check()
     remaining = np.flatnonzero(_leads_to_values(tree))
@@ -167,7 +167,7 @@ def pruned(tree: Tree, check: Check = unchecked) -> Tree:
         parent=_at(rank, tree.parent[remaining]).astype(np.int32),
         frame=frame.astype(np.int32),
         self=tree.self[:, remaining],
-        labelled=_moved(tree.labelled, rank),
+        labelled=_move_labelled(tree.labelled, rank),
     )
 
 

@@ -6,25 +6,25 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.calltree.reshape import pruned
+from profiles.engine.calltree.reshape import prune
 from profiles.engine.calltree.tree import Label, Tree
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 
 # (name, allowed values) of each label that a sample must have; "" allows samples without it. Units
 # are ignored.
 SampleLabels = tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def only_samples(tree: Tree, labels: SampleLabels, check: Check = unchecked) -> Tree:
+def select_samples(tree: Tree, labels: SampleLabels, check: Check = never_cancel) -> Tree:
     """Keep the values of the samples that match all `labels`, and the nodes that lead to them."""
     matching = np.zeros(0, bool)
     if tree.labelled is not None:
         matching = matching_sets(tree.labelled.label_sets, labels)[tree.labelled.label_set]
-    return only_rows(tree, matching, matches_unlabelled(labels), check)
+    return select_rows(tree, matching, matches_unlabelled(labels), check)
 
 
-def only_rows(
-    tree: Tree, selected: NDArray[np.bool_], keeps_unlabelled: bool, check: Check = unchecked
+def select_rows(
+    tree: Tree, selected: NDArray[np.bool_], keeps_unlabelled: bool, check: Check = never_cancel
 ) -> Tree:
     """Keep the marked rows of the tree's `labelled`, and the nodes that lead to their values.
 
@@ -36,19 +36,19 @@ def only_rows(
     if labelled is not None:
         rows = np.flatnonzero(selected)
         if keeps_unlabelled:
-            own -= labelled_sums(tree, np.flatnonzero(~selected))
+            own -= sum_labelled(tree, np.flatnonzero(~selected))
         else:
-            own += labelled_sums(tree, rows)
+            own += sum_labelled(tree, rows)
         labelled = replace(
             labelled,
             node=labelled.node[rows],
             label_set=labelled.label_set[rows],
             values=labelled.values[:, rows],
         )
-    return pruned(replace(tree, self=own, labelled=labelled), check)
+    return prune(replace(tree, self=own, labelled=labelled), check)
 
 
-def labelled_sums(tree: Tree, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def sum_labelled(tree: Tree, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Sum rows of the tree's labelled values by node, [K, N]."""
     sums = np.zeros_like(tree.self)
     if tree.labelled is not None:
@@ -67,10 +67,10 @@ def matches_unlabelled(labels: SampleLabels) -> bool:
     return _has_all((), labels)
 
 
-def value_in(label_set: Collection[Label], name: str) -> str | None:
+def find_value(label_set: Collection[Label], name: str) -> str | None:
     """Return the value of the set's first label of this name; None if it has none."""
     return next((label.value for label in label_set if label.key == name), None)
 
 
 def _has_all(label_set: Collection[Label], labels: SampleLabels) -> bool:
-    return all((value_in(label_set, name) or "") in allowed for name, allowed in labels)
+    return all((find_value(label_set, name) or "") in allowed for name, allowed in labels)

@@ -6,29 +6,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.preorder_columns import totals
-from profiles.engine.calltree.reshape import opened
+from profiles.engine.calltree.reshape import count_on_path
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 
 Folded = dict[int, tuple[int, int]]
 
 
-def node_of(tree: Tree, node_id: int) -> int | None:
+def find_node(tree: Tree, node_id: int) -> int | None:
     """Return the index of the node with this id, or None."""
     found = np.flatnonzero(tree.id == np.uint64(node_id))
     return int(found[0]) if len(found) else None
 
 
-def below(tree: Tree, node: int | None, check: Check = unchecked) -> Tree:
+def below(tree: Tree, node: int | None, check: Check = never_cancel) -> Tree:
     """Return the subtree of the node, which becomes the root; an empty tree if `node` is None."""
     start = np.zeros(len(tree.parent), bool)
     if node is not None:
         start[node] = True
-    return _only(tree, opened(tree, start, check) > 0, check)
+    return _only(tree, count_on_path(tree, start, check) > 0, check)
 
 
 def fold(
-    tree: Tree, max_nodes: int, check: Check = unchecked, folded: Folded | None = None
+    tree: Tree, max_nodes: int, check: Check = never_cancel, folded: Folded | None = None
 ) -> tuple[Tree, Folded]:
     """Keep the `max_nodes` nodes with the greatest totals of the first metric, and all roots.
 
@@ -39,19 +39,19 @@ def fold(
     folded = folded or {}
     if len(tree.parent) <= max_nodes:
         return tree, folded
-    at = np.fromiter(folded, np.int64, len(folded))
+    nodes = np.fromiter(folded, np.int64, len(folded))
     before = np.zeros((2, len(tree.parent)), np.int64)
-    before[:, at] = np.array([*folded.values()], np.int64).reshape(-1, 2).T
+    before[:, nodes] = np.array([*folded.values()], np.int64).reshape(-1, 2).T
     total = totals(tree.parent, tree.self[0] + before[1], check)
     # A parent's total is never less than its child's, and the parent comes first: it remains.
     inside = np.zeros(len(total), bool)
     below = tree.parent >= 0
     inside[np.lexsort((-total, below))[:max_nodes]] = True
     inside |= ~below
-    return _only(tree, inside, check), _folded(tree, inside, total, before, check)
+    return _only(tree, inside, check), _fold_nodes(tree, inside, total, before, check)
 
 
-def _folded(
+def _fold_nodes(
     tree: Tree,
     inside: NDArray[np.bool_],
     total: NDArray[np.int64],
@@ -68,8 +68,8 @@ def _folded(
     counts, weights = before[:, inside]
     np.add.at(counts, above, size[outside])
     np.add.at(weights, above, total[outside])
-    at = np.flatnonzero(counts)
-    rows = zip(at.tolist(), counts[at].tolist(), weights[at].tolist(), strict=True)
+    nodes = np.flatnonzero(counts)
+    rows = zip(nodes.tolist(), counts[nodes].tolist(), weights[nodes].tolist(), strict=True)
     return {node: (count, weight) for node, count, weight in rows}
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.forest import node_totals, preorder_nodes, sum_by_function
-from profiles.engine.calltree.functions import functions_of, names_of
-from profiles.engine.calltree.reshape import opened
+from profiles.engine.calltree.functions import find_functions, get_names
+from profiles.engine.calltree.reshape import count_on_path
 from profiles.engine.calltree.tree import Frames, Tree
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,13 @@ class LineValues:
     total: int  # recursion counted once
 
 
-def top(tree: Tree, metric: int = 0, check: Check = unchecked) -> list[FunctionCost]:
+def top(tree: Tree, metric: int = 0, check: Check = never_cancel) -> list[FunctionCost]:
     """List the functions of a tree grouped by function, by self, total, name and file.
 
     Self and total are in descending order. Frames that are values of a label are left out.
     """
-    functions = functions_of(tree, check)
-    names, files = names_of(tree, functions)
+    functions = find_functions(tree, check)
+    names, files = get_names(tree, functions)
     sums = function_sums(tree, functions.of_node, len(functions.id), metric, check)
     check()
     is_label = tree.frames.is_label
@@ -52,17 +52,17 @@ def top(tree: Tree, metric: int = 0, check: Check = unchecked) -> list[FunctionC
 
 
 def function_cost(
-    tree: Tree, name: str, metric: int = 0, check: Check = unchecked
+    tree: Tree, name: str, metric: int = 0, check: Check = never_cancel
 ) -> FunctionCost | None:
     """Sum the cost of the functions with this name, in any file; None if there is none.
 
     `file` of the result is empty if there are several files.
     """
-    calls = named(tree.frames, name)[tree.frame]
+    calls = mark_named(tree.frames, name)[tree.frame]
     if not calls.any():
         return None
     own = tree.self[metric]
-    reached = own[opened(tree, calls, check) > 0]
+    reached = own[count_on_path(tree, calls, check) > 0]
     files = {tree.frames.strings[i] for i in tree.frames.file[tree.frame[calls]].tolist()}
     return FunctionCost(
         name=name,
@@ -74,11 +74,11 @@ def function_cost(
 
 
 def lines(
-    tree: Tree, name: str, file: str, metric: int = 0, check: Check = unchecked
+    tree: Tree, name: str, file: str, metric: int = 0, check: Check = never_cancel
 ) -> list[LineValues]:
     """List the lines of one function in a tree with lines, by line number."""
     frames = tree.frames
-    calls = (named(frames, name) & _is(frames.strings, frames.file, file))[tree.frame]
+    calls = (mark_named(frames, name) & _is(frames.strings, frames.file, file))[tree.frame]
     found = np.unique(frames.line[tree.frame[calls]])
     # The extra group at the end takes the nodes of other functions.
     group = np.where(calls, np.searchsorted(found, frames.line[tree.frame]), len(found))
@@ -86,7 +86,7 @@ def lines(
     return [LineValues(*row) for row in zip(found.tolist(), *sums.tolist(), strict=True)]
 
 
-def named(frames: Frames, name: str) -> NDArray[np.bool_]:
+def mark_named(frames: Frames, name: str) -> NDArray[np.bool_]:
     """Mark the frames with exactly this name, [F]."""
     return _is(frames.strings, frames.name, name)
 
@@ -101,7 +101,7 @@ def function_sums(
     group: NDArray[np.signedinteger],
     groups: int,
     metric: int,
-    check: Check = unchecked,
+    check: Check = never_cancel,
 ) -> NDArray[np.int64]:
     """Sum (self, total, stacks) by group; `group` is that of each node: int64 [3, groups]."""
     check()

@@ -15,7 +15,7 @@ from profiles.engine.encoding.compression import (
     decompress,
     decompress_all,
 )
-from profiles.engine.encoding.stored_tree import StoredTree, columns_of, tree_of
+from profiles.engine.encoding.stored_tree import StoredTree, to_columns, to_tree
 from profiles.engine.errors import BadTree
 from profiles.engine.string_table import StringTable
 
@@ -28,7 +28,7 @@ _SIZE = 4  # bytes
 
 def encode(tree: Tree) -> bytes:
     """Encode a tree."""
-    return encode_columns(columns_of(tree))
+    return encode_columns(to_columns(tree))
 
 
 def encode_columns(columns: StoredTree) -> bytes:
@@ -42,7 +42,7 @@ def decode(data: bytes) -> Tree:
     """Decode a tree. Raise `BadTree` if the bytes are not a stored tree."""
     columns = open_stored(data)
     with reading():
-        return tree_of(columns)
+        return to_tree(columns)
 
 
 def open_stored(data: bytes, labels: bool = True) -> StoredTree:
@@ -51,7 +51,7 @@ def open_stored(data: bytes, labels: bool = True) -> StoredTree:
     The checksum covers the strings, too, although they are decompressed on first use.
     """
     with reading():
-        sections = _checked(data)
+        sections = _check(data)
         numbers = decompress(sections.numbers)
         return stored_tree.read(numbers, lambda: decompress(sections.texts), labels)
 
@@ -64,21 +64,23 @@ class Numbers(NamedTuple):
     at: int  # offset of the columns in `data`
 
 
-def numbers_of(data: bytes) -> Numbers:
+def read_numbers(data: bytes) -> Numbers:
     """Read the numbers section only, without arrays. Raise `BadTree` like `open_stored`."""
     try:
-        return Numbers(*stored_tree.head_of(decompress(_checked(data).numbers)))
+        return Numbers(*stored_tree.read_numbers_head(decompress(_check(data).numbers)))
     except DAMAGE as error:
-        raise damaged(error) from error
+        raise damage_error(error) from error
 
 
-def texts_of(data: bytes, numbers: Numbers) -> StringTable:
+def read_strings(data: bytes, numbers: Numbers) -> StringTable:
     """Read the strings of the tree with these numbers. Raise `BadTree` like `open_stored`."""
     with reading():
-        return stored_tree.texts_of(decompress(_checked(data).texts), int(numbers.head["strings"]))
+        return stored_tree.read_strings(
+            decompress(_check(data).texts), int(numbers.head["strings"])
+        )
 
 
-def mappings_of(data: bytes, numbers: Numbers) -> list[list[int]]:
+def read_mappings(data: bytes, numbers: Numbers) -> list[list[int]]:
     """Return [[string, text id], …] of the tree's mappings, in ascending order of string.
 
     Trees written by older versions have no such list; it is derived from their columns.
@@ -88,7 +90,7 @@ def mappings_of(data: bytes, numbers: Numbers) -> list[list[int]]:
             return list(numbers.head["mappings"])
     tree = open_stored(data, labels=False)
     with reading():
-        return stored_tree.mappings_of(tree.frames.mapping, tree.strings)
+        return stored_tree.find_mappings(tree.frames.mapping, tree.strings)
 
 
 def unpack(trees: Sequence[bytes]) -> list[Numbers | BadTree | None]:
@@ -97,7 +99,7 @@ def unpack(trees: Sequence[bytes]) -> list[Numbers | BadTree | None]:
     The result has a `BadTree` for each damaged tree, and None for trees that were not decompressed,
     because they are too large together or one of them is damaged.
     """
-    found = [_checked_or_bad(tree) for tree in trees]
+    found = [_check_or_explain(tree) for tree in trees]
     good = [sections.numbers for sections in found if isinstance(sections, _Sections)]
     try:
         unpacked = iter(decompress_all(good))
@@ -109,20 +111,20 @@ def unpack(trees: Sequence[bytes]) -> list[Numbers | BadTree | None]:
     ]
 
 
-def _checked_or_bad(data: bytes) -> "_Sections | BadTree":
+def _check_or_explain(data: bytes) -> "_Sections | BadTree":
     try:
-        return _checked(data)
+        return _check(data)
     except DAMAGE as error:
-        return damaged(error)
+        return damage_error(error)
     except BadTree as error:
         return error
 
 
 def _numbers(data: Unpacked) -> Numbers | BadTree:
     try:
-        return Numbers(*stored_tree.head_of(data))
+        return Numbers(*stored_tree.read_numbers_head(data))
     except DAMAGE as error:
-        return damaged(error)
+        return damage_error(error)
 
 
 @contextmanager
@@ -131,7 +133,7 @@ def reading() -> Iterator[None]:
     try:
         yield
     except DAMAGE as error:
-        raise damaged(error) from error
+        raise damage_error(error) from error
 
 
 class _Sections(NamedTuple):
@@ -139,7 +141,7 @@ class _Sections(NamedTuple):
     texts: memoryview
 
 
-def _checked(data: bytes) -> "_Sections":
+def _check(data: bytes) -> "_Sections":
     if not data.startswith(MAGIC[:2]):
         raise BadTree("Not a stored call tree.")
     if not data.startswith(_READABLE):
@@ -159,7 +161,7 @@ def _sections(data: bytes) -> _Sections:
     return _Sections(body[_SIZE:middle], body[middle:])
 
 
-def damaged(error: Exception) -> BadTree:
+def damage_error(error: Exception) -> BadTree:
     """Return the `BadTree` for an exception that damaged columns caused."""
     return BadTree(f"The stored call tree is damaged: {error}.")
 

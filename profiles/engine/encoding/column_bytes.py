@@ -25,7 +25,7 @@ def join(head: Mapping[str, Any], columns: Sequence[Column]) -> bytes:
     return b"".join([len(text).to_bytes(_SIZE, "little"), text, data.data])
 
 
-def head_in(data: Unpacked) -> tuple[dict[str, Any], int]:
+def read_head(data: Unpacked) -> tuple[dict[str, Any], int]:
     """Return the header, and the offset of the columns."""
     view = memoryview(data)
     start = _SIZE + int.from_bytes(view[:_SIZE], "little")
@@ -36,8 +36,8 @@ class ColumnReader:
     """Reads columns in their stored order. Raise `ValueError` for invalid columns."""
 
     def __init__(self, data: Unpacked, head: tuple[dict[str, Any], int] | None = None) -> None:
-        """Read the header of the data, unless `head` is the result of `head_in` for them."""
-        self.head, self.at = head or head_in(data)
+        """Read the header of the data, unless `head` is the result of `read_head` for them."""
+        self.head, self.at = head or read_head(data)
         self._data = data
         self._columns = iter(self.head["columns"])
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import Frames, LabelledSelf, Tree
-from profiles.engine.encoding.column_bytes import ANY, Column, ColumnReader, head_in, join
+from profiles.engine.encoding.column_bytes import ANY, Column, ColumnReader, join, read_head
 from profiles.engine.encoding.columns import (
     decode_parents,
     decode_steps,
@@ -61,7 +61,7 @@ class StoredTree:
         return self.read_strings()
 
 
-def columns_of(tree: Tree) -> StoredTree:
+def to_columns(tree: Tree) -> StoredTree:
     """Convert a tree to the columns that are stored."""
     frames, texts = tree.frames, StringTable.of(tree.frames.strings)
     function, name, file = number_pairs(frames.name, frames.file)
@@ -80,7 +80,7 @@ def columns_of(tree: Tree) -> StoredTree:
     )
 
 
-def tree_of(columns: StoredTree) -> Tree:
+def to_tree(columns: StoredTree) -> Tree:
     """Convert stored columns to a tree."""
     frames = columns.frames
     ids = frame_ids(frames.function_id[frames.function], frames.line)
@@ -107,7 +107,7 @@ def tree_of(columns: StoredTree) -> Tree:
 def write(columns: StoredTree) -> tuple[bytes, bytes]:
     """Encode the numbers section and the texts section."""
     labelled, texts = columns.labelled, columns.strings
-    scaled = [_scaled(row) for row in columns.values]
+    scaled = [_scale(row) for row in columns.values]
     table: list[Column] = [
         *columns.frames,
         np.arange(len(columns.parent), dtype=np.int32) - columns.parent,
@@ -121,23 +121,23 @@ def write(columns: StoredTree) -> tuple[bytes, bytes]:
         "factors": [factor for _, factor in scaled],
         "labels": [[[*label] for label in s] for s in labelled.label_sets] if labelled else [],
         "strings": len(texts),
-        "mappings": mappings_of(columns.frames.mapping, texts),
+        "mappings": find_mappings(columns.frames.mapping, texts),
     }
     lengths = _steps(texts.ends)
     return join(head, table), join({}, [lengths, np.frombuffer(texts.data, np.uint8)])
 
 
-def mappings_of(mapping: NDArray[np.int32], texts: StringTable) -> list[list[int]]:
+def find_mappings(mapping: NDArray[np.int32], texts: StringTable) -> list[list[int]]:
     """Return [[string, text id], …] of the strings that are a mapping, in ascending order."""
     used = np.flatnonzero(np.bincount(mapping)).tolist()
     ids = string_ids([texts[string] for string in used]).tolist()
     return [[string, id_] for string, id_ in zip(used, ids, strict=True)]
 
 
-def head_of(numbers: Unpacked) -> tuple[dict[str, Any], Unpacked, int]:
+def read_numbers_head(numbers: Unpacked) -> tuple[dict[str, Any], Unpacked, int]:
     """Return (header, section, offset of its columns)."""
-    head, at = head_in(numbers)
-    return head, numbers, at
+    head, start = read_head(numbers)
+    return head, numbers, start
 
 
 def read(numbers: bytes, texts: Callable[[], bytes], labels: bool = True) -> StoredTree:
@@ -166,25 +166,28 @@ def read(numbers: bytes, texts: Callable[[], bytes], labels: bool = True) -> Sto
         frame=frame,
         node=node,
         values=values,
-        labelled=_labelled(columns, len(metrics), len(parent)) if labels else None,
-        read_strings=lambda: texts_of(texts(), strings),
+        labelled=_read_labelled_columns(columns, len(metrics), len(parent)) if labels else None,
+        read_strings=lambda: read_strings(texts(), strings),
     )
 
 
-def labelled_of(
-    numbers: Unpacked, head: dict[str, Any], at: int, metrics: int
+def read_labelled(
+    numbers: Unpacked, head: dict[str, Any], start: int, metrics: int
 ) -> LabelledSelf | None:
-    """Read only the sample labels, as `read` returns them; `head` and `at` are from `head_of`."""
-    columns = ColumnReader(numbers, (head, at))
+    """Read only the sample labels, as `read` returns them.
+
+    `head` and `start` are from `read_numbers_head`.
+    """
+    columns = ColumnReader(numbers, (head, start))
     columns.skip(_OF_TREE + metrics)
-    return _labelled(columns, metrics, _node_count(head))
+    return _read_labelled_columns(columns, metrics, _node_count(head))
 
 
 def label_values(
-    numbers: Unpacked, head: dict[str, Any], at: int, metric: int
+    numbers: Unpacked, head: dict[str, Any], start: int, metric: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Read only (label set, value in one metric) of the values with labels, without their nodes."""
-    columns = ColumnReader(numbers, (head, at))
+    columns = ColumnReader(numbers, (head, start))
     columns.skip(_OF_TREE + len(head["metrics"]) + 1)
     label_set = columns.index(len(head["labels"]))
     columns.skip(metric)
@@ -197,7 +200,7 @@ def _node_count(head: Mapping[str, Any]) -> int:
     return int(count)
 
 
-def texts_of(section: bytes, count: int) -> StringTable:
+def read_strings(section: bytes, count: int) -> StringTable:
     """Read the texts section, which must have `count` strings."""
     columns = ColumnReader(section)
     ends = np.cumsum(columns.index(ANY), dtype=np.int64)
@@ -214,7 +217,7 @@ def _label_columns(labelled: LabelledSelf | None, width: int) -> list[Column]:
     return [labelled.node, labelled.label_set, *labelled.values]
 
 
-def _labelled(columns: ColumnReader, width: int, nodes: int) -> LabelledSelf | None:
+def _read_labelled_columns(columns: ColumnReader, width: int, nodes: int) -> LabelledSelf | None:
     sets = columns.head["labels"]
     node = columns.index(nodes)
     label_set = columns.index(len(sets))
@@ -238,7 +241,7 @@ def _steps(numbers: Column) -> Column:
     return steps
 
 
-def _scaled(row: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def _scale(row: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     """Return the values divided by their greatest common divisor, and the divisor.
 
     A CPU profile's values are multiples of its sampling period.

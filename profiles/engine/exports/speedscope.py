@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import orjson
 
-from profiles.engine.calltree.stacks import stacks_of
+from profiles.engine.calltree.stacks import list_stacks
 from profiles.engine.calltree.tree import Frames, Tree
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 _UNITS = frozenset({"nanoseconds", "bytes"})  # units that speedscope formats itself
 
 
-def encode(tree: Tree, name: str = "", active: int = 0, check: Check = unchecked) -> bytes:
+def encode(tree: Tree, name: str = "", active: int = 0, check: Check = never_cancel) -> bytes:
     """Encode the document; `name` is its title, `active` the metric that is shown first.
 
     Stacks are in the order of the flame graph, so that the time order view looks like it, too.
@@ -40,7 +40,7 @@ def _frames(frames: Frames) -> Iterator[dict[str, str | int]]:
 
 
 def _profile(tree: Tree, metric: int, check: Check) -> dict[str, object]:
-    stacks = list(stacks_of(tree, metric, check))
+    stacks = list(list_stacks(tree, metric, check))
     name, unit = tree.metrics[metric]
     return {
         "type": "sampled",

@@ -14,9 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import LabelledSelf, Tree
-from profiles.engine.encoding.stored_tree import StoredFrames, StoredTree, tree_of
+from profiles.engine.encoding.stored_tree import StoredFrames, StoredTree, to_tree
 from profiles.engine.errors import BadProfile
-from profiles.engine.metrics import Metric, canonical, default_of, dropped_when_zero, unit_of
+from profiles.engine.metrics import (
+    Metric,
+    canonical,
+    find_default,
+    is_dropped_when_zero,
+    normalise_unit,
+)
 from profiles.engine.pprof.differences import difference_warnings, with_differences
 from profiles.engine.pprof.gunzip import gunzip
 from profiles.engine.pprof.header import nanoseconds
@@ -69,7 +75,7 @@ class DecodedProfile:
     @cached_property
     def tree(self) -> Tree:
         """Return the call tree, converted from the columns on first use."""
-        return tree_of(self.columns)
+        return to_tree(self.columns)
 
 
 def decode_profile(
@@ -113,7 +119,7 @@ def decode_profile(
         samples=len(samples),
         time_ns=nanoseconds(fields.scalars["time"]),
         duration_ns=max(0, fields.scalars["duration"]),
-        default=default_of(profile_type, metrics, named),
+        default=find_default(profile_type, metrics, named),
         totals=tuple(totals[stored].tolist()),
         comments=_comments(reader, symbols) if fields.has_comments else (),
         warnings=warnings,
@@ -183,7 +189,7 @@ def _metrics(
     named = symbols.strings.text(fields.scalars["default_type"] & (2**64 - 1))
     factors: dict[Metric, int] = {}
     for _, name, unit in varint_fields(reader, fields.ranges["sample_types"], 3).tolist():
-        normal, factor = unit_of(symbols.strings.text(unit))
+        normal, factor = normalise_unit(symbols.strings.text(unit))
         metric = Metric(symbols.strings.text(name), normal)
         if metric in factors:
             raise BadProfile(f"Duplicate sample type: {metric.name} in {metric.unit}.")
@@ -209,7 +215,7 @@ def _stored_metrics(
     metric would remain.
     """
     usable = [k for k in range(len(metrics)) if k not in left_out]
-    full = [k for k in usable if totals[k] or not dropped_when_zero(profile_type, metrics[k])]
+    full = [k for k in usable if totals[k] or not is_dropped_when_zero(profile_type, metrics[k])]
     return full or usable
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from profiles.engine.calltree.tree import Label, Tree
-from profiles.engine.cancellation import Check, checked, unchecked
+from profiles.engine.cancellation import Check, check_each, never_cancel
 from profiles.engine.metrics import Metric
 from profiles.engine.pprof.binaries import Binary, find_address, parse_mapping
 from profiles.engine.pprof.varint import bytes_field, int_field, packed_field, varint
@@ -35,7 +35,7 @@ def encode(
     default: str = "",
     period_type: Metric | None = None,
     comments: Sequence[str] = (),
-    check: Check = unchecked,
+    check: Check = never_cancel,
 ) -> bytes:
     """Encode a tree as a gzipped profile; decode_profile returns the tree, with labels and lines.
 
@@ -143,9 +143,9 @@ def _samples(tree: Tree, strings: _Strings, check: Check) -> Iterator[bytes]:
         for row, values in zip(rest, rows.values, strict=True):
             np.subtract.at(row, rows.node, values)
         columns = (rows.node.tolist(), rows.label_set.tolist(), rows.values.T.tolist())
-        for node, labels, row in checked(zip(*columns, strict=True), check):
+        for node, labels, row in check_each(zip(*columns, strict=True), check):
             yield bytes_field(_SAMPLE, stacks.of(node) + packed_field(2, row) + sets[labels])
-    for node in checked(np.flatnonzero(rest.any(axis=0)).tolist(), check):
+    for node in check_each(np.flatnonzero(rest.any(axis=0)).tolist(), check):
         values = packed_field(2, rest[:, node].tolist())
         yield bytes_field(_SAMPLE, stacks.of(node) + values)
 

@@ -26,14 +26,14 @@ def read_label_sets(
     Raise `TooLarge` if there are more than `limits.max_sample_labels` labels, or if their texts,
     which are stored with each sample, exceed the limit on the profile's strings.
     """
-    rows, which, ends = read_labels(reader, samples, limits, marks)
+    rows, label, ends = read_labels(reader, samples, limits, marks)
     sizes = strings.sizes(rows[:, [1, 2, 4]].ravel()).reshape(-1, 3).sum(axis=1)
-    check_limit(limits.strings_of(reader.size), int(sizes[which].sum()))
+    check_limit(limits.strings_of(reader.size), int(sizes[label].sum()))
     labels = _labels(rows, strings.text)
     sample = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
-    ranks = _ranks(labels)[which]
+    ranks = _ranks(labels)[label]
     order = np.lexsort((ranks, sample))
-    chosen = [labels[row] for row in which[order].tolist()]
+    chosen = [labels[row] for row in label[order].tolist()]
     stops = ends.tolist()
     starts = [0, *stops[:-1]]
     sets = [tuple(chosen[start:stop]) for start, stop in zip(starts, stops, strict=True)]
@@ -46,9 +46,9 @@ def _labels(rows: NDArray[np.uint64], string: Callable[[int], str]) -> list[Labe
     """Convert rows to labels, column by column: there may be many, and this holds the GIL."""
     often = cache(string)  # for keys and units, which repeat
     _, key, text, number, unit = rows.T
-    distinct, which = np.unique(text, return_inverse=True)
+    distinct, text_index = np.unique(text, return_inverse=True)
     texts = list(map(string, distinct.tolist()))
-    keys, values = map(often, key.tolist()), [texts[at] for at in which.tolist()]
+    keys, values = map(often, key.tolist()), [texts[index] for index in text_index.tolist()]
     units: list[str | None] = [None] * len(values)
     numbers, units_of_numbers = np.ascontiguousarray(number).view(np.int64), unit.tolist()
     for at in np.flatnonzero((text == 0) & ((number != 0) | (unit != 0))).tolist():

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from profiles.engine.calltree import subtree
 from profiles.engine.calltree.align import align
-from profiles.engine.calltree.functions import functions_of, names_of
+from profiles.engine.calltree.functions import find_functions, get_names
 from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.top import function_sums
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 from profiles.engine.stats.significance import SampleVariance, differences, false_discoveries, gated
 from profiles.engine.stats.spread import MeasuredSum, Spread
 
@@ -49,7 +49,7 @@ class ComparedTrees:
     whole: TestedDifferences  # of the total of all nodes, [1]
 
 
-def compare_trees(a: MeasuredSum, b: MeasuredSum, check: Check = unchecked) -> ComparedTrees:
+def compare_trees(a: MeasuredSum, b: MeasuredSum, check: Check = never_cancel) -> ComparedTrees:
     """Compare the sides `a` and `b`, which have the same metric; b is the baseline."""
     tree, node_of_b = align(a.tree, b.tree, check)
     found = pairs(tree, check)
@@ -87,12 +87,12 @@ def compare_trees(a: MeasuredSum, b: MeasuredSum, check: Check = unchecked) -> C
     )
 
 
-def pairs(tree: Tree, check: Check = unchecked) -> FunctionPairs:
+def pairs(tree: Tree, check: Check = never_cancel) -> FunctionPairs:
     """Return the functions of a tree with self values [2, N], without tests."""
-    functions = functions_of(tree, check)
+    functions = find_functions(tree, check)
     count = len(functions.id)
     sums = np.array([function_sums(tree, functions.of_node, count, side, check) for side in (0, 1)])
-    names, files = names_of(tree, functions)
+    names, files = get_names(tree, functions)
     return FunctionPairs(functions.id, names, files, sums[:, 0], sums[:, 1], untested(count))
 
 
@@ -107,17 +107,17 @@ def turned(found: ComparedTrees, called: ComparedTrees) -> ComparedTrees:
     return ComparedTrees(found.tree, replace(found.nodes, q=q), called.functions, called.whole)
 
 
-def below(found: ComparedTrees, node: int, check: Check = unchecked) -> ComparedTrees:
+def below(found: ComparedTrees, node: int, check: Check = never_cancel) -> ComparedTrees:
     """Restrict a comparison to the subtree of a node, which becomes the root.
 
     Tests are unchanged; a function keeps its test only if its total is entirely in the subtree.
     """
     tree = subtree.below(found.tree, node, check)
     functions = pairs(tree, check)
-    at = np.searchsorted(found.functions.id, functions.id)
-    same = (functions.total == found.functions.total[:, at]).all(axis=0)
+    position = np.searchsorted(found.functions.id, functions.id)
+    same = (functions.total == found.functions.total[:, position]).all(axis=0)
     tested = found.functions.tested
-    columns = [np.where(same, row[at], np.nan) for row in (tested.low, tested.high, tested.q)]
+    columns = [np.where(same, row[position], np.nan) for row in (tested.low, tested.high, tested.q)]
     functions = replace(functions, tested=TestedDifferences(*columns))
     nodes = _of(found.nodes, found.tree, tree)
     root = np.flatnonzero(tree.parent < 0)
@@ -126,7 +126,7 @@ def below(found: ComparedTrees, node: int, check: Check = unchecked) -> Compared
 
 
 def fold(
-    found: ComparedTrees, profiles: tuple[int, int], max_nodes: int, check: Check = unchecked
+    found: ComparedTrees, profiles: tuple[int, int], max_nodes: int, check: Check = never_cancel
 ) -> tuple[ComparedTrees, subtree.Folded]:
     """Keep the nodes with the greatest mean widths, like subtree.fold.
 

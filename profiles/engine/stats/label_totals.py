@@ -17,13 +17,13 @@ from profiles.engine.calltree.filters import Filters, remaining_ends
 from profiles.engine.calltree.reshape import Nodes
 from profiles.engine.calltree.samples import (
     SampleLabels,
+    find_value,
     matches_unlabelled,
     matching_sets,
-    value_in,
 )
 from profiles.engine.calltree.tree import Frames, LabelledSelf, Tree
-from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.encoding.codec import numbers_of, open_stored, reading
+from profiles.engine.cancellation import Check, never_cancel
+from profiles.engine.encoding.codec import open_stored, read_numbers, reading
 from profiles.engine.encoding.json_header import read_metrics
 from profiles.engine.encoding.stored_tree import label_values
 from profiles.engine.metrics import Metric, canonical
@@ -57,7 +57,7 @@ class LabelTotalsReader:
     focus: str | None = None  # full name of a function that the stacks must reach
     samples: SampleLabels = ()  # only samples that match these labels
     name: str = ""  # of the sample label to split by; "": do not split
-    check: Check = unchecked
+    check: Check = never_cancel
 
     def of_block(self, block: Block, rows: Rows) -> LabelTotals:
         """Return the totals of the marked rows of a block that has the metric.
@@ -105,7 +105,7 @@ class LabelTotalsReader:
 
         This runs for each profile of the head, so it makes no objects of the tree's label sets.
         """
-        numbers = numbers_of(data)
+        numbers = read_numbers(data)
         index, of_set = dict[str | None, int]({None: 0}), list[int]()
         with reading():
             head = numbers.head
@@ -165,7 +165,9 @@ class LabelTotalsReader:
         numbers: dict[str | None, int] = {None: 0}
         of_set = np.array(
             [
-                numbers.setdefault(value_in(labels, self.name) if self.name else None, len(numbers))
+                numbers.setdefault(
+                    find_value(labels, self.name) if self.name else None, len(numbers)
+                )
                 for labels in labelled.label_sets
             ],
             np.int64,

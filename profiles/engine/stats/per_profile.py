@@ -12,8 +12,8 @@ from profiles.engine.blocks.day import DayBlock
 from profiles.engine.blocks.hour import HourBlock
 from profiles.engine.blocks.sparse_values import Rows
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.encoding.codec import Numbers, decode, numbers_of, reading
+from profiles.engine.cancellation import Check, never_cancel
+from profiles.engine.encoding.codec import Numbers, decode, read_numbers, reading
 from profiles.engine.encoding.json_header import read_metrics
 from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
@@ -37,7 +37,7 @@ class PerProfile(Merge):
         by_function: bool = True,
         max_cells: int = MAX_CELLS,
         profile_type: str = "",
-        check: Check = unchecked,
+        check: Check = never_cancel,
     ) -> None:
         super().__init__([metric], by_function, MAX_NODES, profile_type, check)
         self.count = 0  # profiles
@@ -47,7 +47,7 @@ class PerProfile(Merge):
     def add_tree(self, tree: Tree) -> None:
         """Add a tree as one profile."""
         forest_node = self._add_tree(tree)
-        metrics = self._named(tree.metrics)
+        metrics = self._map_to_canonical(tree.metrics)
         if self.metrics[0] in metrics:
             own = tree.self[metrics.index(self.metrics[0])]
             node = np.flatnonzero(own)
@@ -59,9 +59,9 @@ class PerProfile(Merge):
         if not self.by_function:
             self.add_tree(decode(data))
             return
-        numbers = numbers or numbers_of(data)
+        numbers = numbers or read_numbers(data)
         with reading():
-            metrics = self._named(read_metrics(numbers.head["metrics"]))
+            metrics = self._map_to_canonical(read_metrics(numbers.head["metrics"]))
         self._add_packed(numbers, data)
         if self.metrics[0] in metrics:
             node, value = self._packed.sparse_values()
@@ -79,13 +79,15 @@ class PerProfile(Merge):
         here[used.node] = forest_node
         for chunk, sparse_values, chunk_marks in found:
             row = np.repeat(np.arange(chunk.first, chunk.last), np.diff(sparse_values.starts))
-            at = np.flatnonzero(np.repeat(chunk_marks, np.diff(sparse_values.starts)))
+            selected = np.flatnonzero(np.repeat(chunk_marks, np.diff(sparse_values.starts)))
             node = (
-                block.node_of_line[sparse_values.node[at]]
+                block.node_of_line[sparse_values.node[selected]]
                 if self.by_function
-                else sparse_values.node[at]
+                else sparse_values.node[selected]
             )
-            self._take(rank[row[at]], here[node].astype(np.int32), sparse_values.values[0][at])
+            self._take(
+                rank[row[selected]], here[node].astype(np.int32), sparse_values.values[0][selected]
+            )
         self._count(int(marks.sum()))
 
     def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:

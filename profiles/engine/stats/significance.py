@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 from profiles.engine.stats.student_t import half_width, two_sided
 
 Floats = NDArray[np.float64]
@@ -43,7 +43,7 @@ class Differences(NamedTuple):
     p: Floats  # two-sided
 
 
-def differences(a: SampleVariance, b: SampleVariance, check: Check = unchecked) -> Differences:
+def differences(a: SampleVariance, b: SampleVariance, check: Check = never_cancel) -> Differences:
     """Test the quantities that occur often enough on both sides together.
 
     The selection depends on both sides' profiles alike: a threshold on one side alone would select
@@ -53,13 +53,13 @@ def differences(a: SampleVariance, b: SampleVariance, check: Check = unchecked) 
     most_a, most_b = _one_sided(a, b), _one_sided(b, a)
     enough = min(a.profiles, b.profiles) >= MIN_PROFILES
     tested = (a.present + b.present >= MIN_PROFILES) & (np.minimum(most_a, most_b) <= MIN_SHUFFLED)
-    at = np.flatnonzero(tested & enough)
+    nodes = np.flatnonzero(tested & enough)
     found = np.full((3, len(tested)), np.nan)
-    found[:, at] = _welch(_of(a, at), _of(b, at), most_a[at], most_b[at])
+    found[:, nodes] = _welch(_select(a, nodes), _select(b, nodes), most_a[nodes], most_b[nodes])
     return Differences(*found)
 
 
-def false_discoveries(p: Floats, check: Check = unchecked) -> Floats:
+def false_discoveries(p: Floats, check: Check = never_cancel) -> Floats:
     """Compute q values: the false discovery rate among all p at least as small; NaN stays NaN."""
     check()
     q = np.full(len(p), np.nan)
@@ -82,8 +82,8 @@ def gated(q: Floats, gate: Floats) -> Floats:
     return opened
 
 
-def _of(side: SampleVariance, at: NDArray[np.int64]) -> SampleVariance:
-    return SampleVariance(side.profiles, side.sums[at], side.squares[at], side.present[at])
+def _select(side: SampleVariance, nodes: NDArray[np.int64]) -> SampleVariance:
+    return SampleVariance(side.profiles, side.sums[nodes], side.squares[nodes], side.present[nodes])
 
 
 def _welch(a: SampleVariance, b: SampleVariance, most_a: Floats, most_b: Floats) -> Floats:

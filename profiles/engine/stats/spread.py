@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.forest import mark_outermost, node_totals
-from profiles.engine.calltree.functions import TreeFunctions, functions_of
+from profiles.engine.calltree.functions import TreeFunctions, find_functions
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.sum_of_squares import TreeVariance
 
@@ -33,9 +33,9 @@ class MeasuredSum:
     whole: Spread  # of the total of all nodes, [1]: a tree may have several roots
 
 
-def of_variance(variance: TreeVariance, profiles: int, check: Check = unchecked) -> MeasuredSum:
+def of_variance(variance: TreeVariance, profiles: int, check: Check = never_cancel) -> MeasuredSum:
     """Convert the result of a VarianceMerge of `profiles` profiles."""
-    functions, of_frame = functions_of(variance.tree, check), variance.functions
+    functions, of_frame = find_functions(variance.tree, check), variance.functions
     by_function = Spread(
         of_frame.total_square[functions.frame], of_frame.total_present[functions.frame]
     )
@@ -44,12 +44,12 @@ def of_variance(variance: TreeVariance, profiles: int, check: Check = unchecked)
     return MeasuredSum(profiles, variance.tree, nodes, functions, by_function, whole)
 
 
-def of_rows(tree: Tree, metric: Metric, rows: slice, check: Check = unchecked) -> MeasuredSum:
+def of_rows(tree: Tree, metric: Metric, rows: slice, check: Check = never_cancel) -> MeasuredSum:
     """Convert some rows of a PerProfile tree, which may have been transformed.
 
     Transformations are linear in a tree's values, so they apply to all profiles at once.
     """
-    own, functions = tree.self[rows], functions_of(tree, check)
+    own, functions = tree.self[rows], find_functions(tree, check)
     outer = np.flatnonzero(mark_outermost(tree.parent, functions.of_node, len(functions.id)))
     calls = functions.of_node[outer]
     nodes, by_function, whole = _Sums(len(tree.id)), _Sums(len(functions.id)), _Sums(1)

@@ -14,11 +14,11 @@ from profiles.engine.accumulators.merge import MAX_NODES, Merge
 from profiles.engine.blocks.block import Block, UsedSums
 from profiles.engine.blocks.day import DayBlock
 from profiles.engine.blocks.hour import HourBlock
-from profiles.engine.blocks.row_variance import UsedVariance, taken, used_variance
+from profiles.engine.blocks.row_variance import UsedVariance, compute_variance, taken
 from profiles.engine.blocks.sparse_values import Rows
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.encoding.codec import Numbers, encode, numbers_of, reading
+from profiles.engine.cancellation import Check, never_cancel
+from profiles.engine.encoding.codec import Numbers, encode, read_numbers, reading
 from profiles.engine.encoding.json_header import read_metrics
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.variance import VarianceSums
@@ -73,7 +73,7 @@ class VarianceMerge(Merge):
         metric: Metric,
         max_nodes: int = MAX_NODES,
         profile_type: str = "",
-        check: Check = unchecked,
+        check: Check = never_cancel,
     ) -> None:
         super().__init__([metric], True, max_nodes, profile_type, check)
         self._variance_sums = VarianceSums()
@@ -85,9 +85,9 @@ class VarianceMerge(Merge):
 
     def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
         """Add a stored tree as one profile."""
-        numbers = numbers or numbers_of(data)
+        numbers = numbers or read_numbers(data)
         with reading():
-            metrics = self._named(read_metrics(numbers.head["metrics"]))
+            metrics = self._map_to_canonical(read_metrics(numbers.head["metrics"]))
         if self.metrics[0] in metrics:
             is_new = self._add_packed(numbers, data)
             self._variance_sums.add_tree(self._packed, is_new)
@@ -99,7 +99,7 @@ class VarianceMerge(Merge):
         metric = self._metric_of(block)
         if metric is not None:
             sums = block.used_sums([metric], profiles, by_function=True, check=self._check)
-            variance = used_variance(block, metric, profiles, sums.used, self._check)
+            variance = compute_variance(block, metric, profiles, sums.used, self._check)
             self._add_variance(block, sums, variance)
             marked = slice(None) if profiles is None else profiles
             self._add_whole(block.profiles.totals[metric][marked])

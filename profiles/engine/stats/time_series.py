@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from profiles.engine.accumulators.merge import MAX_NODES, Merge
 from profiles.engine.calltree.forest import mark_outermost
-from profiles.engine.calltree.functions import TreeFunctions, functions_of, names_of
+from profiles.engine.calltree.functions import TreeFunctions, find_functions, get_names
 from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.cancellation import Check, never_cancel
 from profiles.engine.metrics import Metric
 
 MAX_CELLS = 32_000_000  # steps × nodes: 256 MB
@@ -25,7 +25,7 @@ class TimeSeriesMerge(Merge):
     """
 
     def __init__(
-        self, metric: Metric, steps: int, profile_type: str = "", check: Check = unchecked
+        self, metric: Metric, steps: int, profile_type: str = "", check: Check = never_cancel
     ) -> None:
         columns = [Metric(str(step), metric.unit) for step in range(steps)]
         super().__init__(columns, True, min(MAX_NODES, MAX_CELLS // steps), profile_type, check)
@@ -50,10 +50,10 @@ class FunctionSeries:
 class SeriesByFunction:
     """Functions of a tree whose metrics are time steps."""
 
-    def __init__(self, tree: Tree, check: Check = unchecked) -> None:
-        self.functions: TreeFunctions = functions_of(tree, check)
+    def __init__(self, tree: Tree, check: Check = never_cancel) -> None:
+        self.functions: TreeFunctions = find_functions(tree, check)
         self._check = check
-        self.names, self.files = names_of(tree, self.functions)
+        self.names, self.files = get_names(tree, self.functions)
         self._tree = tree
         count = len(self.functions.id)
         self._outermost = mark_outermost(tree.parent, self.functions.of_node, count) != 0

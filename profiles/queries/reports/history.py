@@ -10,7 +10,7 @@ from django.conf import settings
 
 from profiles.engine.accumulators.merge import Merge
 from profiles.engine.calltree.patterns import BadFilterPattern, matcher
-from profiles.engine.calltree.samples import only_samples
+from profiles.engine.calltree.samples import select_samples
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import ScanStats
 from profiles.engine.metrics import Metric
@@ -204,7 +204,7 @@ def _add_samples(
     """Add the selected samples of an input to the current step; `stats` counts whole profiles."""
     whole = Merge([merge.metric], False, settings.MAX_QUERY_NODES, selection.type, context.check)
     scan_input.add_to(whole, stats)
-    merge.add_tree(only_samples(whole.tree(), selection.samples, context.check))
+    merge.add_tree(select_samples(whole.tree(), selection.samples, context.check))
 
 
 def _add_deployments(scan_input: ProfilesInput, deployments: dict[int, TimeSpan]) -> None:

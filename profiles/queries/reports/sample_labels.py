@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from profiles.engine.encoding.codec import numbers_of
+from profiles.engine.encoding.codec import read_numbers
 from profiles.engine.errors import BadTree
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import plan_query
@@ -30,7 +30,7 @@ def run_sample_labels(context: QueryContext, selection: Selection) -> Mapping[st
         newest = plan.head.order_by("-time").values_list("tree", flat=True)[:HEAD_ROWS]
         for tree in newest if plan.has_head else ():
             try:
-                sets = numbers_of(bytes(tree)).head["labels"]
+                sets = read_numbers(bytes(tree)).head["labels"]
             except (BadTree, KeyError):
                 continue
             found.update((str(label[0]), str(label[1])) for labels in sets for label in labels)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ingest.formats.imported_profile import ImportedProfile
-from profiles.engine.calltree.stacks import stacks_of
+from profiles.engine.calltree.stacks import list_stacks
 from profiles.engine.pprof.decode import DecodedProfile, DecodeLimits, decode_profile
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -29,7 +29,7 @@ def stacks(profile: ImportedProfile, metric: int = -1) -> dict[str, int]:
     tree = decoded(profile).tree
     names = [tree.frames.strings[name] for name in tree.frames.name.tolist()]
     sums: dict[str, int] = {}
-    for frames, value in stacks_of(tree, metric % len(tree.metrics)):
+    for frames, value in list_stacks(tree, metric % len(tree.metrics)):
         stack = ";".join(names[frame] for frame in frames)
         sums[stack] = sums.get(stack, 0) + value
     return sums

@@ -6,7 +6,7 @@ import pytest
 
 from ingest.formats.detect import FileFormat, import_file
 from ingest.formats.import_options import ImportOptions
-from profiles.engine.calltree.stacks import stacks_of
+from profiles.engine.calltree.stacks import list_stacks
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.exports import folded, speedscope
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
@@ -36,7 +36,7 @@ def lined_stacks(tree: Tree, metric: int) -> Counter[tuple[tuple[str, str, int],
     columns = (frames.name.tolist(), frames.file.tolist(), frames.line.tolist())
     rows = [(text[name], text[file], line) for name, file, line in zip(*columns, strict=True)]
     sums: Counter[tuple[tuple[str, str, int], ...]] = Counter()
-    for stack, value in stacks_of(tree, metric):
+    for stack, value in list_stacks(tree, metric):
         sums[tuple(rows[frame] for frame in stack)] += value
     return sums
 

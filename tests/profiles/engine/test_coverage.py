@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import numpy as np
 
-from profiles.engine.blocks.sections.profile_columns import columns_of
+from profiles.engine.blocks.sections.profile_columns import build_profile_columns
 from profiles.engine.coverage import MOST_LISTED, Reason, ScanStats
 from profiles.engine.metrics import Metric
 from tests.profiles.engine.blocks.random_blocks import profile_of
@@ -17,7 +17,7 @@ SECOND = timedelta(seconds=1)
 
 
 def test_rows_are_counted_by_metric() -> None:
-    columns = columns_of([profile_of(tree_of(EXAMPLE)) for _ in range(3)])
+    columns = build_profile_columns([profile_of(tree_of(EXAMPLE)) for _ in range(3)])
     metric, every = columns.metrics[0], np.ones(3, bool)
     missing = Metric("apples", "count")
     stats = ScanStats(shared={metric, missing})

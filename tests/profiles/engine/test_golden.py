@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from profiles.engine.calltree.align import align
-from profiles.engine.calltree.filters import filtered
-from profiles.engine.calltree.focus import focused
+from profiles.engine.calltree.filters import filter_tree
+from profiles.engine.calltree.focus import focus_tree
 from profiles.engine.calltree.peek import peek
 from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.top import top
@@ -57,7 +57,7 @@ def test_without_recursion_the_trees_say_the_same(query: GoldenQuery) -> None:
     tree, metric = _peeked_tree(query)
     recursive = 0
     for said in pprofs_peek(query):
-        both = focused(tree, said.name)
+        both = focus_tree(tree, said.name)
         if _calls_itself(both.callees, said.name):
             recursive += 1
         else:
@@ -170,7 +170,7 @@ def _names(tree: Tree) -> list[str]:
 
 
 def shown(sample: Sample, query: GoldenQuery) -> Tree:
-    return by_function(_without_files(filtered(merged(sample), query.filters())))
+    return by_function(_without_files(filter_tree(merged(sample), query.filters())))
 
 
 @cache

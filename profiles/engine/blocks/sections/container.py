@@ -28,10 +28,10 @@ def write(
 ) -> bytes:
     """Encode a block. `kind` is one byte; `head` may hold any JSON values."""
     frames = [compress(section, level) for section in sections.values()]
-    entries, at = {}, 0
+    entries, offset = {}, 0
     for name, frame in zip(sections, frames, strict=True):
-        entries[name] = [at, len(frame), checksum(frame)]
-        at += len(frame)
+        entries[name] = [offset, len(frame), checksum(frame)]
+        offset += len(frame)
     directory = orjson.dumps({**head, "sections": entries})
     sums = [number.to_bytes(4, "little") for number in (len(directory), checksum(directory))]
     return b"".join([MAGIC, kind, bytes([VERSION]), *sums, directory, *frames])
@@ -45,7 +45,7 @@ class Container:
         self._source = source if callable(source) else _slices(memoryview(source))
         self._first = memoryview(self._source(0, FIRST_READ))
         self._begin = self._check(kind)
-        with self._named("directory"):
+        with self._name_errors("directory"):
             self.head = self._directory()
 
     def with_source(self, source: Source) -> "Container":
@@ -57,7 +57,7 @@ class Container:
     @contextmanager
     def section(self, name: str) -> Iterator[PackedColumnReader]:
         """Open a section for reading; the caller has to read all of its columns."""
-        with self._named(name):
+        with self._name_errors(name):
             unpacker = PackedColumnReader(decompress(self._frame(name)))
             yield unpacker
             unpacker.end()
@@ -99,30 +99,30 @@ class Container:
             raise ValueError("checksum mismatch")
         return frame
 
-    def _bytes(self, at: int, length: int) -> bytes | memoryview:
-        if at < 0 or length < 0:
+    def _bytes(self, offset: int, length: int) -> bytes | memoryview:
+        if offset < 0 or length < 0:
             raise ValueError("invalid offset or length")
-        if at + length <= len(self._first):
-            return self._first[at : at + length]
-        data = self._source(at, length)
+        if offset + length <= len(self._first):
+            return self._first[offset : offset + length]
+        data = self._source(offset, length)
         if len(data) != length:
             raise ValueError(f"truncated: {len(data)} of {length} bytes")
         return data
 
     @contextmanager
-    def _named(self, section: str) -> Iterator[None]:
+    def _name_errors(self, section: str) -> Iterator[None]:
         try:
             yield
         except DAMAGE as error:
             raise BadBlock(f"Damaged block, section {section}: {error}.") from error
 
 
-def shallow_copy(of: T) -> T:
+def shallow_copy(original: T) -> T:
     """Copy an object that keeps its state in `__dict__`, in a tenth of the time of copy.copy."""
-    other: T = object.__new__(type(of))
-    vars(other).update(vars(of))
+    other: T = object.__new__(type(original))
+    vars(other).update(vars(original))
     return other
 
 
 def _slices(data: memoryview) -> Source:
-    return lambda at, length: data[at : at + length]
+    return lambda start, length: data[start : start + length]

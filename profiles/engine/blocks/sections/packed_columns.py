@@ -26,12 +26,12 @@ _HEAD_SIZE, _TEXT_SIZE = 8, 4  # approximate growth of header JSON and of string
 
 def pack(head: Mapping[str, Any], columns: Sequence[Column]) -> bytes:
     """Encode columns, with a header that may hold any JSON values."""
-    packed = [_packed(column) for column in columns]
+    packed = [_pack(column) for column in columns]
     text = orjson.dumps({**head, "columns": [code for code, _ in packed]})
     return b"".join([len(text).to_bytes(_SIZE, "little"), text, *(data for _, data in packed)])
 
 
-def _packed(column: Column) -> tuple[list[int], bytes]:
+def _pack(column: Column) -> tuple[list[int], bytes]:
     """Encode a column: ([width, count, base, factor], bytes)."""
     count = len(column)
     if not count:
@@ -71,15 +71,15 @@ class PackedColumnReader:
 
     def ids(self, count: int | None = None) -> NDArray[np.uint64]:
         """Read unsigned 64-bit numbers. Raise `ValueError` if `count` is given and differs."""
-        at, width, rows, base, factor = self._next(count)
+        start, width, rows, base, factor = self._next(count)
         self.size += 8 * rows
-        return unshuffle(self._data, at, rows, width, base & _64_BITS, factor)
+        return unshuffle(self._data, start, rows, width, base & _64_BITS, factor)
 
     def index(self, below: int, count: int | None = None) -> NDArray[np.int32]:
         """Read numbers from 0 to `below` - 1. Raise `ValueError` if one is larger."""
-        at, width, rows, base, factor = self._next(count)
+        start, width, rows, base, factor = self._next(count)
         self.size += 4 * rows
-        return unshuffle_index(self._data, at, rows, width, base & _64_BITS, factor, below)
+        return unshuffle_index(self._data, start, rows, width, base & _64_BITS, factor, below)
 
     def starts(self) -> NDArray[np.int64]:
         """Read lengths of groups; return their starts and the end of the last: [groups + 1]."""
@@ -92,13 +92,13 @@ class PackedColumnReader:
 
     def data(self) -> bytes:
         """Read a column of bytes."""
-        at, width, count, _, _ = self._next(None)
+        start, width, count, _, _ = self._next(None)
         if count and width != 1:
             raise ValueError("invalid byte column")
-        if at + count > len(self._data):
+        if start + count > len(self._data):
             raise ValueError("a column ends beyond the data")
         self.size += _TEXT_SIZE * count
-        return self._data[at : at + count]
+        return self._data[start : start + count]
 
     def end(self) -> None:
         """Raise `ValueError` if bytes remain after the last column that was read."""
@@ -112,6 +112,6 @@ class PackedColumnReader:
         width, count, base, factor = map(int, column)
         if expected is not None and count != expected:
             raise ValueError(f"a column has {count} rows, its table {expected}")
-        at = self._at
+        start = self._at
         self._at += count * width
-        return at, width, count, base, factor & _64_BITS
+        return start, width, count, base, factor & _64_BITS

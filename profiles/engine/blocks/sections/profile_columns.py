@@ -71,7 +71,7 @@ class ProfileColumns:
         )
 
 
-def columns_of(profiles: Sequence[BlockProfile]) -> ProfileColumns:
+def build_profile_columns(profiles: Sequence[BlockProfile]) -> ProfileColumns:
     """Return the metadata of profiles as columns, in the given order."""
     metrics = tuple(sorted({Metric(n, u) for profile in profiles for n, u, _ in profile.totals}))
     label_sets: dict[LabelSet, int] = {}
@@ -105,7 +105,7 @@ def _numbers(values: Iterable[int]) -> NDArray[np.int64]:
     return np.fromiter(values, np.int64)
 
 
-def joined(parts: Sequence[ProfileColumns]) -> ProfileColumns:
+def join_profile_columns(parts: Sequence[ProfileColumns]) -> ProfileColumns:
     """Concatenate profiles, over the union of their metrics and the label sets in use."""
     metrics = tuple(sorted({metric for part in parts for metric in part.metrics}))
     label_sets: dict[LabelSet, int] = {}

@@ -64,7 +64,7 @@ class LabelledValues:
         )
 
 
-def joined_labels(parts: Sequence[LabelledValues], metrics: int) -> LabelledValues:
+def join_labelled_values(parts: Sequence[LabelledValues], metrics: int) -> LabelledValues:
     """Concatenate values; the label sets in use are renumbered."""
     label_sets: dict[Labels, int] = {}
     index = [np.zeros(0, np.int32)]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from profiles.engine.blocks import BlockProfile, build_hour, builder, open_hour
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding import stored_tree
-from profiles.engine.encoding.codec import MAGIC, Numbers, encode, texts_of
+from profiles.engine.encoding.codec import MAGIC, Numbers, encode, read_strings
 from profiles.engine.errors import BadProfile, BadTree, TooLarge
 from profiles.engine.string_table import StringTable
 from tests.examples import examples
@@ -94,9 +94,9 @@ def test_texts_are_unpacked_only_where_something_is_new(monkeypatch: pytest.Monk
 
     def noted(data: bytes, numbers: Numbers) -> StringTable:
         read.append(data)
-        return texts_of(data, numbers)
+        return read_strings(data, numbers)
 
-    monkeypatch.setattr(builder, "texts_of", noted)
+    monkeypatch.setattr(builder, "read_strings", noted)
     trees = [
         encode(tree)
         for tree in (
@@ -139,7 +139,7 @@ def test_a_damaged_header_is_rejected(change: Callable[[dict[str, Any]], object]
 @given(st.data())
 def test_damage_under_a_good_checksum_is_rejected_or_read(data: st.DataObject) -> None:
     tree = data.draw(st.sampled_from([tree_of(EXAMPLE), mapped("libz", "shop")]))
-    numbers, texts = map(bytearray, stored_tree.write(stored_tree.columns_of(tree)))
+    numbers, texts = map(bytearray, stored_tree.write(stored_tree.to_columns(tree)))
     body = data.draw(st.sampled_from([numbers, texts]))
     for _ in range(data.draw(st.integers(1, 5))):
         body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))

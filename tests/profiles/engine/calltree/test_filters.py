@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles.engine.accumulators.merge import merge
-from profiles.engine.calltree.filters import Filters, filtered, highlighted
+from profiles.engine.calltree.filters import Filters, filter_tree, find_highlighted
 from profiles.engine.calltree.patterns import matcher
 from profiles.engine.calltree.tree import Tree
 from tests.examples import examples
@@ -30,13 +30,13 @@ TREES = st.one_of(trees(), folded().map(tree_of))
 @given(TREES, FILTERS)
 def test_it_agrees_with_explicit_stacks(tree: Tree, filters: Filters) -> None:
     if filters != Filters():
-        assert stacks_of(filtered(tree, filters)) == obviously_filtered(tree, filters)
+        assert stacks_of(filter_tree(tree, filters)) == obviously_filtered(tree, filters)
 
 
 @few
 @given(TREES, FILTERS)
 def test_what_comes_out_is_a_tree(tree: Tree, filters: Filters) -> None:
-    out = filtered(tree, filters)
+    out = filter_tree(tree, filters)
     assert (out.parent < np.arange(len(out.parent))).all()
     assert len(np.unique(out.id)) == len(out.id)
     assert meaning(merge([out])) == meaning(out)
@@ -47,13 +47,13 @@ def test_what_comes_out_is_a_tree(tree: Tree, filters: Filters) -> None:
 @few
 @given(TREES, FILTERS)
 def test_totals_never_grow(tree: Tree, filters: Filters) -> None:
-    assert (filtered(tree, filters).self.sum(axis=1) <= tree.self.sum(axis=1)).all()
+    assert (filter_tree(tree, filters).self.sum(axis=1) <= tree.self.sum(axis=1)).all()
 
 
 @few
 @given(TREES, VALUES)
 def test_shown_and_hidden_stacks_are_the_whole(tree: Tree, values: tuple[str, ...]) -> None:
-    shown, hidden = filtered(tree, Filters(show=values)), filtered(tree, Filters(hide=values))
+    shown, hidden = filter_tree(tree, Filters(show=values)), filter_tree(tree, Filters(hide=values))
     if values:
         assert meaning(merge([shown, hidden])) == meaning(merge([tree]))
 
@@ -63,7 +63,7 @@ def test_shown_and_hidden_stacks_are_the_whole(tree: Tree, values: tuple[str, ..
 def test_hidden_frames_leave_their_cost(tree: Tree, values: tuple[str, ...]) -> None:
     """Check that hiding frames keeps all values, except of stacks without a remaining frame."""
     whole = ("no frame has this", *values)
-    shown = filtered(tree, Filters(hide_frames=whole))
+    shown = filter_tree(tree, Filters(hide_frames=whole))
     alone = sum(
         np.array(row) for row in obviously_filtered(tree, Filters(hide_frames=whole))[0].values()
     )
@@ -75,8 +75,8 @@ def test_hidden_frames_leave_their_cost(tree: Tree, values: tuple[str, ...]) -> 
 @few
 @given(st.lists(TREES, max_size=4), FILTERS)
 def test_filtering_and_merging_commute(parts: list[Tree], filters: Filters) -> None:
-    before = merge([filtered(part, filters) for part in parts])
-    after = filtered(merge(parts), filters)
+    before = merge([filter_tree(part, filters) for part in parts])
+    after = filter_tree(merge(parts), filters)
     assert stacks_of_any(before) == stacks_of_any(after)
 
 
@@ -88,8 +88,8 @@ def stacks_of_any(tree: Tree) -> object:
 @few
 @given(TREES, ONE_KIND)
 def test_twice_is_once(tree: Tree, filters: Filters) -> None:
-    once = filtered(tree, filters)
-    assert meaning(filtered(once, filters)) == meaning(once)
+    once = filter_tree(tree, filters)
+    assert meaning(filter_tree(once, filters)) == meaning(once)
 
 
 @few
@@ -98,7 +98,7 @@ def test_a_value_given_twice_counts_once(tree: Tree, filters: Filters) -> None:
     doubled = Filters(
         filters.show * 2, filters.hide * 2, filters.hide_frames * 2, filters.show_from * 2
     )
-    assert meaning(filtered(tree, doubled)) == meaning(filtered(tree, filters))
+    assert meaning(filter_tree(tree, doubled)) == meaning(filter_tree(tree, filters))
 
 
 @few
@@ -106,7 +106,7 @@ def test_a_value_given_twice_counts_once(tree: Tree, filters: Filters) -> None:
 def test_highlighting_names_the_nodes_that_match(stacks: Stacks, values: tuple[str, ...]) -> None:
     tree = tree_of(stacks)
     names = [tree.frames.strings[tree.frames.name[frame]] for frame in tree.frame.tolist()]
-    nodes = highlighted(tree, values).tolist()
+    nodes = find_highlighted(tree, values).tolist()
     expected = [
         i
         for i, name in enumerate(names)
@@ -125,7 +125,7 @@ def own(tree: Tree) -> dict[str, int]:
 
 def test_without_filters_nothing_changes() -> None:
     tree = tree_of(EXAMPLE)
-    assert filtered(tree, Filters()) is tree
+    assert filter_tree(tree, Filters()) is tree
 
 
 @pytest.mark.parametrize(
@@ -148,15 +148,15 @@ def test_without_filters_nothing_changes() -> None:
     ],
 )
 def test_what_each_filter_does(filters: Filters, expected: Stacks) -> None:
-    assert own(filtered(tree_of(EXAMPLE), filters)) == expected
+    assert own(filter_tree(tree_of(EXAMPLE), filters)) == expected
 
 
 def test_recursion_starts_at_the_match_nearest_the_root() -> None:
     tree = tree_of({"a;b;c;b": 1, "b;c": 2})
-    assert own(filtered(tree, Filters(show_from=("b",)))) == {"b;c;b": 1, "b;c": 2}
+    assert own(filter_tree(tree, Filters(show_from=("b",)))) == {"b;c;b": 1, "b;c": 2}
 
 
 def test_deep_stacks() -> None:
     deep = tree_of({";".join(["a", "b"] * 5_000): 1})
-    assert len(filtered(deep, Filters(hide_frames=("/^a$/",))).id) == 5_000
-    assert len(filtered(deep, Filters(show_from=("/^b$/",))).id) == 9_999
+    assert len(filter_tree(deep, Filters(hide_frames=("/^a$/",))).id) == 5_000
+    assert len(filter_tree(deep, Filters(show_from=("/^b$/",))).id) == 9_999

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles.engine.accumulators.merge import merge
-from profiles.engine.calltree.focus import focused, reaching
-from profiles.engine.calltree.invert import TooManyFrames, bottom_up, inverted
+from profiles.engine.calltree.focus import focus_tree, reaching
+from profiles.engine.calltree.invert import TooManyFrames, bottom_up, invert_tree
 from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.top import function_cost, top
 from profiles.engine.calltree.tree import Tree
@@ -44,7 +44,7 @@ def test_focus_agrees_with_explicit_stacks(tree: Tree, name: str) -> None:
             at = names.index(name)
             above.append((tuple(reversed(path[: at + 1])), values))
             below.append((path[at:], values))
-    got = focused(tree, name)
+    got = focus_tree(tree, name)
     assert stacks_of(got.callers) == (summed(above), {}, ids_of(summed(above)))
     assert stacks_of(got.callees) == (summed(below), {}, ids_of(summed(below)))
 
@@ -81,7 +81,7 @@ def test_totals_are_those_of_the_list(stacks: Stacks) -> None:
         if parent < 0:
             roots[up.frames.strings[name]] += int(total)
     for row in top(tree):
-        got = focused(tree, row.name)
+        got = focus_tree(tree, row.name)
         assert int(got.callers.self.sum()) == int(got.callees.self.sum()) == row.total
         assert roots[row.name] == row.self
         assert function_cost(tree, row.name) == row
@@ -103,7 +103,7 @@ def test_a_function_of_several_files_is_one() -> None:
     assert cost is not None
     assert (cost.file, cost.self, cost.total, cost.count) == ("", 10, 15, 3)
     assert function_cost(tree, "nothing") is None
-    got = focused(tree, "work")
+    got = focus_tree(tree, "work")
     assert int((got.callees.parent < 0).sum()) == 2
     assert int(got.callees.self.sum()) == int(got.callers.self.sum()) == 15
 
@@ -122,24 +122,24 @@ def tree_in_files(files: dict[str, str]) -> Tree:
 
 def test_the_example() -> None:
     tree = tree_of(EXAMPLE)
-    got = focused(tree, "bar")
+    got = focus_tree(tree, "bar")
     assert {
         "<".join(frame[0] for frame in path): values[0]
         for path, values in stacks_of(got.callers)[0].items()
     } == {"bar<foo1<main": 2500, "bar<foo2<main": 2500}
     assert got.callees.self.tolist() == [[5000]]
-    assert focused(tree, "other").callees.self.tolist() == [[]]
+    assert focus_tree(tree, "other").callees.self.tolist() == [[]]
 
 
 def test_deep_stacks() -> None:
     deep = tree_of({";".join(f"f{i}" for i in range(5_000)): 1})
     assert len(bottom_up(deep).id) == 5_000
-    assert len(focused(deep, "f2000").callers.id) == 2_001
+    assert len(focus_tree(deep, "f2000").callers.id) == 2_001
 
 
 def test_stacks_that_are_too_long_in_total_are_rejected() -> None:
     tree = tree_of({"a;b;c": 1, "a;b": 1})
     starts, values = tree.self[0].nonzero()[0], tree.self[:, tree.self[0] != 0]
-    assert len(inverted(tree, starts, values, max_steps=5).id) == 5
+    assert len(invert_tree(tree, starts, values, max_steps=5).id) == 5
     with pytest.raises(TooManyFrames, match="more than 4 frames"):
-        inverted(tree, starts, values, max_steps=4)
+        invert_tree(tree, starts, values, max_steps=4)

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles.engine.calltree.preorder_columns import totals
-from profiles.engine.calltree.subtree import below, fold, node_of
+from profiles.engine.calltree.subtree import below, find_node, fold
 from tests.examples import examples
 from tests.profiles.engine.random_trees import folded, meaning, tree_of
 from tests.profiles.pprofs import EXAMPLE, Stacks
@@ -61,7 +61,7 @@ def test_the_tree_below_a_node_keeps_ids_and_values() -> None:
     assert part.parent.tolist() == [-1, 0]
     assert part.id[0] == tree.id[foo1]
     assert int(part.self.sum()) == 4000
-    assert node_of(tree, int(tree.id[foo1])) == foo1
-    assert node_of(tree, 1) is None
+    assert find_node(tree, int(tree.id[foo1])) == foo1
+    assert find_node(tree, 1) is None
     assert len(below(tree, None).id) == 0
     assert meaning(part)["own"] != meaning(tree)["own"]

@@ -19,12 +19,12 @@ from profiles.engine.encoding.codec import (
     decode,
     encode,
     encode_columns,
-    mappings_of,
-    numbers_of,
     open_stored,
+    read_mappings,
+    read_numbers,
     unpack,
 )
-from profiles.engine.encoding.stored_tree import columns_of
+from profiles.engine.encoding.stored_tree import to_columns
 from profiles.engine.errors import BadTree
 from tests.examples import examples
 from tests.profiles.engine.random_trees import tree_of, trees
@@ -88,7 +88,7 @@ def test_another_version_is_named() -> None:
 @settings(max_examples=examples(200), deadline=None)
 @given(st.data())
 def test_damage_under_a_good_checksum_is_rejected_or_read(data: st.DataObject) -> None:
-    numbers, texts = map(bytearray, stored_tree.write(stored_tree.columns_of(tree_of(EXAMPLE))))
+    numbers, texts = map(bytearray, stored_tree.write(stored_tree.to_columns(tree_of(EXAMPLE))))
     body = data.draw(st.sampled_from([numbers, texts]))
     for _ in range(data.draw(st.integers(1, 5))):
         body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
@@ -118,7 +118,7 @@ def test_many_are_unpacked_at_once_and_damage_is_that_of_one(
     assert [isinstance(each, BadTree) for each in found] == [False, True, True, True, True, False]
     for numbers, tree in ((found[0], good[0]), (found[-1], good[1])):
         assert isinstance(numbers, Numbers)
-        alone = numbers_of(tree)
+        alone = read_numbers(tree)
         assert (numbers.head, bytes(numbers.data), numbers.at) == (
             *(alone.head, bytes(alone.data), alone.at),
         )
@@ -139,7 +139,7 @@ def test_a_header_nested_deeper_than_the_stack_is_damage() -> None:
 
 
 def test_nodes_that_repeat_are_damage_for_every_reader() -> None:
-    columns = columns_of(tree_of({"a": 1, "a;b": 2}))
+    columns = to_columns(tree_of({"a": 1, "a;b": 2}))
     data = encode_columns(replace(columns, node=np.array([1, 1], np.int32)))
     for read in (decode, Merge(columns.metrics, by_function=True).add_encoded):
         with pytest.raises(BadTree, match="repeated"):
@@ -147,6 +147,6 @@ def test_nodes_that_repeat_are_damage_for_every_reader() -> None:
 
 
 def test_mappings_that_are_no_list_are_damage() -> None:
-    numbers = numbers_of(encode(tree_of(EXAMPLE)))
+    numbers = read_numbers(encode(tree_of(EXAMPLE)))
     with pytest.raises(BadTree):
-        mappings_of(b"", numbers._replace(head={**numbers.head, "mappings": 0.5}))
+        read_mappings(b"", numbers._replace(head={**numbers.head, "mappings": 0.5}))

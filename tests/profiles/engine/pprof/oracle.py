@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from profiles.engine.calltree.tree import Label, Tree
-from profiles.engine.metrics import Metric, dropped_when_zero, normalise
+from profiles.engine.metrics import Metric, is_dropped_when_zero, normalise
 from tests.profiles.engine.calltree.reference_ids import node_id
 from tests.profiles.pprof_proto import Profile
 
@@ -50,7 +50,7 @@ def digest(raw: bytes, profile_type: str) -> Meaning:
     metric_indexes = [
         k
         for k, (metric, _) in enumerate(kinds)
-        if totals[k] or not dropped_when_zero(profile_type, metric)
+        if totals[k] or not is_dropped_when_zero(profile_type, metric)
     ] or list(range(len(kinds)))
     return Meaning(
         metrics=tuple(kinds[k][0] for k in metric_indexes),

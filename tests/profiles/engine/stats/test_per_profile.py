@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from profiles.engine.accumulators.merge import Merge
 from profiles.engine.blocks import BlockProfile, build_day, build_hour, open_day, open_hour
-from profiles.engine.calltree.filters import Filters, filtered
+from profiles.engine.calltree.filters import Filters, filter_tree
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.codec import decode
 from profiles.engine.errors import TooLarge
@@ -61,7 +61,7 @@ def test_filters_apply_to_all_of_them_at_once() -> None:
     for times in (1, 3):
         tree = tree_of(EXAMPLE)
         merge.add_encoded(profile_of(replace(tree, self=times * tree.self)).tree)
-    shown = filtered(merge.tree(), Filters(show=("foo1",)))
+    shown = filter_tree(merge.tree(), Filters(show=("foo1",)))
     assert shown.self.sum(axis=1).tolist() == [4_000, 12_000]
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.calltree.functions import names_of
+from profiles.engine.calltree.functions import get_names
 from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.top import top
 from profiles.engine.calltree.tree import Tree
@@ -49,7 +49,7 @@ def _sums(found: dict[object, list[int]]) -> VarianceByFrame:
 
 
 def said(found: MeasuredSum) -> tuple[VarianceByFrame, VarianceByFrame]:
-    names = zip(*names_of(found.tree, found.functions), strict=True)
+    names = zip(*get_names(found.tree, found.functions), strict=True)
     nodes = zip(found.nodes.squares.tolist(), found.nodes.present.tolist(), strict=True)
     functions = zip(
         found.by_function.squares.tolist(), found.by_function.present.tolist(), strict=True
@@ -99,7 +99,7 @@ def test_recursion_counts_once() -> None:
     apart.add_tree(tree_of({"main;walk;walk;walk": 3, "main;walk": 4}))
     apart.add_tree(tree_of({"walk;main;walk": 5}))
     found = of_rows(apart.tree(), CPU, slice(None))
-    rows = dict(zip(names_of(found.tree, found.functions)[0], range(2), strict=True))
+    rows = dict(zip(get_names(found.tree, found.functions)[0], range(2), strict=True))
     assert found.by_function.squares[rows["walk"]] == 7**2 + 5**2
     assert found.by_function.present[rows["main"]] == 2
 

@@ -97,7 +97,7 @@ def test_of_the_nodes_that_sums_have_found_they_are_the_same_bits(
     for metric in range(len(block.metrics)):
         for rows, meant in ((marks, marks), (None, np.ones(block.rows, bool))):
             used = block.used_sums([metric], rows, by_function=True).used
-            found = row_variance.used_variance(block, metric, rows, used)
+            found = row_variance.compute_variance(block, metric, rows, used)
             group = meant.astype(np.int32) - np.int32(1)
             every = row_variance.row_variance(block, metric, group, 1)
             for one, other in zip(found, row_variance.taken(every, used), strict=True):
@@ -121,11 +121,11 @@ def test_of_several_chunks(marked: bool, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_variance_of_all_rows_is_cached_with_the_block() -> None:
     block = open_hour(build_hour([profile_of(tree_of({"main;a": i, "b": 1})) for i in range(9)]))
     used = block.used_sums([0], None, by_function=True).used
-    some = row_variance.used_variance(block, 0, np.arange(9) < 4, used)
+    some = row_variance.compute_variance(block, 0, np.arange(9) < 4, used)
     before = block.size
-    every = row_variance.used_variance(block, 0, None, used)
+    every = row_variance.compute_variance(block, 0, None, used)
     assert block.size - before == every.size == sum(column.nbytes for column in every)
-    assert row_variance.used_variance(block, 0, None, used) is every
+    assert row_variance.compute_variance(block, 0, None, used) is every
     assert some.present.tolist() != every.present.tolist()
 
 
