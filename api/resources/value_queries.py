@@ -25,7 +25,7 @@ from profiles.query import (
 )
 
 
-class Result(Protocol):
+class ValueResult(Protocol):
     @property
     def selection(self) -> Selection: ...
 
@@ -33,7 +33,7 @@ class Result(Protocol):
     def coverage(self) -> Coverage: ...
 
 
-R = TypeVar("R", bound=Result)
+R = TypeVar("R", bound=ValueResult)
 
 
 @dataclass(frozen=True, slots=True)

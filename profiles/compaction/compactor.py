@@ -7,7 +7,7 @@ from functools import cached_property
 
 from profiles.compaction.build import build_hours, build_level2, promote_to_level1
 from profiles.compaction.pending_series import PendingSeries, find_pending_series
-from profiles.compaction.plan import Step, plan_level0, plan_level1, plan_level2
+from profiles.compaction.plan import CompactionStep, plan_level0, plan_level1, plan_level2
 from profiles.compaction.replace import Replacement, SourcesGone, replace_sources
 from profiles.models import BlockLevel
 from profiles.storage.blobs import BlobUnavailable
@@ -35,7 +35,7 @@ class Compactor:
         self._clear()
 
     def _clear(self) -> None:
-        self._built: list[tuple[Step, Replacement]] = []
+        self._built: list[tuple[CompactionStep, Replacement]] = []
         self._bytes = self._rows = self._days = 0  # in self._built
 
     def compact(self) -> None:
@@ -56,7 +56,7 @@ class Compactor:
         """Sum the blocks of closed days. Return how many days were summed."""
         return len(self._run(BlockLevel.LEVEL_2))
 
-    def plan(self, level: BlockLevel) -> Iterator[Step]:
+    def plan(self, level: BlockLevel) -> Iterator[CompactionStep]:
         """Yield the steps of a level, oldest first within a series. Nothing is changed."""
         if level == BlockLevel.LEVEL_0:
             return plan_level0(self._project, self._now, self._series)
@@ -64,7 +64,7 @@ class Compactor:
             return plan_level1(self._project, self._now, self._series)
         return plan_level2(self._project, self._now)
 
-    def build(self, step: Step) -> None:
+    def build(self, step: CompactionStep) -> None:
         """Read the sources of a step and build its blocks in memory, for the next `replace`.
 
         Sources that cannot be read are quarantined, and blocks are built of the others. Raise
@@ -110,7 +110,7 @@ class Compactor:
                 replaced += self.replace()
         return replaced + self.replace()
 
-    def _replace(self, built: Sequence[tuple[Step, Replacement]]) -> list[Replacement]:
+    def _replace(self, built: Sequence[tuple[CompactionStep, Replacement]]) -> list[Replacement]:
         replacements = [replacement for _, replacement in built]
         try:
             if built:

@@ -68,7 +68,7 @@ class Source(NamedTuple):
     is_block: bool = False
 
 
-class Step(NamedTuple):
+class CompactionStep(NamedTuple):
     """Blocks of one level to build.
 
     They have at most MAX_PROFILES profiles and MAX_SOURCE_BYTES bytes, or a single source. A step
@@ -106,7 +106,9 @@ def find_projects_with_days(now: datetime) -> list[int]:
     return sorted(rows.values_list("project_id", flat=True).distinct())
 
 
-def plan_level0(project: int, now: datetime, series: Sequence[PendingSeries]) -> Iterator[Step]:
+def plan_level0(
+    project: int, now: datetime, series: Sequence[PendingSeries]
+) -> Iterator[CompactionStep]:
     """Yield steps for the settled rows of open hours, and for late rows of closed hours.
 
     `series` may be older than a compaction of hours, because the rows are counted here.
@@ -126,7 +128,7 @@ def plan_level0(project: int, now: datetime, series: Sequence[PendingSeries]) ->
                 hour_start(group[-1].time) + HOUR,
             )
             for share in _split_sources(Source(row.pk, row.size) for row in group):
-                yield Step(BlockLevel.LEVEL_0, span, share)
+                yield CompactionStep(BlockLevel.LEVEL_0, span, share)
 
 
 def _settled_rows(
@@ -181,7 +183,9 @@ def _group_by_hour(rows: Iterable[_Row]) -> Iterator[tuple[datetime, list[_Row]]
         yield start, list(hour)
 
 
-def plan_level1(project: int, now: datetime, series: Sequence[PendingSeries]) -> Iterator[Step]:
+def plan_level1(
+    project: int, now: datetime, series: Sequence[PendingSeries]
+) -> Iterator[CompactionStep]:
     """Yield steps for the closed hours that have head rows or level-0 blocks, in order of time.
 
     A step has a single hour, unless level-0 blocks of late profiles span several. Hours that still
@@ -200,7 +204,7 @@ def plan_level1(project: int, now: datetime, series: Sequence[PendingSeries]) ->
             continue
         level0 = [block.source for block in blocks]
         for share in _split_sources(chain(level0, _row_sources(project, span, now))):
-            yield Step(BlockLevel.LEVEL_1, span, share)
+            yield CompactionStep(BlockLevel.LEVEL_1, span, share)
 
 
 def pending_level0_blocks(now: datetime) -> QuerySet[Block]:
@@ -291,7 +295,7 @@ def _split_sources(sources: Iterable[Source]) -> Iterator[list[Source]]:
         yield share
 
 
-def plan_level2(project: int, now: datetime) -> Iterator[Step]:
+def plan_level2(project: int, now: datetime) -> Iterator[CompactionStep]:
     """Yield steps for the closed days with hour blocks that no level-2 block sums, sorted.
 
     A day that has a level-2 block already is left out until RESUM_AFTER has passed since the
@@ -313,7 +317,7 @@ def plan_level2(project: int, now: datetime) -> Iterator[Step]:
         if day.start < since or day in waiting:
             continue
         if created <= now - RESUM_AFTER or not find_blocks(project, day, Resolution.DAY).exists():
-            yield Step(BlockLevel.LEVEL_2, day)
+            yield CompactionStep(BlockLevel.LEVEL_2, day)
 
 
 def _day_span(service: str, type_: str, start: datetime) -> Span:

@@ -25,7 +25,7 @@ SIZE = parameter.text("size", "Size")
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ExampleParams:
     title: str
     labels: Labels = url_parameter(LABEL)
     names: tuple[str, ...] = url_parameter(NAMES, format=str.lower, depends_on=["example"])
@@ -34,8 +34,8 @@ class Example:
     size: str = url_parameter(SIZE, default="m", is_always_written=True)
 
 
-def read(query: str) -> Example:
-    return read_parameters(Example, LenientReader.of_query(QueryDict(query)), title="a")
+def read(query: str) -> ExampleParams:
+    return read_parameters(ExampleParams, LenientReader.of_query(QueryDict(query)), title="a")
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,13 @@ def test_parameters_are_written_in_the_order_of_fields_without_defaults(
 
 def test_field_given_by_the_caller_is_not_read() -> None:
     reader = LenientReader([("colour", "green")])
-    assert read_parameters(Example, reader, title="a", colour="blue").colour == "blue"
+    assert read_parameters(ExampleParams, reader, title="a", colour="blue").colour == "blue"
     assert reader.issues == []
 
 
 def test_invalid_value_is_an_issue_and_has_the_default() -> None:
     reader = LenientReader([("colour", "green")])
-    assert read_parameters(Example, reader, title="a").colour == "red"
+    assert read_parameters(ExampleParams, reader, title="a").colour == "red"
     assert [issue.parameter.name for issue in reader.issues] == ["colour"]
 
 
