@@ -34,7 +34,7 @@ SHAPES_OF_QUERIES: list[tuple[str, dict[str, str]]] = [
     ("top", {}),
 ]
 QUIET = {
-    "FLAMEWATCH_POLL_TIMEOUT_SECONDS": "0",
+    "FLAMEWATCH_POLL_TIMEOUT_SECONDS": "0.01",
     "FLAMEWATCH_PLAN_PERIOD_SECONDS": "60",
     "FLAMEWATCH_QUERIES_PER_MINUTE": "1000000",
 }

@@ -17,7 +17,7 @@ from benchmarks.table import Figure, show
 from tests.server import RunningServer, running_server
 
 UPLOADS, ALONE, LATE, HANDSHAKES, WARM_UP, CONNECTIONS = 3000, 750, 1500, 6000, 300, 8
-QUIET = {"FLAMEWATCH_POLL_TIMEOUT_SECONDS": "0", "FLAMEWATCH_PLAN_PERIOD_SECONDS": "60"}
+QUIET = {"FLAMEWATCH_POLL_TIMEOUT_SECONDS": "0.01", "FLAMEWATCH_PLAN_PERIOD_SECONDS": "60"}
 
 
 def main() -> int:

@@ -31,7 +31,7 @@ AGENT_FILES_DIR = Path(
 
 # -- Capture requests -----------------------------------------------------------------
 MAX_PARKED_PER_DEPLOYMENT = env.integer("FLAMEWATCH_MAX_PARKED_PER_DEPLOYMENT", 32, lowest=1)
-POLL_TIMEOUT_SECONDS = env.seconds("FLAMEWATCH_POLL_TIMEOUT_SECONDS", 50.0, lowest=1.0)
+POLL_TIMEOUT_SECONDS = env.seconds("FLAMEWATCH_POLL_TIMEOUT_SECONDS", 50.0, lowest=0.01)
 PLAN_PERIOD_SECONDS = env.seconds("FLAMEWATCH_PLAN_PERIOD_SECONDS", 60.0, lowest=0.1)
 CAPTURE_SECONDS = env.seconds("FLAMEWATCH_CAPTURE_SECONDS", 10.0, lowest=0.1)
 NEW_AGENTS_PER_DAY = env.integer("FLAMEWATCH_NEW_AGENTS_PER_DAY", 1000)

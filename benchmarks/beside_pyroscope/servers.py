@@ -18,7 +18,7 @@ from benchmarks.prepared import prepare
 from tests.server import RunningServer, running_server
 from tests.services import free_port
 
-QUIET = {"FLAMEWATCH_POLL_TIMEOUT_SECONDS": "0", "FLAMEWATCH_PLAN_PERIOD_SECONDS": "60"}
+QUIET = {"FLAMEWATCH_POLL_TIMEOUT_SECONDS": "0.01", "FLAMEWATCH_PLAN_PERIOD_SECONDS": "60"}
 START_SECONDS = 120
 
 

@@ -14,7 +14,7 @@ from benchmarks.prepared import prepare
 from benchmarks.shapes import SHAPES
 from tests.server import RunningServer, running_server
 
-QUIET = {"FLAMEWATCH_POLL_TIMEOUT_SECONDS": "0", "FLAMEWATCH_PLAN_PERIOD_SECONDS": "60"}
+QUIET = {"FLAMEWATCH_POLL_TIMEOUT_SECONDS": "0.01", "FLAMEWATCH_PLAN_PERIOD_SECONDS": "60"}
 IDLE_SECONDS, WARM_UP_SECONDS, SECONDS = 4.0, 2.0, 8.0
 CONNECTIONS = 8  # connections that send as fast as they can
 MOST_NAMES = 60_000  # for all shapes together

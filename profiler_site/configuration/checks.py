@@ -18,13 +18,17 @@ _SAFE_KEY_CHARACTERS = 32
 def check_poll_timeout(
     app_configs: Sequence[AppConfig] | None, **kwargs: object
 ) -> list[CheckMessage]:
-    """Warn about a poll timeout of more than 300 s, because most proxies cut such requests."""
-    if settings.POLL_TIMEOUT_SECONDS <= 300:
+    """Warn of a poll timeout that most proxies cut, or after which agents return without pause."""
+    seconds = settings.POLL_TIMEOUT_SECONDS
+    if 1 <= seconds <= 300:
         return []
+    setting = f"FLAMEWATCH_POLL_TIMEOUT_SECONDS is {seconds:g}"
+    if seconds < 1:
+        text = f"{setting}: agents without work keep the server busy with requests."
+        return [Warning(text, hint="Use 25 to 50.", id="flamewatch.W004")]
     return [
         Warning(
-            f"FLAMEWATCH_POLL_TIMEOUT_SECONDS is {settings.POLL_TIMEOUT_SECONDS:g}: most proxies"
-            " time out earlier.",
+            f"{setting}: most proxies time out earlier.",
             hint="Use 50 or less behind a proxy with a timeout of 60 s, 25 or less with 30 s.",
             id="flamewatch.W001",
         )

@@ -39,7 +39,7 @@ wrong_values = pytest.mark.parametrize(
     [
         ("BLOB_URL", "gs://x", "BLOB_URL has to be file:///folder or s3://bucket"),
         ("FLAMEWATCH_URL", "flamewatch.example.org", "FLAMEWATCH_URL has to be an address like"),
-        ("FLAMEWATCH_POLL_TIMEOUT_SECONDS", "0", "it must be a number of seconds, 1.0 or more"),
+        ("FLAMEWATCH_POLL_TIMEOUT_SECONDS", "0", "it must be a number of seconds, 0.01 or more"),
         ("FLAMEWATCH_SECRET_KEY", "short", "FLAMEWATCH_SECRET_KEY has 5 characters; it needs 16"),
         ("FLAMEWATCH_LOG_LEVEL", "LOUD", "FLAMEWATCH_LOG_LEVEL is 'LOUD'; allowed values: DEBUG"),
         ("FLAMEWATCH_LOG_FORMAT", "xml", "FLAMEWATCH_LOG_FORMAT is 'xml'; allowed values: text"),
