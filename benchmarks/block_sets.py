@@ -11,7 +11,7 @@ from benchmarks.shapes import INSTANCES, SHAPES, trees
 from profiles.engine.blocks import BlockProfile, build_day, build_hour, open_hour
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.codec import encode
-from profiles.engine.encoding.compression import FAST
+from profiles.engine.encoding.compression import FAST_COMPRESSION_LEVEL
 from profiles.engine.metrics import Metric, find_default
 
 START = 1_800_000_000_000_000  # µs since the epoch, on the hour
@@ -72,7 +72,10 @@ def rolled_up(name: str, most: int, keep: int = 0) -> Blocks:
 
 def _in_parts(hour: Sequence[BlockProfile]) -> bytes:
     """Build an hour block from level 0 blocks, as for hours of more than PART profiles."""
-    parts = [build_hour(hour[at : at + PART], level=FAST) for at in range(0, len(hour), PART)]
+    parts = [
+        build_hour(hour[at : at + PART], compression_level=FAST_COMPRESSION_LEVEL)
+        for at in range(0, len(hour), PART)
+    ]
     return build_hour([], [(open_hour(part), None) for part in parts])
 
 

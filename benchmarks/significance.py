@@ -14,9 +14,9 @@ from benchmarks.table import Figure, show
 from profiles.engine.stats.significance import (
     REAL,
     SampleVariance,
+    apply_gate,
     differences,
     false_discoveries,
-    gated,
 )
 from tests.profiles.engine.stats.simulated_profiles import Function, Service, captured
 from tests.profiles.engine.stats.welch_theory import power
@@ -57,7 +57,7 @@ def shows_any(
     nodes: tuple[SampleVariance, SampleVariance], functions: tuple[SampleVariance, SampleVariance]
 ) -> bool:
     gate = false_discoveries(differences(*functions).p)
-    q = gated(false_discoveries(differences(*nodes).p), gate)
+    q = apply_gate(false_discoveries(differences(*nodes).p), gate)
     return bool((np.concatenate([gate, q]) <= REAL).any())
 
 

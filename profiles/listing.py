@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.db.models import QuerySet
 
-from profiles.engine.timestamps import moment
+from profiles.engine.timestamps import to_datetime
 from profiles.models import Block, Profile, Resolution
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
@@ -165,7 +165,7 @@ def _open_blocks(
         "type": listing.type,
         "last__gte": max(filter(None, [listing.start, oldest]), default=None),
         "first__lt": listing.end,
-        "first__lte": behind and moment(behind[1]),
+        "first__lte": behind and to_datetime(behind[1]),
     }
     given = {name: value for name, value in restrictions.items() if value}
     rows = Block.objects.filter(project=listing.project, resolution=Resolution.PROFILE, **given)

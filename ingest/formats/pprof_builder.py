@@ -7,7 +7,7 @@ from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
 from profiles.engine.pprof.limits import DecodeLimits, setting
-from profiles.engine.pprof.varint import bytes_field, int_field, packed_field, varint
+from profiles.engine.pprof.varint import bytes_field, int_field, pack_field, varint
 
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
 _TIME, _DURATION, _DEFAULT_TYPE = 9, 10, 14
@@ -96,7 +96,7 @@ class ProfileBuilder:
             for name, unit in self._metrics
         ]
         parts += [
-            bytes_field(_SAMPLE, bytes_field(1, stack) + packed_field(2, values) + labels)
+            bytes_field(_SAMPLE, bytes_field(1, stack) + pack_field(2, values) + labels)
             for (stack, labels), values in self._samples.items()
         ]
         parts += self._symbols()

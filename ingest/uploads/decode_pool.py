@@ -18,7 +18,7 @@ from django.dispatch import receiver
 from common.fair_threads import FairLimits, FairThreads
 from common.thread_pool import Job
 from profiles.engine.errors import BadProfile, TooLarge
-from profiles.engine.pprof.gunzip import claimed_size, gunzip
+from profiles.engine.pprof.gunzip import gunzip, read_claimed_size
 from profiles.engine.pprof.limits import DecodeLimits
 
 # At least 2: on two cores a single thread takes 10 % less CPU time for small profiles, but decodes
@@ -110,7 +110,7 @@ async def run_unpacked(project: int, body: bytes, function: Callable[[bytes], T]
         raw = unpack(body, is_large=large)
         return [] if raw is None else [function(raw)]
 
-    large = is_large(len(body), claimed_size(body))
+    large = is_large(len(body), read_claimed_size(body))
     size = LARGE_BYTES if large else len(body)
     results = await run(project, partial(call, large=large), size)
     results = results or await run(project, partial(call, large=True), LARGE_BYTES)

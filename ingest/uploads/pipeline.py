@@ -19,7 +19,7 @@ from ingest.uploads.decode_pool import decode_limits
 from ingest.uploads.upload import OfflineUpload, Upload
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.decode import decode_profile
-from profiles.engine.pprof.gunzip import claimed_size
+from profiles.engine.pprof.gunzip import read_claimed_size
 from profiles.storage import disk, head
 from profiles.storage.head import Conflict, NewProfile, Unstorable
 from profiles.storage.new_profile import Copy, encode_content
@@ -132,7 +132,7 @@ class _UploadJob:
         Raise what decoding raises, and what profiles.storage.head.store raises.
         """
         pprof = self._upload.pprof
-        self._start(is_large=decode_pool.is_large(len(pprof), claimed_size(pprof)))
+        self._start(is_large=decode_pool.is_large(len(pprof), read_claimed_size(pprof)))
         return await head.wait_until_stored(self._future)
 
     def _start(self, *, is_large: bool) -> None:

@@ -18,7 +18,7 @@ from profiles.compaction.plan import (
 )
 from profiles.compaction.replace import NewBlock, Replacement
 from profiles.engine.blocks import (
-    LEVEL,
+    COMPRESSION_LEVEL,
     BlockProfile,
     HourBlock,
     build_day,
@@ -27,7 +27,7 @@ from profiles.engine.blocks import (
     open_hour,
 )
 from profiles.engine.encoding.codec import decode
-from profiles.engine.encoding.compression import FAST
+from profiles.engine.encoding.compression import FAST_COMPRESSION_LEVEL
 from profiles.engine.errors import BadProfile, BadTree, TooLarge
 from profiles.engine.timestamps import micros
 from profiles.models import Block, BlockLevel, Profile, Resolution, TimeSource
@@ -75,7 +75,9 @@ def _build_hours(
         data = build_hour(
             [block_profile(row) for row in rows],
             [(block, None) for _, block in level0],
-            level=FAST if level == BlockLevel.LEVEL_0 else LEVEL,
+            compression_level=FAST_COMPRESSION_LEVEL
+            if level == BlockLevel.LEVEL_0
+            else COMPRESSION_LEVEL,
         )
     except _UNREADABLE as error:
         for fewer_rows, fewer_blocks in _reduce_sources(rows, level0, error):

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from profiles.engine.timestamps import moment
+from profiles.engine.timestamps import to_datetime
 from profiles.models import Blob, Block, BlockLevel, DeduplicationKey, Profile, Resolution
 from profiles.storage import stored_bytes
 from profiles.storage.blob_store import blobs
@@ -116,8 +116,8 @@ def _row(project: int, blob: Blob, offset: int, new: NewBlock) -> Block:
         offset=offset,
         length=len(new.data),
         profiles=new.profiles,
-        first=moment(new.summary["first"]),
-        last=moment(new.summary["last"]),
+        first=to_datetime(new.summary["first"]),
+        last=to_datetime(new.summary["last"]),
         summary=new.summary,
         arrived=new.arrived,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from profiles.engine.blocks import Mask, ProfileColumns
 from profiles.engine.blocks.sparse_values import exact_sum
 from profiles.engine.metrics import Metric
-from profiles.engine.timestamps import moment
+from profiles.engine.timestamps import to_datetime
 
 MOST_LISTED = 10  # groups of profiles without the metric that a result lists separately
 _OTHERS = frozenset[Metric]()
@@ -29,7 +29,7 @@ class Missing:
 
     start: datetime
     end: datetime
-    why: str
+    explanation: str
     profiles: int  # if a block's matching profiles cannot be counted: all profiles of the block
     reason: Reason
 
@@ -90,8 +90,8 @@ class ScanStats:
                 profiles=len(time),
                 total=exact_sum(columns.totals[columns.metrics.index(metric)][having]),
                 duration_ns=exact_sum(columns.duration_ns[having]),
-                first=moment(int(time.min())),
-                last=moment(int(time.max())),
+                first=to_datetime(int(time.min())),
+                last=to_datetime(int(time.max())),
             )
             if self.shared:
                 has = columns.has[:, having].all(axis=1)
@@ -103,7 +103,7 @@ class ScanStats:
         for number, has in enumerate(kinds.T):
             time = columns.time[rows[kind.ravel() == number]]
             others = [columns.metrics[k] for k in np.flatnonzero(has)]
-            earliest, latest = moment(int(time.min())), moment(int(time.max()))
+            earliest, latest = to_datetime(int(time.min())), to_datetime(int(time.max()))
             self.lack(metric, others, len(time), earliest, latest)
 
     def leave_out(
@@ -135,7 +135,7 @@ class ScanStats:
         self.lacking[metric, others] = Missing(
             start=min(before.start, more.start),
             end=max(before.end, more.end),
-            why=_why(metric, others),
+            explanation=_explain_lack(metric, others),
             profiles=more.profiles if before is more else before.profiles + more.profiles,
             reason=Reason.NO_METRIC,
         )
@@ -149,7 +149,7 @@ class ScanStats:
             self._lack(metric, others, missing)
 
     def coverage(self) -> Coverage:
-        lacking = sorted(self.lacking.values(), key=lambda each: (each.start, each.why))
+        lacking = sorted(self.lacking.values(), key=lambda each: (each.start, each.explanation))
         return Coverage(
             profiles=self.profiles,
             total=self.total,
@@ -160,7 +160,7 @@ class ScanStats:
         )
 
 
-def _why(metric: Metric, others: frozenset[Metric]) -> str:
+def _explain_lack(metric: Metric, others: frozenset[Metric]) -> str:
     having = ", ".join(_text(other) for other in sorted(others)) or "others"
     return f"No metric {_text(metric)}; available: {having}."
 

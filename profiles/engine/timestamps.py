@@ -10,11 +10,11 @@ def micros(time: datetime) -> int:
     return (time - _EPOCH) // timedelta(microseconds=1)
 
 
-def moment(time: int) -> datetime:
+def to_datetime(time: int) -> datetime:
     """Return the UTC datetime of a time in µs since 1970."""
     return _EPOCH + timedelta(microseconds=time)
 
 
-def rounded_down(time: datetime, step: timedelta) -> datetime:
+def round_down(time: datetime, step: timedelta) -> datetime:
     """Round the time down to a multiple of `step` since 1970."""
     return _EPOCH + (time - _EPOCH) // step * step

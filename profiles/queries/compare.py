@@ -18,7 +18,7 @@ from profiles.engine.stats import comparison as engine
 from profiles.engine.stats.comparison import ComparedTrees, FunctionPairs, compare_trees
 from profiles.engine.stats.per_profile import MAX_CELLS, PerProfile
 from profiles.engine.stats.significance import MIN_PROFILES, REAL
-from profiles.engine.stats.spread import MeasuredSum, of_rows, of_variance
+from profiles.engine.stats.spread import MeasuredSum, measure_rows, measure_variance
 from profiles.engine.stats.sum_of_squares import VarianceMerge
 from profiles.queries.context import QueryContext
 from profiles.queries.merge_query import ProfilesQuery, list_metrics
@@ -162,7 +162,7 @@ class _VarianceMerge(ProfilesQuery[_Measured]):
         most = settings.MAX_QUERY_NODES
         merge = VarianceMerge(metric, most, self.selection.type, context.check)
         coverage = add_profiles(context, plan, metric, merge)
-        side = of_variance(merge.variance(), coverage.profiles, context.check)
+        side = measure_variance(merge.variance(), coverage.profiles, context.check)
         return _Measured(side, coverage)
 
     def count_numbers(self, result: _Measured) -> int:
@@ -194,7 +194,8 @@ def _compare_by_profile(
     def compare(view: View) -> ComparedTrees:
         tree = apply_view(context, whole, view)
         a, b = (
-            of_rows(tree, metric, rows, context.check) for rows in (slice(cut), slice(cut, None))
+            measure_rows(tree, metric, rows, context.check)
+            for rows in (slice(cut), slice(cut, None))
         )
         return compare_trees(a, b, context.check)
 
@@ -218,7 +219,7 @@ def _compare_untested(
 
     def compare(view: View) -> ComparedTrees:
         tree, _ = align(apply_view(context, a, view), apply_view(context, b, view), context.check)
-        nodes, whole = engine.untested(len(tree.id)), engine.untested(1)
+        nodes, whole = engine.build_untested(len(tree.id)), engine.build_untested(1)
         return ComparedTrees(tree, nodes, engine.pairs(tree, context.check), whole)
 
     return _Compared(_compare_in_shape(compare, view), (first, second), untested)
@@ -227,7 +228,9 @@ def _compare_untested(
 def _compare_in_shape(compare: Callable[[View], ComparedTrees], view: View) -> ComparedTrees:
     """Compare in the view's shape, but always list the functions of the top-down tree."""
     called = compare(replace(view, shape=Shape.TOP_DOWN))
-    return called if view.shape is Shape.TOP_DOWN else engine.turned(compare(view), called)
+    return (
+        called if view.shape is Shape.TOP_DOWN else engine.combine_inverted(compare(view), called)
+    )
 
 
 def _below(

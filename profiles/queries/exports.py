@@ -101,7 +101,9 @@ def _pprof(context: QueryContext, selection: Selection, view: View) -> ExportFil
         duration_ns=coverage.duration_ns,
         default=merged.metric.name,
         period_type=encode.PERIOD_TYPES.get(type_),
-        comments=[f"Profiles left out: {each.profiles}. {each.why}" for each in coverage.missing],
+        comments=[
+            f"Profiles left out: {each.profiles}. {each.explanation}" for each in coverage.missing
+        ],
         check=context.check,
     )
     return ExportFile(data, coverage.left_out)

@@ -11,7 +11,7 @@ from profiles.engine.calltree.peek import Neighbour, Peek
 from profiles.engine.calltree.preorder_columns import TreeColumns, to_columns, to_ordered_columns
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage
-from profiles.engine.stats.comparison import drawn, untested
+from profiles.engine.stats.comparison import build_drawn, build_untested
 from profiles.queries.context import QueryContext
 from profiles.queries.results import CompareResult, FocusResult, FunctionRow, TopResult, TreeResult
 from profiles.queries.selection import Group, Order, Selection, View
@@ -89,7 +89,7 @@ def compare_document(context: QueryContext, result: CompareResult) -> dict[str, 
     """Return the content of `compare_json` as a dictionary with NumPy arrays."""
     view, (first, second) = result.view, result.coverages
     columns, order = to_ordered_columns(
-        drawn(result.tree, (first.profiles, second.profiles)),
+        build_drawn(result.tree, (first.profiles, second.profiles)),
         view.order is Order.NAME,
         view.group is Group.LINE,
         result.folded,
@@ -97,7 +97,7 @@ def compare_document(context: QueryContext, result: CompareResult) -> dict[str, 
         context.check,
     )
     a, b = result.tree.self[:, order]
-    intervals = result.intervals or untested(len(order))
+    intervals = result.intervals or build_untested(len(order))
     return {
         **_selection_fields(context, result, result.selections[0]),
         **coverage_fields(first),
@@ -123,7 +123,7 @@ def coverage_fields(coverage: Coverage) -> dict[str, Any]:
             {
                 "start": missing.start,
                 "end": missing.end,
-                "why": missing.why,
+                "why": missing.explanation,
                 "profiles": missing.profiles,
                 "reason": missing.reason.value,
             }

@@ -29,4 +29,4 @@ def left_out(*coverages: Coverage) -> tuple[str, ...]:
 
 
 def _values(count: int, first: Missing) -> dict[str, str]:
-    return {"n": format_count(count), "why": first.why}
+    return {"n": format_count(count), "why": first.explanation}

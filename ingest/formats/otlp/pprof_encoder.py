@@ -7,7 +7,7 @@ from ingest.formats.otlp.revision import Revision
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.metrics import Metric
 from profiles.engine.pprof.limits import setting
-from profiles.engine.pprof.varint import bytes_field, int_field, packed_field, varint
+from profiles.engine.pprof.varint import bytes_field, int_field, pack_field, varint
 
 # Field numbers of message Profile in pprof's profile.proto.
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
@@ -110,7 +110,7 @@ class PprofEncoder:
     def encode(self, time_ns: int, duration_ns: int) -> bytes:
         """Return the profile, uncompressed. Times of 0 are unknown."""
         samples = [
-            bytes_field(_SAMPLE, bytes_field(1, stack) + packed_field(2, values) + labels)
+            bytes_field(_SAMPLE, bytes_field(1, stack) + pack_field(2, values) + labels)
             for (stack, labels), values in self._samples.items()
         ]
         strings = [bytes_field(_STRING, text) for text in self._numbers]

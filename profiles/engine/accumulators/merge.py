@@ -114,10 +114,10 @@ class Merge:
             factors = numbers.head["factors"]
             if len(factors) != len(metrics):
                 raise ValueError("numbers of factors and metrics differ")
-            unknown = self._packed.read(numbers.data, numbers.at, columns, len(metrics))
+            unknown = self._packed.read(numbers.data, numbers.offset, columns, len(metrics))
             if unknown:
                 self._enter_unknown(open_stored(data, labels=False), unknown)
-                self._packed.read(numbers.data, numbers.at, columns, len(metrics))
+                self._packed.read(numbers.data, numbers.offset, columns, len(metrics))
             indexes, targets = self._columns(self._map_to_canonical(read_metrics(metrics)))
             values = [
                 (k, int(factors[k]), target)
@@ -149,8 +149,8 @@ class Merge:
 
     def _add_block(self, block: Block, rows: Rows | None) -> AddedNodes:
         indexes, columns = self._columns(block.metrics)
-        sums = block.used_sums(indexes, rows, self.by_function, self._check)
-        labelled = block.labelled_of(rows) if self._keeps_labels else None
+        sums = block.get_used_sums(indexes, rows, self.by_function, self._check)
+        labelled = block.select_labelled(rows) if self._keeps_labels else None
         added = self._add_sums(block, sums)
         if labelled:
             nodes = block.tree.parent if self.by_function else block.node_of_line

@@ -83,7 +83,7 @@ class SplitMerge(Merge):
             stored = read_metrics(head["metrics"])
             labelled = None
             if self._keeps_labels and head["labels"]:
-                labelled = read_labelled(numbers.data, head, numbers.at, len(stored))
+                labelled = read_labelled(numbers.data, head, numbers.offset, len(stored))
         indexes, columns = self._columns(self._map_to_canonical(stored))
         self._add_packed(numbers, data)
         if labelled:

@@ -91,7 +91,7 @@ class Block:
         derived = [*self._derived.values()]  # a copy: other threads may add entries at any time
         return self._container.size + sum(each.size for _, each in derived)
 
-    def derived(self, kind: type[D], key: Hashable, make: Callable[[], D]) -> D:
+    def get_derived(self, kind: type[D], key: Hashable, make: Callable[[], D]) -> D:
         """Return the result of `make`, cached until its kind is needed with another key.
 
         One result per kind is cached; this is meant for results over all rows of the block, which
@@ -117,7 +117,7 @@ class Block:
     @cached_property
     def profiles(self) -> ProfileColumns:
         """Return the metadata of the profiles."""
-        return self.columns.of_profiles(self._read_profiles())
+        return self.columns.convert_profiles(self._read_profiles())
 
     def _read_profiles(self) -> ProfileColumns:
         with self._container.section("profiles") as columns:
@@ -163,7 +163,7 @@ class Block:
         """Return the values with sample labels, or None if the block has none."""
         lines = len(self.node_of_line)
         found = read_labelled(self._container, self.rows, lines, len(self._stored))
-        return found.with_values(self.columns.folded(found.values)) if found else None
+        return found.with_values(self.columns.sum_columns(found.values)) if found else None
 
     @cached_property
     def sparse_values(self) -> SparseValueReader:
@@ -190,7 +190,7 @@ class Block:
             rows, metrics, target, len(self.tree.parent) if by_function else lines, check
         )
 
-    def used_sums(
+    def get_used_sums(
         self,
         metrics: Sequence[int],
         rows: Rows | None,
@@ -203,16 +203,16 @@ class Block:
         """
         if rows is None:
             key = (*metrics, by_function)
-            return self.derived(
-                UsedSums, key, lambda: self._used_sums(metrics, None, by_function, check)
+            return self.get_derived(
+                UsedSums, key, lambda: self._compute_used_sums(metrics, None, by_function, check)
             )
-        return self._used_sums(metrics, rows, by_function, check)
+        return self._compute_used_sums(metrics, rows, by_function, check)
 
-    def _used_sums(
+    def _compute_used_sums(
         self, metrics: Sequence[int], rows: Rows | None, by_function: bool, check: Check
     ) -> UsedSums:
         sums, marks = self.sums(metrics, rows, by_function, check)
-        used = self.used(marks, by_function)
+        used = self.select_used(marks, by_function)
         return UsedSums(np.ascontiguousarray(sums[:, used.node]), used)
 
     def row_totals(
@@ -229,7 +229,7 @@ class Block:
         """
         totals = np.zeros(self.rows, np.int64)
         counts = None if ends is None else ends[self.node_of_line]
-        for chunk, sparse_values, marks in self.sparse_values.marked(rows, [metric], check):
+        for chunk, sparse_values, marks in self.sparse_values.read_marked(rows, [metric], check):
             values = sparse_values.values[0]
             if counts is not None:
                 values = np.where(counts[sparse_values.node], values, 0)
@@ -238,13 +238,13 @@ class Block:
             totals[chunk.first : chunk.last] = (sums[starts[1:]] - sums[starts[:-1]]) * marks
         return totals
 
-    def used(self, used: NDArray[np.uint8], by_function: bool) -> UsedNodes:
+    def select_used(self, used: NDArray[np.uint8], by_function: bool) -> UsedNodes:
         """Return the subtree of the nodes that `sums` marked and of their ancestors."""
         tree = self.tree
         if by_function:
             return select_used_nodes(tree.parent, tree.function, used)
         return select_used_nodes(self.lines.parent, self.lines.frame, used)
 
-    def labelled_of(self, rows: Rows | None) -> LabelledValues | None:
+    def select_labelled(self, rows: Rows | None) -> LabelledValues | None:
         """Return the values with sample labels in these rows, or None if the block has none."""
-        return self.labelled.of_rows(rows) if self.labelled else None
+        return self.labelled.select_rows(rows) if self.labelled else None

@@ -144,9 +144,9 @@ def _sum_labelled(
     parts = []
     for hour in hours:
         if hour.block.labelled:
-            part = hour.block.labelled.renumbered(hour.group.astype(np.int64), hour.day_node)
+            part = hour.block.labelled.renumber(hour.group.astype(np.int64), hour.day_node)
             parts.append(part.with_values(spread(part.values, hour.block.metrics, metrics)))
-    return join_labelled_values(parts, len(metrics)).summed(passing)
+    return join_labelled_values(parts, len(metrics)).sum_equal(passing)
 
 
 def _variance(

@@ -7,7 +7,7 @@ import numpy as np
 from profiles.engine.blocks.builder import MAX_NODES, Builder
 from profiles.engine.blocks.hour import KIND, HourBlock
 from profiles.engine.blocks.rows import all_rows, rows_of_block, rows_of_profiles, sort_rows
-from profiles.engine.blocks.sections.container import LEVEL, write
+from profiles.engine.blocks.sections.container import COMPRESSION_LEVEL, write
 from profiles.engine.blocks.sections.dictionary import write_dictionary
 from profiles.engine.blocks.sections.identities import write_identities
 from profiles.engine.blocks.sections.packed_columns import pack
@@ -20,14 +20,15 @@ def build_hour(
     profiles: Sequence[BlockProfile],
     blocks: Sequence[tuple[HourBlock, Rows | None]] = (),
     max_nodes: int = MAX_NODES,
-    level: int = LEVEL,
+    compression_level: int = COMPRESSION_LEVEL,
 ) -> bytes:
     """Build an hour block of the profiles and of the marked profiles (None: all) of the blocks.
 
     The order of the input does not matter, and the block may cover any time range: the hours of a
     quiet day are smaller as one block than as several. Raise `BadTree` for a profile or block that
     cannot be read, and `TooLarge` (max_nodes) if the block would have more than `max_nodes` nodes.
-    `level` is the zstd level: use compression.FAST for a block that will soon be compacted again.
+    `compression_level` is zstd's: use compression.FAST_COMPRESSION_LEVEL for a block that will soon
+    be compacted again.
     """
     builder = Builder(max_nodes)
     parts = [
@@ -54,4 +55,4 @@ def build_hour(
         **value_sections,
         "identities": write_identities(rows.identities),
     }
-    return write(KIND, head, sections, level)
+    return write(KIND, head, sections, compression_level)

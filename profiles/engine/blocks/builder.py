@@ -123,14 +123,14 @@ class Builder:
             (k, int(factor), block_metrics.index(metric))
             for k, (metric, factor) in enumerate(zip(metrics, head["factors"], strict=True))
         ]
-        if trees.read(numbers.data, numbers.at, head["columns"], len(metrics), mappings):
+        if trees.read(numbers.data, numbers.offset, head["columns"], len(metrics), mappings):
             texts = read_strings(data, numbers)
             trees.name(texts.data, texts.ends)
         count = trees.add(values)
         if not head["labels"]:
             return count, None
         builder_node = trees.forest_nodes()
-        labelled = read_labelled(numbers.data, numbers.head, numbers.at, len(metrics))
+        labelled = read_labelled(numbers.data, numbers.head, numbers.offset, len(metrics))
         return count, StoredLabels(labelled, metrics, builder_node) if labelled else None
 
     def sparse_values(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

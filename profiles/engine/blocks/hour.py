@@ -41,7 +41,7 @@ class HourBlock(Block):
         if rows is not None and not rows.all():
             return super().sums(metrics, rows, by_function, check)
         stored = [self.columns.stored[k] for k in metrics]
-        if not all(self._container.has(f"sums.{s}") for of in stored for s in of):
+        if not all(self._container.has(f"sums.{s}") for columns in stored for s in columns):
             # not stored: may exceed 64 bits
             return super().sums(metrics, None, by_function, check)
         return self._read_stored_sums(stored, by_function)

@@ -28,14 +28,14 @@ class MetricColumns:
         """Return True if each metric is exactly one stored column, in the same order."""
         return all(columns == (k,) for k, columns in enumerate(self.stored))
 
-    def folded(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
+    def sum_columns(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
         """Sum a table [stored, N] to [K, N]. Raise `BadProfile` if a sum exceeds 64 bits."""
         if self.is_plain:
             return table
         rows = [add_columns([table[k] for k in columns]) for columns in self.stored]
         return np.array(rows, np.int64).reshape(len(rows), table.shape[1])
 
-    def of_profiles(self, profiles: ProfileColumns) -> ProfileColumns:
+    def convert_profiles(self, profiles: ProfileColumns) -> ProfileColumns:
         """Return the profile columns with these metrics instead of the stored ones."""
         if self.is_plain:
             return replace(profiles, metrics=self.metrics)
@@ -46,7 +46,7 @@ class MetricColumns:
         return replace(
             profiles,
             metrics=self.metrics,
-            totals=self.folded(profiles.totals),
+            totals=self.sum_columns(profiles.totals),
             has=np.array(has, bool).reshape(len(has), len(profiles)),
             first_metric=metric_of_column[profiles.first_metric],
         )

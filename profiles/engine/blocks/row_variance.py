@@ -46,11 +46,11 @@ def compute_variance(
 ) -> UsedVariance:
     """Compute the sums of squares and counts of a metric (by index) over the rows.
 
-    `used` is that of the block's `used_sums` of the same rows. The result for all rows (None) is
-    cached with the block. Raise `TooLarge` like `row_variance`.
+    `used` is that of the block's `get_used_sums` of the same rows. The result for all rows (None)
+    is cached with the block. Raise `TooLarge` like `row_variance`.
     """
     if rows is None:
-        return block.derived(
+        return block.get_derived(
             UsedVariance, metric, lambda: _compute_variance(block, metric, None, used, check)
         )
     return _compute_variance(block, metric, rows, used, check)
@@ -118,7 +118,7 @@ def row_variance(
     sums = GroupVariance(
         np.zeros((groups, nodes)), np.zeros((groups, nodes)), np.zeros((groups, 4, functions))
     )
-    for chunk, sparse_values, _ in block.sparse_values.marked(group >= 0, [metric], check):
+    for chunk, sparse_values, _ in block.sparse_values.read_marked(group >= 0, [metric], check):
         _add_chunk(sums, block, sparse_values, group[chunk.first : chunk.last])
     return sums
 

@@ -65,7 +65,7 @@ def rows_of_block(builder: Builder, block: HourBlock, rows: Rows | None) -> Bloc
     selected = np.arange(block.rows) if rows is None else np.flatnonzero(rows)
     sparse_values = read_sparse_values(block, rows)
     builder_node = enter_used(builder, block, sparse_values.node)
-    labelled = block.labelled.of_rows(rows) if block.labelled else None
+    labelled = block.labelled.select_rows(rows) if block.labelled else None
     rank = np.zeros(block.rows, np.int64)
     rank[selected] = np.arange(len(selected))
     return BlockRows(
@@ -74,7 +74,7 @@ def rows_of_block(builder: Builder, block: HourBlock, rows: Rows | None) -> Bloc
         lengths=np.diff(sparse_values.starts),
         node=builder_node[sparse_values.node],
         values=sparse_values.values,
-        labelled=labelled.renumbered(rank, builder_node)
+        labelled=labelled.renumber(rank, builder_node)
         if labelled
         else join_labelled_values([], len(block.metrics)),
     )
@@ -127,7 +127,7 @@ def sort_rows(rows: BlockRows, line_node: NDArray[np.int32]) -> BlockRows:
         lengths=rows.lengths[order],
         node=node[value_order],
         values=rows.values[:, value_order],
-        labelled=rows.labelled.renumbered(rank, line_node),
+        labelled=rows.labelled.renumber(rank, line_node),
     )
 
 
@@ -147,7 +147,7 @@ def read_sparse_values(block: Block, rows: Rows | None) -> SparseValues:
     metrics = range(len(block.metrics))
     lengths, nodes = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
     values = [np.zeros((len(block.metrics), 0), np.int64)]
-    for _, sparse_values, marks in block.sparse_values.marked(rows, metrics):
+    for _, sparse_values, marks in block.sparse_values.read_marked(rows, metrics):
         counts = np.diff(sparse_values.starts)
         if marks.all():
             selected: slice | NDArray[np.bool_] = slice(None)

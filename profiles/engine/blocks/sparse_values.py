@@ -140,7 +140,7 @@ class SparseValueReader:
         with self._container.section(name) as columns:
             return columns.values(count)
 
-    def marked(
+    def read_marked(
         self, rows: Rows | None, metrics: Sequence[int], check: Check = never_cancel
     ) -> Iterator[tuple[Chunk, SparseValues, NDArray[np.uint8]]]:
         """Yield (chunk, its values, uint8 mask of its rows) for each chunk with any marked row."""
@@ -167,7 +167,7 @@ class SparseValueReader:
         """
         sums = np.zeros((len(metrics), targets), np.int64)
         used = np.zeros(targets, np.uint8)
-        for _, sparse_values, marks in self.marked(rows, metrics, check):
+        for _, sparse_values, marks in self.read_marked(rows, metrics, check):
             for k in range(len(metrics)):
                 sum_rows(
                     sparse_values.starts,

@@ -69,11 +69,11 @@ def _expression(pattern: str) -> Callable[[str], bool]:
     try:
         search = re2.compile(pattern, options=options).search
     except (re2.error, UnicodeError) as error:
-        why = _why(error).removesuffix(f": {pattern}")
-        raise BadFilterPattern(f"Invalid regex /{pattern}/", why) from error
+        reason = _describe_error(error).removesuffix(f": {pattern}")
+        raise BadFilterPattern(f"Invalid regex /{pattern}/", reason) from error
     return lambda text: search(text) is not None
 
 
-def _why(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     said = error.args[0] if error.args else ""
     return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)

@@ -61,7 +61,7 @@ class Numbers(NamedTuple):
 
     head: dict[str, Any]
     data: Unpacked
-    at: int  # offset of the columns in `data`
+    offset: int  # of the columns in `data`
 
 
 def read_numbers(data: bytes) -> Numbers:

@@ -8,7 +8,7 @@ from isal import isal_zlib
 
 MAX_BYTES = 2**30  # of one decompressed frame
 MAX_AT_ONCE = 2**25  # of the frames of one decompress_all, decompressed
-FAST = 1
+FAST_COMPRESSION_LEVEL = 1
 CHECKSUM = 4  # bytes
 
 # Exceptions that damaged bytes may cause, here and where columns are made of them. RecursionError:
@@ -22,9 +22,9 @@ DAMAGE = (
 Unpacked = bytes | memoryview
 
 
-def compress(data: bytes, level: int = FAST) -> bytes:
+def compress(data: bytes, compression_level: int = FAST_COMPRESSION_LEVEL) -> bytes:
     """Compress to a zstd frame."""
-    return _local.compressor(level).compress(data)
+    return _local.compressor(compression_level).compress(data)
 
 
 def decompress(frame: bytes | memoryview) -> bytes:
@@ -61,10 +61,10 @@ class _Local(threading.local):
         self.decompressor = zstandard.ZstdDecompressor()
         self._compressors: dict[int, zstandard.ZstdCompressor] = {}
 
-    def compressor(self, level: int) -> zstandard.ZstdCompressor:
-        if level not in self._compressors:
-            self._compressors[level] = zstandard.ZstdCompressor(level=level)
-        return self._compressors[level]
+    def compressor(self, compression_level: int) -> zstandard.ZstdCompressor:
+        if compression_level not in self._compressors:
+            self._compressors[compression_level] = zstandard.ZstdCompressor(level=compression_level)
+        return self._compressors[compression_level]
 
 
 _local = _Local()

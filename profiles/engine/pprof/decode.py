@@ -103,7 +103,7 @@ def decode_profile(
         factors[[*differences]] = 0
         stacks = _stacks(reader, symbols, factors, limits, samples)
     totals = stacks.totals()
-    stored = _stored_metrics(profile_type, metrics, totals, differences | unread)
+    stored = _select_metrics(profile_type, metrics, totals, differences | unread)
     warnings = difference_warnings(metrics, differences, below)
     if stacks.trace_links:
         warnings += (
@@ -113,7 +113,7 @@ def decode_profile(
     if symbols.has_replaced_function_ids:
         warnings += (_REPLACED_IDS,)
     metrics = tuple(metrics[k] for k in stored)
-    labelled = _labelled(reader, samples, symbols, stacks, stored, limits)
+    labelled = _read_labelled(reader, samples, symbols, stacks, stored, limits)
     return DecodedProfile(
         columns=_columns(symbols, stacks, metrics, stored, labelled),
         samples=len(samples),
@@ -203,7 +203,7 @@ def _metrics(
     return metrics, np.array(list(factors.values()), np.int64), shown[-1] if shown else named
 
 
-def _stored_metrics(
+def _select_metrics(
     profile_type: str,
     metrics: tuple[Metric, ...],
     totals: NDArray[np.int64],
@@ -235,7 +235,7 @@ def _columns(
     )
 
 
-def _labelled(
+def _read_labelled(
     reader: WireReader,
     samples: NDArray[np.intp],
     symbols: SymbolTable,

@@ -53,8 +53,8 @@ def difference_warnings(
 
 
 def _reason(value: int) -> str:
-    why = "it is a difference of two profiles"
-    return f"{why}, with negative values such as {value}." if value else f"{why}."
+    reason = "it is a difference of two profiles"
+    return f"{reason}, with negative values such as {value}." if value else f"{reason}."
 
 
 def _family(profile_type: str, metric: Metric) -> str:

@@ -9,7 +9,7 @@ from profiles.engine.calltree.tree import Label, Tree
 from profiles.engine.cancellation import Check, check_each, never_cancel
 from profiles.engine.metrics import Metric
 from profiles.engine.pprof.binaries import Binary, find_address, parse_mapping
-from profiles.engine.pprof.varint import bytes_field, int_field, packed_field, varint
+from profiles.engine.pprof.varint import bytes_field, int_field, pack_field, varint
 
 LEVEL = 6  # gzip level
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
@@ -144,9 +144,9 @@ def _samples(tree: Tree, strings: _Strings, check: Check) -> Iterator[bytes]:
             np.subtract.at(row, rows.node, values)
         columns = (rows.node.tolist(), rows.label_set.tolist(), rows.values.T.tolist())
         for node, labels, row in check_each(zip(*columns, strict=True), check):
-            yield bytes_field(_SAMPLE, stacks.of(node) + packed_field(2, row) + sets[labels])
+            yield bytes_field(_SAMPLE, stacks.of(node) + pack_field(2, row) + sets[labels])
     for node in check_each(np.flatnonzero(rest.any(axis=0)).tolist(), check):
-        values = packed_field(2, rest[:, node].tolist())
+        values = pack_field(2, rest[:, node].tolist())
         yield bytes_field(_SAMPLE, stacks.of(node) + values)
 
 

@@ -20,7 +20,7 @@ def gunzip(body: bytes, max_raw: int) -> bytes:
     if not body:
         raise BadProfile("The profile is empty.")
     if not body.startswith(_GZIP):
-        return _bounded(body, max_raw)
+        return _check_size(body, max_raw)
     parts: list[bytes] = []
     left = max_raw
     while body.startswith(_GZIP):
@@ -32,7 +32,7 @@ def gunzip(body: bytes, max_raw: int) -> bytes:
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def claimed_size(body: bytes) -> int:
+def read_claimed_size(body: bytes) -> int:
     """Return the size of the raw profile as the body claims it, without reading the whole body.
 
     The last four bytes of a gzip of one member are this size modulo 2**32 (RFC 1952, ISIZE). It is
@@ -42,7 +42,7 @@ def claimed_size(body: bytes) -> int:
     return int.from_bytes(body[-4:], "little") if body.startswith(_GZIP) else len(body)
 
 
-def _bounded(raw: bytes, max_raw: int) -> bytes:
+def _check_size(raw: bytes, max_raw: int) -> bytes:
     if len(raw) > max_raw:
         raise TooLarge(setting("max_profile_bytes"), len(raw), max_raw)
     return raw

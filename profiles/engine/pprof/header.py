@@ -80,7 +80,7 @@ def _common_labels(
     reader: WireReader, fields: ProfileFields, strings: ProfileStrings, limits: DecodeLimits
 ) -> dict[str, str]:
     samples = fields.ranges["samples"]
-    rows, which, _ = read_labels(reader, samples, limits, strings.mark_trace_links())
-    counts = np.bincount(which, minlength=len(rows))
+    rows, row_of_label, _ = read_labels(reader, samples, limits, strings.mark_trace_links())
+    counts = np.bincount(row_of_label, minlength=len(rows))
     common = rows[np.flatnonzero(counts == len(samples))].tolist() if len(samples) else []
     return {strings.text(key): strings.text(text) for _, key, text, *_ in common if text}

@@ -47,19 +47,19 @@ class DecodeLimits:
 
     def strings_of(self, raw_size: int) -> Allowed:
         """Return the limit on the bytes of names and labels of a raw profile of this size."""
-        expanded = self._expanded(raw_size)
+        expanded = self._compute_expansion(raw_size)
         if expanded < self.max_string_bytes:
             return Allowed(_EXPANSION, expanded, "bytes of names and labels", raw_size)
         return Allowed(_STRING_BYTES, self.max_string_bytes)
 
     def nodes_of(self, raw_size: int) -> Allowed:
         """Return the limit on the nodes of the call tree of a raw profile of this size."""
-        expanded = self._expanded(raw_size) // NODE_BYTES
+        expanded = self._compute_expansion(raw_size) // NODE_BYTES
         if expanded < self.max_nodes:
             return Allowed(_EXPANSION, expanded, "nodes of the call tree", raw_size)
         return Allowed(_NODES, self.max_nodes)
 
-    def _expanded(self, raw_size: int) -> int:
+    def _compute_expansion(self, raw_size: int) -> int:
         return self.max_expansion * raw_size + FREE_EXPANSION_BYTES
 
 

@@ -51,8 +51,8 @@ def _labels(rows: NDArray[np.uint64], string: Callable[[int], str]) -> list[Labe
     keys, values = map(often, key.tolist()), [texts[index] for index in text_index.tolist()]
     units: list[str | None] = [None] * len(values)
     numbers, units_of_numbers = np.ascontiguousarray(number).view(np.int64), unit.tolist()
-    for at in np.flatnonzero((text == 0) & ((number != 0) | (unit != 0))).tolist():
-        values[at], units[at] = str(numbers[at]), often(units_of_numbers[at])
+    for row in np.flatnonzero((text == 0) & ((number != 0) | (unit != 0))).tolist():
+        values[row], units[row] = str(numbers[row]), often(units_of_numbers[row])
     return list(map(Label, keys, values, units))
 
 

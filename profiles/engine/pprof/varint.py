@@ -29,6 +29,6 @@ def bytes_field(field: int, data: bytes) -> bytes:
     return varint(field << 3 | _BYTES) + varint(len(data)) + data
 
 
-def packed_field(field: int, numbers: Iterable[int]) -> bytes:
+def pack_field(field: int, numbers: Iterable[int]) -> bytes:
     """Encode a packed repeated varint field."""
     return bytes_field(field, b"".join(varint(number) for number in numbers))

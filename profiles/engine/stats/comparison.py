@@ -12,7 +12,12 @@ from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.top import function_sums
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, never_cancel
-from profiles.engine.stats.significance import SampleVariance, differences, false_discoveries, gated
+from profiles.engine.stats.significance import (
+    SampleVariance,
+    apply_gate,
+    differences,
+    false_discoveries,
+)
 from profiles.engine.stats.spread import MeasuredSum, Spread
 
 Floats = NDArray[np.float64]
@@ -76,8 +81,8 @@ def compare_trees(a: MeasuredSum, b: MeasuredSum, check: Check = never_cancel) -
         check,
     )
     gate = false_discoveries(functions.p, check)
-    q = gated(false_discoveries(nodes.p, check), gate)
-    q_whole = gated(false_discoveries(whole.p, check), gate)
+    q = apply_gate(false_discoveries(nodes.p, check), gate)
+    q_whole = apply_gate(false_discoveries(whole.p, check), gate)
     found = replace(found, tested=TestedDifferences(functions.low, functions.high, gate))
     return ComparedTrees(
         tree,
@@ -93,17 +98,17 @@ def pairs(tree: Tree, check: Check = never_cancel) -> FunctionPairs:
     count = len(functions.id)
     sums = np.array([function_sums(tree, functions.of_node, count, side, check) for side in (0, 1)])
     names, files = get_names(tree, functions)
-    return FunctionPairs(functions.id, names, files, sums[:, 0], sums[:, 1], untested(count))
+    return FunctionPairs(functions.id, names, files, sums[:, 0], sums[:, 1], build_untested(count))
 
 
-def untested(count: int) -> TestedDifferences:
+def build_untested(count: int) -> TestedDifferences:
     """Return `count` rows without tests: NaN."""
     return TestedDifferences(*np.full((3, count), np.nan))
 
 
-def turned(found: ComparedTrees, called: ComparedTrees) -> ComparedTrees:
+def combine_inverted(found: ComparedTrees, called: ComparedTrees) -> ComparedTrees:
     """Combine a comparison of inverted stacks with the functions of the stacks as called."""
-    q = gated(found.nodes.q, called.functions.tested.q)
+    q = apply_gate(found.nodes.q, called.functions.tested.q)
     return ComparedTrees(found.tree, replace(found.nodes, q=q), called.functions, called.whole)
 
 
@@ -133,7 +138,7 @@ def fold(
     The folded totals are those of both sides together.
     """
     tree = found.tree
-    cut, folded = subtree.fold(drawn(tree, profiles), max_nodes, check)
+    cut, folded = subtree.fold(build_drawn(tree, profiles), max_nodes, check)
     if len(cut.id) == len(tree.id):
         return found, {}
     inside = np.isin(tree.id, cut.id)
@@ -159,7 +164,7 @@ def _left_out(
     return rest
 
 
-def drawn(tree: Tree, profiles: tuple[int, int]) -> Tree:
+def build_drawn(tree: Tree, profiles: tuple[int, int]) -> Tree:
     """Return the tree as drawn: with one metric, the mean widths."""
     return replace(tree, metrics=tree.metrics[:1], self=mean_widths(tree, profiles)[np.newaxis])
 

@@ -59,22 +59,22 @@ class LabelTotalsReader:
     name: str = ""  # of the sample label to split by; "": do not split
     check: Check = never_cancel
 
-    def of_block(self, block: Block, rows: Rows) -> LabelTotals:
+    def read_block(self, block: Block, rows: Rows) -> LabelTotals:
         """Return the totals of the marked rows of a block that has the metric.
 
         Raise `BadBlock` if a section that is needed cannot be read, and `BadProfile` if the sums
         of a day block may exceed 64 bits.
         """
         metric = block.metrics.index(self.metric)
-        ends = self._ends_of(block)
+        ends = self._mark_block_ends(block)
         totals = np.zeros(block.rows, np.int64)
         if self._counts_unlabelled:
             totals = block.row_totals(metric, rows, ends, self.check)
-        labelled = block.labelled_of(rows) if self.samples or self.name else None
+        labelled = block.select_labelled(rows) if self.samples or self.name else None
         counts = None if ends is None else ends[block.node_of_line]
-        return self._split(totals, np.flatnonzero(rows), _counted(labelled, metric, counts))
+        return self._split(totals, np.flatnonzero(rows), _select_values(labelled, metric, counts))
 
-    def of_tree(self, data: bytes, total: int) -> LabelTotals:
+    def read_tree(self, data: bytes, total: int) -> LabelTotals:
         """Return the totals of a tree encoded by codec.encode, as row 0.
 
         `total` is that of the tree in the metric. Raise `BadTree` if the bytes are not a stored
@@ -92,13 +92,13 @@ class LabelTotalsReader:
             of_frame = stored.frames.function
             name = stored.frames.function_name[of_frame]
             file = stored.frames.function_file[of_frame]
-            frames = _named_frames(strings, name, file)
+            frames = _build_frames(strings, name, file)
             ends = self._ends(_bare_tree(self.metric, frames, stored.parent, stored.frame))
             values = values[ends[stored.node]]
         whole = values.sum(keepdims=True)
         remaining = whole if self._counts_unlabelled else np.zeros_like(whole)
         row = np.zeros(1, np.int64)
-        return self._split(remaining, row, _counted(stored.labelled, metric, ends))
+        return self._split(remaining, row, _select_values(stored.labelled, metric, ends))
 
     def _split_total(self, data: bytes, total: int) -> LabelTotals:
         """Split the total of a stored tree, of which only the values with labels are read.
@@ -116,7 +116,7 @@ class LabelTotalsReader:
             sums = np.zeros(len(index), np.int64)
             if self.name and of_set:
                 metric = metrics.index(self.metric)
-                label_set, values = label_values(numbers.data, head, numbers.at, metric)
+                label_set, values = label_values(numbers.data, head, numbers.offset, metric)
                 np.add.at(sums, np.array(of_set, np.int64)[label_set], values)
         sums[0] = total - sums[1:].sum()
         row, number = np.zeros(len(sums), np.int64), np.arange(len(sums))
@@ -135,12 +135,12 @@ class LabelTotalsReader:
     def _has_filters(self) -> bool:
         return self.filters != Filters() or self.focus is not None
 
-    def _ends_of(self, block: Block) -> Nodes | None:
+    def _mark_block_ends(self, block: Block) -> Nodes | None:
         """Return a mask of the function nodes of a block whose values count; None: all."""
         if not self._has_filters:
             return None
         functions, tree = block.functions, block.tree
-        frames = _named_frames(block.strings, functions.name, functions.file)
+        frames = _build_frames(block.strings, functions.name, functions.file)
         return self._ends(_bare_tree(self.metric, frames, tree.parent, tree.function))
 
     def _ends(self, tree: Tree) -> Nodes:
@@ -180,7 +180,7 @@ class LabelTotalsReader:
         return LabelTotals(tuple(numbers), distinct // width, distinct % width, sums)
 
 
-def _counted(
+def _select_values(
     labelled: LabelledValues | LabelledSelf | None, metric: int, ends: Nodes | None
 ) -> _Labelled | None:
     """Return the labelled values of one metric, 0 at nodes that `ends` does not mark."""
@@ -195,7 +195,7 @@ def _counted(
     return _Labelled(labelled.label_sets, row, labelled.label_set, values)
 
 
-def _named_frames(
+def _build_frames(
     strings: Sequence[str], name: NDArray[np.int32], file: NDArray[np.int32]
 ) -> Frames:
     """Return frames of which only names and files are known."""

@@ -73,7 +73,9 @@ class PerProfile(Merge):
         marks = np.ones(block.rows, bool) if profiles is None else profiles
         rank = np.cumsum(marks) - 1
         metrics = [k for k, metric in enumerate(block.metrics) if metric == self.metrics[0]]
-        found = list(block.sparse_values.marked(marks, metrics, self._check)) if metrics else []
+        found = (
+            list(block.sparse_values.read_marked(marks, metrics, self._check)) if metrics else []
+        )
         used, _, forest_node = self._add_block(block, profiles)
         here = np.full(len(block.tree.parent if self.by_function else block.node_of_line), -1)
         here[used.node] = forest_node

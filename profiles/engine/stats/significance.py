@@ -71,7 +71,7 @@ def false_discoveries(p: Floats, check: Check = never_cancel) -> Floats:
     return q
 
 
-def gated(q: Floats, gate: Floats) -> Floats:
+def apply_gate(q: Floats, gate: Floats) -> Floats:
     """Raise the q values of a second family to at least the smallest q value in `gate`.
 
     Nothing in the second family is significant unless something in `gate` is. Therefore the two

@@ -33,7 +33,9 @@ class MeasuredSum:
     whole: Spread  # of the total of all nodes, [1]: a tree may have several roots
 
 
-def of_variance(variance: TreeVariance, profiles: int, check: Check = never_cancel) -> MeasuredSum:
+def measure_variance(
+    variance: TreeVariance, profiles: int, check: Check = never_cancel
+) -> MeasuredSum:
     """Convert the result of a VarianceMerge of `profiles` profiles."""
     functions, of_frame = find_functions(variance.tree, check), variance.functions
     by_function = Spread(
@@ -44,7 +46,9 @@ def of_variance(variance: TreeVariance, profiles: int, check: Check = never_canc
     return MeasuredSum(profiles, variance.tree, nodes, functions, by_function, whole)
 
 
-def of_rows(tree: Tree, metric: Metric, rows: slice, check: Check = never_cancel) -> MeasuredSum:
+def measure_rows(
+    tree: Tree, metric: Metric, rows: slice, check: Check = never_cancel
+) -> MeasuredSum:
     """Convert some rows of a PerProfile tree, which may have been transformed.
 
     Transformations are linear in a tree's values, so they apply to all profiles at once.

@@ -96,9 +96,9 @@ class VarianceMerge(Merge):
 
     def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
         """Add the marked profiles of an hour block (None: all)."""
-        metric = self._metric_of(block)
+        metric = self._find_metric(block)
         if metric is not None:
-            sums = block.used_sums([metric], profiles, by_function=True, check=self._check)
+            sums = block.get_used_sums([metric], profiles, by_function=True, check=self._check)
             variance = compute_variance(block, metric, profiles, sums.used, self._check)
             self._add_variance(block, sums, variance)
             marked = slice(None) if profiles is None else profiles
@@ -110,9 +110,9 @@ class VarianceMerge(Merge):
         Raise `ValueError` if the block has no sums of squares: its hour blocks must be added
         instead.
         """
-        metric = self._metric_of(block)
+        metric = self._find_metric(block)
         if metric is not None:
-            sums = block.used_sums([metric], groups, by_function=True, check=self._check)
+            sums = block.get_used_sums([metric], groups, by_function=True, check=self._check)
             self._add_variance(block, sums, taken(block.variance(metric, groups), sums.used))
             marked = slice(None) if groups is None else groups[block.groups.of_profile]
             self._add_whole(block.profiles.totals[metric][marked])
@@ -136,7 +136,7 @@ class VarianceMerge(Merge):
             ),
         )
 
-    def _metric_of(self, block: Block) -> int | None:
+    def _find_metric(self, block: Block) -> int | None:
         """Return the metric's index in the block, or None if no profile of the block has it."""
         return block.metrics.index(self.metrics[0]) if self.metrics[0] in block.metrics else None
 

@@ -69,7 +69,7 @@ class SeriesByFunction:
         found = (f for f in order if own[f] and matches(self.names[f]))
         return [f for f, _ in zip(found, range(count), strict=False)]
 
-    def named(self, name: str) -> list[int]:
+    def find_named(self, name: str) -> list[int]:
         """Return the functions with this name, in any file, sorted by file."""
         found = [f for f, other in enumerate(self.names) if other == name]
         return sorted(found, key=self.files.__getitem__)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.coverage import ScanStats
-from profiles.engine.timestamps import micros, rounded_down
+from profiles.engine.timestamps import micros, round_down
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import Trees, plan_query, profile_metrics
 from profiles.queries.results import HeatMapResult
@@ -61,7 +61,7 @@ def choose_step(span: timedelta) -> timedelta:
 
 
 def _starts(selection: ProfileSelection, step: timedelta) -> list[datetime]:
-    first = rounded_down(selection.start, step)
+    first = round_down(selection.start, step)
     return [first + i * step for i in range(max(1, -((first - selection.end) // step)))]
 
 

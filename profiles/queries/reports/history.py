@@ -15,7 +15,7 @@ from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import ScanStats
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.time_series import FunctionSeries, SeriesByFunction, TimeSeriesMerge
-from profiles.engine.timestamps import moment, rounded_down
+from profiles.engine.timestamps import round_down, to_datetime
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.merge_query import ProfilesQuery
@@ -118,7 +118,7 @@ def step_starts(selection: ProfileSelection, step: timedelta) -> list[datetime]:
     """
     if selection.end <= selection.start or step < timedelta(seconds=1):
         raise InvalidQuery("A history needs a range that is not empty, and steps of 1 s or more.")
-    first = rounded_down(selection.start, step)
+    first = round_down(selection.start, step)
     count = -((first - selection.end) // step)
     if count > MAX_STEPS:
         raise InvalidQuery(
@@ -139,7 +139,7 @@ def _versions(
         version = by_pk[pk].version
         versions[version] = _join_spans(versions[version], span) if version in versions else span
     spans = [
-        VersionSpan(version, moment(span.first), moment(span.last), span.profiles)
+        VersionSpan(version, to_datetime(span.first), to_datetime(span.last), span.profiles)
         for version, span in versions.items()
     ]
     return tuple(sorted(spans, key=lambda span: (span.first, span.version)))
@@ -234,7 +234,7 @@ def _lines(
         return tuple(map(_line, series.of(series.top(count, is_offered))))
     lines: list[HistoryLine] = []
     for name in dict.fromkeys(names[:MAX_LINES]):
-        named = series.of(series.named(name))
+        named = series.of(series.find_named(name))
         lines += map(_line, named or [FunctionSeries(name, "", [0] * steps, [0] * steps)])
     return tuple(lines)
 

@@ -14,7 +14,7 @@ from django.db.models.functions import Collate
 from numpy.typing import NDArray
 
 from profiles.engine.blocks import ProfileColumns
-from profiles.engine.timestamps import micros, moment
+from profiles.engine.timestamps import micros, to_datetime
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import BlockRow
@@ -71,7 +71,7 @@ def next_in_head(
     rows = rows.alias(name=Collate("name_id", binary))
     if mark is not None:
         weight, time, name = mark
-        mark_time = moment(time)
+        mark_time = to_datetime(time)
         behind = Q(time__lt=mark_time) | Q(time=mark_time, name__lt=name)
         if order is ProfileOrder.HEAVIEST:
             behind = Q(weight__lt=weight) | Q(behind, weight=weight)
@@ -145,7 +145,7 @@ def _build_block_entry(
     agent = int(columns.agent[row])
     return ProfileEntry(
         key=key,
-        time=moment(int(columns.time[row])),
+        time=to_datetime(int(columns.time[row])),
         duration_ns=int(columns.duration_ns[row]),
         weight=int(columns.weight[row]),
         labels=dict(columns.label_sets[columns.label_set[row]]),

@@ -22,7 +22,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 from django.db.models.sql.compiler import SQLCompiler
 
-from profiles.engine.timestamps import moment
+from profiles.engine.timestamps import to_datetime
 from profiles.models import Block, Profile, Resolution
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import LONGEST
@@ -144,7 +144,7 @@ def run_first_profiles(
         if deployment:
             add(deployment, at)
         for pk, (_, _, _, first, _) in orjson.loads(text or "{}").items():
-            add(int(pk), moment(first))
+            add(int(pk), to_datetime(first))
     return firsts
 
 

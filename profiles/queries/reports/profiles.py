@@ -6,7 +6,7 @@ from django.db.models import Count, F, Max, Min, QuerySet, Sum
 
 from profiles.engine.blocks.sparse_values import exact_sum
 from profiles.engine.coverage import ScanStats
-from profiles.engine.timestamps import moment
+from profiles.engine.timestamps import to_datetime
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
@@ -74,8 +74,8 @@ def _count_blocks(
             profiles=len(matching),
             total=exact_sum(columns.weight[matching]),
             duration_ns=exact_sum(columns.duration_ns[matching]),
-            first=moment(int(time.min())),
-            last=moment(int(time.max())),
+            first=to_datetime(int(time.min())),
+            last=to_datetime(int(time.max())),
         )
     return sorted(readable, key=lambda each: each.opened.row.last, reverse=True)
 

@@ -194,8 +194,8 @@ class SeriesAccumulator:
         if self._reader is None:
             return None
         if isinstance(each, DayInput):
-            return self._reader.of_block(each.opened.day, each.groups)
-        return self._reader.of_block(each.opened.hour, each.mask)
+            return self._reader.read_block(each.opened.day, each.groups)
+        return self._reader.read_block(each.opened.hour, each.mask)
 
     def _add_values(
         self, found: LabelTotals, keys: Sequence[Key], key: Numbers, step: Numbers
@@ -226,7 +226,7 @@ class SeriesAccumulator:
                 self._stats.lack(self._metric, total, 1, time, time)
                 continue
             try:
-                found = self._reader.of_tree(bytes(tree), total) if self._reader else None
+                found = self._reader.read_tree(bytes(tree), total) if self._reader else None
             except BadTree as error:
                 end = time + timedelta(microseconds=duration // 1000)
                 self._stats.leave_out(time, end, str(error))

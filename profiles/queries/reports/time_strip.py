@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from profiles.engine.coverage import ScanStats
 from profiles.engine.metrics import Metric
-from profiles.engine.timestamps import micros, rounded_down
+from profiles.engine.timestamps import micros, round_down
 from profiles.queries.context import QueryContext
 from profiles.queries.merge_query import ProfilesQuery
 from profiles.queries.plan import (
@@ -110,8 +110,8 @@ def run_function_strip(
     profiles again. Raise InvalidQuery as `run_history` does.
     """
     starts = _starts(selection, step)
-    settled = rounded_down(timezone.now() - _SETTLED, timedelta(hours=1))
-    cut = max(starts[0], min(selection.end, rounded_down(settled, step)))
+    settled = round_down(timezone.now() - _SETTLED, timedelta(hours=1))
+    cut = max(starts[0], min(selection.end, round_down(settled, step)))
     totals: list[int] = []
     for start, end in ((starts[0], cut), (cut, selection.end)):
         if start < end:
@@ -164,7 +164,7 @@ class _FunctionTotals(ProfilesQuery[_Totals]):
 def _starts(selection: ProfileSelection, step: timedelta) -> list[datetime]:
     if selection.end <= selection.start:
         raise InvalidQuery("A time strip needs a range that is not empty.")
-    first = rounded_down(selection.start, step)
+    first = round_down(selection.start, step)
     count = -((first - selection.end) // step)
     if count > MAX_STEPS:
         raise InvalidQuery(

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from endpoints.errors import BadField, BadRequest, NotFound
 from ingest.cloud_profiler import listing, names, token_endpoint
-from profiles.engine.timestamps import moment
+from profiles.engine.timestamps import to_datetime
 from profiles.queries.reports.profile_page import read_mark
 from profiles.queries.selection import InvalidQuery
 from projects.credentials import keys, operator_token, signed_tokens
@@ -47,7 +47,7 @@ def read_page_token(data: bytes) -> None:
         raise NoPageToken
     weight, time, _ = key
     assert abs(weight) < 2**63
-    assert moment(time).year < 10_000
+    assert to_datetime(time).year < 10_000
 
 
 def check_signed_token(data: bytes) -> None:

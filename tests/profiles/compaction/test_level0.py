@@ -16,8 +16,8 @@ from profiles.compaction.compactor import Compactor
 from profiles.compaction.pending_series import MIN_COMPACTION_INTERVAL, find_pending_series
 from profiles.compaction.plan import find_projects_with_hours
 from profiles.compaction.replace import Replacement, replace_sources
-from profiles.engine.blocks import LEVEL, build_hour
-from profiles.engine.encoding.compression import FAST
+from profiles.engine.blocks import COMPRESSION_LEVEL, build_hour
+from profiles.engine.encoding.compression import FAST_COMPRESSION_LEVEL
 from profiles.models import Block, BlockLevel, Profile
 from profiles.query import ProfileSelection, View, run_tree
 from profiles.storage.blob_store import blobs
@@ -40,15 +40,15 @@ def test_parts_are_packed_fast_and_what_stays_is_packed_well(
 ) -> None:
     levels: list[int] = []
 
-    def noted(profiles: Any, parts: Any, *, level: int) -> bytes:
-        levels.append(level)
-        return build_hour(profiles, parts, level=level)
+    def noted(profiles: Any, parts: Any, *, compression_level: int) -> bytes:
+        levels.append(compression_level)
+        return build_hour(profiles, parts, compression_level=compression_level)
 
     monkeypatch.setattr(build, "build_hour", noted)
     stored(shop, 1, 2, 3, 4)
     pack(project, 3.5)
     Compactor(project.pk, rows.NOON + 3 * HOUR).build_level1()
-    assert levels == [FAST, LEVEL]
+    assert levels == [FAST_COMPRESSION_LEVEL, COMPRESSION_LEVEL]
 
 
 @pytest.mark.usefixtures("few")

@@ -29,7 +29,7 @@ def test_rows_are_counted_by_metric() -> None:
     assert stats.profiles == 3
     (left_out,) = stats.coverage().missing
     assert (left_out.profiles, left_out.reason) == (3, Reason.NO_METRIC)
-    assert metric.name in left_out.why
+    assert metric.name in left_out.explanation
 
 
 def test_two_counts_add_up() -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles.engine.timestamps import micros, moment, rounded_down
+from profiles.engine.timestamps import micros, round_down, to_datetime
 
 TIMESTAMPS = st.datetimes(timezones=st.just(UTC))
 LATER = st.datetimes(datetime(1970, 1, 1), datetime(9000, 1, 1), timezones=st.just(UTC))
@@ -14,7 +14,7 @@ STEPS = st.timedeltas(min_value=timedelta(microseconds=1), max_value=timedelta(d
 
 @given(TIMESTAMPS)
 def test_a_moment_comes_back(time: datetime) -> None:
-    assert moment(micros(time)) == time
+    assert to_datetime(micros(time)) == time
 
 
 def test_the_epoch_is_the_first_moment_of_1970() -> None:
@@ -23,6 +23,6 @@ def test_the_epoch_is_the_first_moment_of_1970() -> None:
 
 @given(LATER, STEPS)
 def test_a_step_begins_at_or_before_the_moment(time: datetime, step: timedelta) -> None:
-    begin = rounded_down(time, step)
+    begin = round_down(time, step)
     assert begin <= time < begin + step
     assert micros(begin) % (step // timedelta(microseconds=1)) == 0

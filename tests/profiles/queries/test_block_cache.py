@@ -218,7 +218,7 @@ def test_a_block_larger_than_the_cache_is_not_cached() -> None:
 def test_a_block_counts_what_its_columns_take() -> None:
     one = block(20)
     before = one.size
-    values, used = one.used_sums([0], None, by_function=True)
+    values, used = one.get_used_sums([0], None, by_function=True)
     profiles, functions, tree = one.profiles, one.functions, one.tree
     columns = [
         *(values, used.node, used.parent, used.frame, used.frames),
@@ -232,10 +232,10 @@ def test_a_block_counts_what_its_columns_take() -> None:
 
 def test_cached_sums_are_those_of_the_same_request() -> None:
     one = block()
-    every = one.used_sums([0], None, by_function=True)
-    lines = one.used_sums([0], None, by_function=False)
-    some = one.used_sums([0], np.array([True, False, False]), by_function=True)
-    again = one.used_sums([0], None, by_function=True)
+    every = one.get_used_sums([0], None, by_function=True)
+    lines = one.get_used_sums([0], None, by_function=False)
+    some = one.get_used_sums([0], np.array([True, False, False]), by_function=True)
+    again = one.get_used_sums([0], None, by_function=True)
     assert again.values.tolist() == every.values.tolist()
     assert len(lines.values[0]) >= len(every.values[0])
     assert int(some.values.sum()) < int(every.values.sum())

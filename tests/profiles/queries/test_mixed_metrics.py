@@ -59,7 +59,7 @@ def check(coverage: Coverage, sent: Sequence[Sent], metric: str) -> None:
     assert coverage.total == summed(sent, metric).total()
     for missing in coverage.missing:
         assert missing.reason == "no_metric"
-        assert f"No metric {metric} (" in missing.why
+        assert f"No metric {metric} (" in missing.explanation
 
 
 def check_all(project: Project, type: ProfileType, sent: Sequence[Sent], metric: str) -> None:
@@ -186,4 +186,4 @@ def test_what_lacks_the_metric_is_counted_by_what_it_has(project: Project) -> No
     assert [(each.profiles, each.start, each.end) for each in missing] == [
         (2, rows.NOON + timedelta(minutes=3), rows.NOON + timedelta(minutes=9))
     ]
-    assert missing[0].why == "No metric cpu (nanoseconds); available: samples (count)."
+    assert missing[0].explanation == "No metric cpu (nanoseconds); available: samples (count)."

@@ -166,7 +166,7 @@ def test_without_filters_only_a_sample_label_needs_values(project: Project) -> N
     compact_to(project, "days")
     assert Block.objects.filter(resolution=Resolution.DAY).exists()
     selection = whole(project)
-    with patch.object(LabelTotalsReader, "of_block", side_effect=AssertionError):
+    with patch.object(LabelTotalsReader, "read_block", side_effect=AssertionError):
         for group_by in (VERSION, ZONE, INSTANCE, None):
             run_series(query_context(selection), selection, View(), group_by, step=HOUR)
         with pytest.raises(AssertionError):

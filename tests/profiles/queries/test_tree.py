@@ -93,7 +93,7 @@ def test_a_damaged_row_is_named_and_the_rest_summed(
     result = run_tree(query_context(selection), selection, View())
     assert result.coverage.profiles == 1
     assert [missing.start for missing in result.coverage.missing] == [damaged.time]
-    assert "damaged" in result.coverage.missing[0].why
+    assert "damaged" in result.coverage.missing[0].explanation
 
 
 def test_the_list_has_self_total_and_stacks(selection: ProfileSelection, shop: Deployment) -> None:

@@ -17,17 +17,20 @@ T = TypeVar("T")
 
 MAGIC = b"fb"
 VERSION = 2  # version 1 differs in its mappings, as that of stored trees
-LEVEL = 5  # zstd level, for blocks that will not be compacted soon
+COMPRESSION_LEVEL = 5  # of zstd, for blocks that will not be compacted soon
 FIRST_READ = 65_536  # bytes: includes the directory, and for most blocks the section `profiles`
 _SIZE = 4
 _HEAD = len(MAGIC) + 2 + _SIZE + CHECKSUM
 
 
 def write(
-    kind: bytes, head: Mapping[str, Any], sections: Mapping[str, bytes], level: int = LEVEL
+    kind: bytes,
+    head: Mapping[str, Any],
+    sections: Mapping[str, bytes],
+    compression_level: int = COMPRESSION_LEVEL,
 ) -> bytes:
     """Encode a block. `kind` is one byte; `head` may hold any JSON values."""
-    frames = [compress(section, level) for section in sections.values()]
+    frames = [compress(section, compression_level) for section in sections.values()]
     entries, offset = {}, 0
     for name, frame in zip(sections, frames, strict=True):
         entries[name] = [offset, len(frame), checksum(frame)]

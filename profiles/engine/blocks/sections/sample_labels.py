@@ -24,22 +24,22 @@ class LabelledValues:
     label_set: NDArray[np.int32]  # [X]
     values: NDArray[np.int64]  # [K, X]
 
-    def of_rows(self, rows: NDArray[np.bool_] | None) -> "LabelledValues":
+    def select_rows(self, rows: NDArray[np.bool_] | None) -> "LabelledValues":
         """Return the values of the marked rows (None: of all rows)."""
         if rows is None:
             return self
-        return self._taken(np.flatnonzero(rows[self.row]))
+        return self._take(np.flatnonzero(rows[self.row]))
 
-    def renumbered(self, row: NDArray[np.int64], node: NDArray[np.int32]) -> "LabelledValues":
+    def renumber(self, row: NDArray[np.int64], node: NDArray[np.int32]) -> "LabelledValues":
         """Replace row i by row[i] and node i by node[i], and sort again."""
         moved = replace(self, row=row[self.row].astype(np.int32), node=node[self.node])
-        return moved._taken(np.lexsort((moved.label_set, moved.node, moved.row)))
+        return moved._take(np.lexsort((moved.label_set, moved.node, moved.row)))
 
     def with_values(self, values: NDArray[np.int64]) -> "LabelledValues":
         """Return the same rows and nodes with values of other metrics."""
         return replace(self, values=values)
 
-    def summed(self, left_out: Collection[int] = ()) -> "LabelledValues":
+    def sum_equal(self, left_out: Collection[int] = ()) -> "LabelledValues":
         """Sort, and sum the values of equal (row, node, label set).
 
         Metrics in `left_out` become zero. The sums of the other metrics must fit into 64 bits.
@@ -54,7 +54,7 @@ class LabelledValues:
         row, node, label_set = keys[:, starts]
         return LabelledValues(self.label_sets, row, node, label_set, values)
 
-    def _taken(self, indexes: NDArray[np.int64]) -> "LabelledValues":
+    def _take(self, indexes: NDArray[np.int64]) -> "LabelledValues":
         return replace(
             self,
             row=self.row[indexes],

@@ -119,8 +119,8 @@ def test_many_are_unpacked_at_once_and_damage_is_that_of_one(
     for numbers, tree in ((found[0], good[0]), (found[-1], good[1])):
         assert isinstance(numbers, Numbers)
         alone = read_numbers(tree)
-        assert (numbers.head, bytes(numbers.data), numbers.at) == (
-            *(alone.head, bytes(alone.data), alone.at),
+        assert (numbers.head, bytes(numbers.data), numbers.offset) == (
+            *(alone.head, bytes(alone.data), alone.offset),
         )
     assert unpack([]) == []
     assert unpack(bad[:1]) != [None]

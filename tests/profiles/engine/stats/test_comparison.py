@@ -15,7 +15,7 @@ from profiles.engine.metrics import Metric
 from profiles.engine.stats.comparison import ComparedTrees, compare_trees, mean_widths
 from profiles.engine.stats.per_profile import PerProfile
 from profiles.engine.stats.significance import differences
-from profiles.engine.stats.spread import MeasuredSum, of_rows
+from profiles.engine.stats.spread import MeasuredSum, measure_rows
 from tests.examples import examples
 from tests.profiles.engine.grouped_trees import by_function
 from tests.profiles.engine.random_trees import folded, meaning, tree_of, trees
@@ -31,7 +31,7 @@ def side(parts: Sequence[Stacks]) -> MeasuredSum:
     apart = PerProfile(CPU, by_function=True)
     for part in parts:
         apart.add_tree(tree_of(part))
-    return of_rows(apart.tree(), CPU, slice(None))
+    return measure_rows(apart.tree(), CPU, slice(None))
 
 
 def between(a: Sequence[Stacks], b: Sequence[Stacks]) -> ComparedTrees:

@@ -8,9 +8,9 @@ import pytest
 from profiles.engine.stats.significance import (
     REAL,
     SampleVariance,
+    apply_gate,
     differences,
     false_discoveries,
-    gated,
 )
 from tests.profiles.engine.stats.simulated_profiles import (
     Function,
@@ -30,7 +30,7 @@ def shows_any(
 ) -> bool:
     (nodes_a, functions_a), (nodes_b, functions_b) = a, b
     functions = false_discoveries(differences(functions_a, functions_b).p)
-    nodes = gated(false_discoveries(differences(nodes_a, nodes_b).p), functions)
+    nodes = apply_gate(false_discoveries(differences(nodes_a, nodes_b).p), functions)
     return bool((np.concatenate([functions, nodes]) <= REAL).any())
 
 
@@ -153,5 +153,7 @@ def test_q_is_benjamini_hochbergs_with_a_margin() -> None:
 
 def test_a_second_family_shows_nothing_that_the_first_does_not_open() -> None:
     nodes = np.array([0.001, np.nan, 0.3])
-    assert gated(nodes, np.array([0.04, 0.9])) == pytest.approx([0.04, np.nan, 0.3], nan_ok=True)
-    assert gated(nodes, np.array([np.nan])) == pytest.approx([1, np.nan, 1], nan_ok=True)
+    assert apply_gate(nodes, np.array([0.04, 0.9])) == pytest.approx(
+        [0.04, np.nan, 0.3], nan_ok=True
+    )
+    assert apply_gate(nodes, np.array([np.nan])) == pytest.approx([1, np.nan, 1], nan_ok=True)

@@ -12,7 +12,7 @@ from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.codec import encode
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.per_profile import PerProfile
-from profiles.engine.stats.spread import MeasuredSum, of_rows, of_variance
+from profiles.engine.stats.spread import MeasuredSum, measure_rows, measure_variance
 from profiles.engine.stats.sum_of_squares import VarianceMerge
 from tests.examples import examples
 from tests.profiles.engine.grouped_trees import by_function
@@ -72,7 +72,7 @@ def test_two_sides_in_separate_rows_of_one_merge(parts: list[Tree], cut: int) ->
         for part in parts:
             both.add_tree(part)
         for side, rows in ((parts[:cut], slice(cut)), (parts[cut:], slice(cut, None))):
-            found = of_rows(both.tree(), metric, rows)
+            found = measure_rows(both.tree(), metric, rows)
             nodes, functions = by_brute_force(side, metric)
             assert found.profiles == len(side)
             assert said(found) == (approximately(nodes), approximately(functions))
@@ -85,7 +85,7 @@ def test_a_merge_with_moments(parts: list[Tree]) -> None:
     for part in parts:
         merge.add_encoded(encode(part))
     nodes, functions = by_brute_force(parts, CPU)
-    found = of_variance(merge.variance(), len(parts))
+    found = measure_variance(merge.variance(), len(parts))
     assert said(found) == (approximately(nodes), approximately(functions))
     wholes = [
         int(part.self[part.metrics.index(CPU)].sum()) for part in parts if CPU in part.metrics
@@ -98,7 +98,7 @@ def test_recursion_counts_once() -> None:
     apart = PerProfile(CPU)
     apart.add_tree(tree_of({"main;walk;walk;walk": 3, "main;walk": 4}))
     apart.add_tree(tree_of({"walk;main;walk": 5}))
-    found = of_rows(apart.tree(), CPU, slice(None))
+    found = measure_rows(apart.tree(), CPU, slice(None))
     rows = dict(zip(get_names(found.tree, found.functions)[0], range(2), strict=True))
     assert found.by_function.squares[rows["walk"]] == 7**2 + 5**2
     assert found.by_function.present[rows["main"]] == 2
@@ -108,5 +108,5 @@ def test_deep_stacks_are_measured() -> None:
     apart = PerProfile(CPU)
     for _ in range(2):
         apart.add_tree(tree_of({";".join(f"f{i}" for i in range(10_000)): 3}))
-    found = of_rows(apart.tree(), CPU, slice(None))
+    found = measure_rows(apart.tree(), CPU, slice(None))
     assert np.array_equal(found.nodes.squares, np.full(10_000, 18.0))

@@ -96,7 +96,7 @@ def test_of_the_nodes_that_sums_have_found_they_are_the_same_bits(
     marks = np.array([data.draw(st.booleans()) for _ in range(block.rows)], bool)
     for metric in range(len(block.metrics)):
         for rows, meant in ((marks, marks), (None, np.ones(block.rows, bool))):
-            used = block.used_sums([metric], rows, by_function=True).used
+            used = block.get_used_sums([metric], rows, by_function=True).used
             found = row_variance.compute_variance(block, metric, rows, used)
             group = meant.astype(np.int32) - np.int32(1)
             every = row_variance.row_variance(block, metric, group, 1)
@@ -120,7 +120,7 @@ def test_of_several_chunks(marked: bool, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_variance_of_all_rows_is_cached_with_the_block() -> None:
     block = open_hour(build_hour([profile_of(tree_of({"main;a": i, "b": 1})) for i in range(9)]))
-    used = block.used_sums([0], None, by_function=True).used
+    used = block.get_used_sums([0], None, by_function=True).used
     some = row_variance.compute_variance(block, 0, np.arange(9) < 4, used)
     before = block.size
     every = row_variance.compute_variance(block, 0, None, used)
