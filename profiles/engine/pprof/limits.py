@@ -45,14 +45,14 @@ class DecodeLimits:
     max_stack_frames: int = 100_000_000  # over all stacks: limits the time to decode
     negative: bool = False  # allow negative values, as in differences of profiles
 
-    def strings_of(self, raw_size: int) -> Allowed:
+    def compute_string_limit(self, raw_size: int) -> Allowed:
         """Return the limit on the bytes of names and labels of a raw profile of this size."""
         expanded = self._compute_expansion(raw_size)
         if expanded < self.max_string_bytes:
             return Allowed(_EXPANSION, expanded, "bytes of names and labels", raw_size)
         return Allowed(_STRING_BYTES, self.max_string_bytes)
 
-    def nodes_of(self, raw_size: int) -> Allowed:
+    def compute_node_limit(self, raw_size: int) -> Allowed:
         """Return the limit on the nodes of the call tree of a raw profile of this size."""
         expanded = self._compute_expansion(raw_size) // NODE_BYTES
         if expanded < self.max_nodes:

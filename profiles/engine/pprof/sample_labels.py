@@ -28,7 +28,7 @@ def read_label_sets(
     """
     rows, label, ends = read_labels(reader, samples, limits, marks)
     sizes = strings.sizes(rows[:, [1, 2, 4]].ravel()).reshape(-1, 3).sum(axis=1)
-    check_limit(limits.strings_of(reader.size), int(sizes[label].sum()))
+    check_limit(limits.compute_string_limit(reader.size), int(sizes[label].sum()))
     labels = _labels(rows, strings.text)
     sample = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     ranks = _ranks(labels)[label]

@@ -275,7 +275,7 @@ cdef class SampleReader:
         self.path = np.empty(limits.max_depth, np.uint64)
         # A sample takes two bytes, and one for each value: this bounds the samples with values.
         samples = min(samples, reader.data.shape[0] // (width + 2))
-        self.nodes = SampleNodes(width, samples, limits.nodes_of(reader.data.shape[0]))
+        self.nodes = SampleNodes(width, samples, limits.compute_node_limit(reader.data.shape[0]))
         self.total = np.zeros(width, np.int64)
         self.negatives = np.zeros(width, np.int64)
 

@@ -386,7 +386,7 @@ cdef class SymbolTable:
     def __init__(self, WireReader reader, ProfileStrings strings, dict ranges, limits):
         self.reader = reader
         self.strings = strings
-        self.string_limit = limits.strings_of(reader.data.shape[0])
+        self.string_limit = limits.compute_string_limit(reader.data.shape[0])
         self.mappings = varint_fields(reader, ranges["mappings"], 7)
         self.mapping_index = RowIndex("mapping", self.mappings)
         self.functions = FunctionTable(
