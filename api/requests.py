@@ -28,8 +28,8 @@ class ApiRequest:
 
         Raise NotAcceptable if Accept names no allowed format.
         """
-        one_of = partial(values.one_of, allowed=tuple(form.name for form in allowed))
-        text = self.parameters.read(Parameter("format", "Format of the response", one_of, ""))
+        choice = partial(values.choice, allowed=tuple(form.name for form in allowed))
+        text = self.parameters.read(Parameter("format", "Format of the response", choice, ""))
         if text:
             return find_format(text, allowed)
         types = {media: form for form in allowed for media in form.accepted}

@@ -27,5 +27,5 @@ class ResultSnapshotAdmin(DeletableAdmin):
     def size(self, snapshot: ResultSnapshot) -> str:
         return bytes_text(snapshot.blob.size)
 
-    def delete_row(self, row: ResultSnapshot, by: User) -> None:
-        result_snapshots.delete(row, by=by)
+    def delete_row(self, row: ResultSnapshot, actor: User) -> None:
+        result_snapshots.delete(row, actor=actor)

@@ -10,7 +10,7 @@ from profiles.engine.calltree.patterns import BadFilterPattern, matcher
 from profiles.engine.coverage import Coverage, Missing
 from profiles.engine.exports.csv_file import encode as encode_csv
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
-from profiles.queries.cache import cache_page, cache_stats, cached_page
+from profiles.queries.cache import cache_page, cache_stats, get_cached_page
 from profiles.queries.compare import run_compare
 from profiles.queries.concurrency import (
     RETRY_SECONDS,
@@ -18,7 +18,7 @@ from profiles.queries.concurrency import (
     run_query,
 )
 from profiles.queries.context import DeadlinePassed, QueryContext
-from profiles.queries.deployments import deployments_of
+from profiles.queries.deployments import get_deployments
 from profiles.queries.exports import ExportFile, ExportFormat, run_export
 from profiles.queries.query_record import QueryStatus
 from profiles.queries.render import (
@@ -211,15 +211,15 @@ __all__ = [
     "WeightChoice",
     "cache_page",
     "cache_stats",
-    "cached_page",
     "compare_document",
     "compare_json",
     "coverage_fields",
     "delete_saved_tree",
-    "deployments_of",
     "encode_csv",
     "focus_json",
     "functions_json",
+    "get_cached_page",
+    "get_deployments",
     "get_saved_tree",
     "history_document",
     "list_saved_trees",

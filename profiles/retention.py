@@ -19,7 +19,7 @@ from profiles.engine.blocks import build_hour, open_hour
 from profiles.engine.errors import BadTree
 from profiles.engine.timestamps import micros
 from profiles.models import Block, BlockLevel, Profile, Resolution
-from profiles.storage.blob_store import location_of, read
+from profiles.storage.blob_store import get_location, read
 from profiles.storage.blobs import BlobMissing
 from profiles.storage.windows import get_retention_start
 from projects.models import Agent, Deployment
@@ -79,7 +79,7 @@ def _to_be_cut(project: int, limit: datetime) -> list[Block]:
 
 def _cut(row: Block, limit: datetime) -> None:
     try:
-        block = open_hour(read(location_of(row)))
+        block = open_hour(read(get_location(row)))
         data = build_hour([], [(block, block.profiles.time >= micros(limit))])
     except (BadTree, BlobMissing) as error:
         quarantine_blocks([row], error)

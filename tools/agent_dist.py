@@ -103,7 +103,7 @@ def platform_tag(wheel: Path) -> str | None:
     return next(tag for tag in platform_tags() if tag.startswith("musllinux"))
 
 
-def pinned(name: str, pins: str) -> str:
+def find_pin(name: str, pins: str) -> str:
     """Return the requirement with its hashes, as compiled requirements have it."""
     found = re.search(rf"^{re.escape(name)}==.*?(?=^\S|\Z)", pins, re.M | re.S)
     if found is None:
@@ -113,7 +113,7 @@ def pinned(name: str, pins: str) -> str:
 
 def _add_build_requirement(fresh: Path, old: Path, scratch: Path) -> None:
     """Copy the pinned wheel of an earlier build, or download it."""
-    pin = pinned(BUILD_REQUIREMENT, PINS.read_text())
+    pin = find_pin(BUILD_REQUIREMENT, PINS.read_text())
     version = pin.split("==")[1].split()[0]
     name = f"{BUILD_REQUIREMENT}-{version}-py3-none-any.whl"
     if (old / name).exists():

@@ -38,7 +38,7 @@ def server() -> Iterator[tuple[FakeServer, str]]:
 @pytest.fixture
 def run(language: Language, commands: Callable[[Language], list[str]], tmp_path: Path) -> Run:
     @contextlib.contextmanager
-    def started(url: str, **environment: str) -> Iterator[Program]:
+    def start_program(url: str, **environment: str) -> Iterator[Program]:
         values = {
             "FLAMEWATCH_URL": url,
             "FLAMEWATCH_KEY": KEY,
@@ -64,4 +64,4 @@ def run(language: Language, commands: Callable[[Language], list[str]], tmp_path:
             process.kill()
             process.wait()
 
-    return started
+    return start_program

@@ -39,7 +39,7 @@ def java_options(folder: Path, *options: str) -> dict[str, str]:
     return {"JDK_JAVA_OPTIONS": " ".join([f"-Djava.io.tmpdir={folder}", *options])}
 
 
-def profile_of(upload: Seen) -> ReadProfile:
+def read_profile(upload: Seen) -> ReadProfile:
     return read(base64.b64decode(upload.json["profileBytes"]))
 
 
@@ -88,7 +88,7 @@ def test_a_recording_of_the_program_is_not_disturbed(
         [upload] = fake.wait_for("PATCH", 1)
         program.process.send_signal(signal.SIGTERM)
         program.process.wait(20)
-    profile = profile_of(upload)
+    profile = read_profile(upload)
     assert profile.total(JAVA.types[kind]) > 0
     assert any(name.startswith("Example.") for name in profile.functions_seen())
     assert own.stat().st_size > 0
@@ -99,7 +99,7 @@ def test_waiting_threads_count_in_each_sample(run: Run, server: Served, folder: 
     fake.respond_with("POST", assigned("WALL", "2s"), throttled("60s"))
     with run(url, **java_options(folder)):
         [upload] = fake.wait_for("PATCH", 1)
-    profile = profile_of(upload)
+    profile = read_profile(upload)
     waiting = sum(
         sample.values[1]
         for sample in profile.samples

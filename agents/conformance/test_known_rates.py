@@ -138,7 +138,7 @@ class CountingProgram:
                 values.append(int(fields[name]))
         return times, values
 
-    def count_at(self, name: str, moment: int) -> float:
+    def interpolate_count(self, name: str, moment: int) -> float:
         """Interpolate the count at a moment."""
         deadline = time.monotonic() + MAX_PRINT_SECONDS
         times, values = self.counts(name)
@@ -181,10 +181,10 @@ def running(rate: Rate, command: list[str], folder: Path) -> Iterator[CountingPr
             process.wait()
 
 
-def reported(profile: ReadProfile, rate: Rate) -> int:
-    at = [name for name, _ in profile.metrics].index(rate.metric)
+def sum_reported(profile: ReadProfile, rate: Rate) -> int:
+    index = [name for name, _ in profile.metrics].index(rate.metric)
     return sum(
-        sample.values[at]
+        sample.values[index]
         for sample in profile.samples
         if any(frame.function.endswith(rate.function) for frame in sample.frames)
     )
@@ -196,8 +196,10 @@ def ratio(profile: ReadProfile, rate: Rate, program: CountingProgram) -> float:
         truth = float(values[-1])
     else:
         start, end = profile.time_ns, profile.time_ns + profile.duration_ns
-        truth = program.count_at(rate.count, end) - program.count_at(rate.count, start)
-    return reported(profile, rate) / truth
+        truth = program.interpolate_count(rate.count, end) - program.interpolate_count(
+            rate.count, start
+        )
+    return sum_reported(profile, rate) / truth
 
 
 def measure(rate: Rate, command: list[str], folder: Path) -> tuple[list[float], float]:

@@ -40,15 +40,15 @@ def cpu_and_rounds(program: Program, seconds: float) -> tuple[float, int]:
 def cpu_of_a_round(run: Run, fake: FakeServer, url: str) -> float:
     """Return the CPU seconds of a round of the example after its start and its first capture."""
 
-    def measured(seconds: float) -> tuple[float, int]:
+    def measure_run(seconds: float) -> tuple[float, int]:
         uploads = len(fake.requests("PATCH"))
         with run(url) as program:
             if url:
                 fake.wait_for("PATCH", uploads + 1)
             return cpu_and_rounds(program, seconds)
 
-    short_cpu, short_rounds = measured(SHORT)
-    long_cpu, long_rounds = measured(LONG)
+    short_cpu, short_rounds = measure_run(SHORT)
+    long_cpu, long_rounds = measure_run(LONG)
     return (long_cpu - short_cpu) / (long_rounds - short_rounds)
 
 

@@ -14,7 +14,7 @@ from profiles.query import (
     ProfileSelection,
     QueryContext,
     View,
-    deployments_of,
+    get_deployments,
     run_label_names,
     run_options,
     run_stored_amounts,
@@ -106,7 +106,7 @@ def find_deployments(
 
     Conditions on the service, the type, the zone and the version apply; others are ignored.
     """
-    by_pk = {each.pk: each for each in deployments_of(context)}
+    by_pk = {each.pk: each for each in get_deployments(context)}
     stored = run_stored_deployments(context, period.start, period.end)
     return [
         (deployment, key.type)
@@ -157,7 +157,7 @@ def selections(
         return []
     type_ = type_id.type
     by_service, free = selector.of(SERVICE_NAME), (*_free_labels(selector),)
-    services = sorted({each.service for each in deployments_of(context)})
+    services = sorted({each.service for each in get_deployments(context)})
     services = [service for service in services if allows(by_service, service)]
     names: Mapping[tuple[str, ProfileType], frozenset[str]] = {}
     if len(services) > 1:
@@ -250,7 +250,7 @@ def _narrow_selection(
     labels: Labels,
 ) -> ProfileSelection | None:
     """Return the selection of a service and type; None if no profile can match."""
-    deployments = [each for each in deployments_of(context) if each.service == service]
+    deployments = [each for each in get_deployments(context) if each.service == service]
     zones = _list_allowed(selector.of(ZONE), {each.zone for each in deployments})
     versions = _list_allowed(selector.of(VERSION), {each.version for each in deployments})
     if zones is None or versions is None:

@@ -113,9 +113,9 @@ def _parse_matchers(text: str, position: int) -> list[Matcher]:
         if text.startswith(",", position):
             position = _skip_space(text, position + 1)
         elif not text.startswith("}", position):
-            raise _malformed_error(text, position, "a comma or }")
+            raise _build_error(text, position, "a comma or }")
     if text[position + 1 :].strip():
-        raise _malformed_error(text, position + 1, "the end")
+        raise _build_error(text, position + 1, "the end")
     return found
 
 
@@ -123,16 +123,16 @@ def _parse_matcher(text: str, position: int) -> tuple[Matcher, int]:
     quoted, plain = _QUOTED.match(text, position), _NAME.match(text, position)
     named = quoted or plain
     if named is None:
-        raise _malformed_error(text, position, "the name of a label")
+        raise _build_error(text, position, "the name of a label")
     name = _text(quoted) if quoted else named[0]
     position = _skip_space(text, named.end())
     operator = _OPERATOR.match(text, position)
     if operator is None:
-        raise _malformed_error(text, position, "=, !=, =~ or !~")
+        raise _build_error(text, position, "=, !=, =~ or !~")
     position = _skip_space(text, operator.end())
     value = _QUOTED.match(text, position)
     if value is None:
-        raise _malformed_error(text, position, "a value in quotes")
+        raise _build_error(text, position, "a value in quotes")
     return Matcher(name, operator[0], _text(value)), value.end()
 
 
@@ -162,6 +162,6 @@ def _skip_space(text: str, position: int) -> int:
     return space.end() if space else position
 
 
-def _malformed_error(text: str, position: int, expected: str) -> InvalidQuery:
+def _build_error(text: str, position: int, expected: str) -> InvalidQuery:
     near = f"before {text[position : position + 20]!r}" if position < len(text) else "at its end"
     return InvalidQuery(f"A label selector needs {expected} {near}.")

@@ -164,9 +164,10 @@ def _read_groups(
 ) -> Iterator[_Group]:
     stored = {name: name for name in names}
     if {*names} - {*_FIXED}:
-        of = selection
-        labels_of = run_options(context, of.service, of.type, of.start, of.end).labels
-        stored = {name: find_stored_name(name, labels_of) for name in names}
+        options = run_options(
+            context, selection.service, selection.type, selection.start, selection.end
+        )
+        stored = {name: find_stored_name(name, options.labels) for name in names}
     fixed = {SERVICE_NAME: selection.service, PROFILE_TYPE: type_id.id}
     group_by = [name for name in names if name not in fixed]
     try:

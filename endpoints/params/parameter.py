@@ -72,15 +72,15 @@ def choice(
     name: str, meaning: str, allowed: Sequence[str], default: str = ""
 ) -> Parameter[str, str]:
     """Declare a choice of texts; without a `default`, it is the first."""
-    one_of = partial(values.one_of, allowed=tuple(allowed))
-    return Parameter(name, meaning, one_of, default or allowed[0])
+    choice = partial(values.choice, allowed=tuple(allowed))
+    return Parameter(name, meaning, choice, default or allowed[0])
 
 
 def member(name: str, meaning: str, default: E) -> Parameter[E, E]:
     """Declare a choice of the members of the default's class."""
     kind = type(default)
     names = tuple(each.value for each in kind)
-    return Parameter(name, meaning, lambda text: kind(values.one_of(text, names)), default)
+    return Parameter(name, meaning, lambda text: kind(values.choice(text, names)), default)
 
 
 def sort(name: str, meaning: str, columns: Sequence[str]) -> Parameter[str, str]:

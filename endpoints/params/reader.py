@@ -117,7 +117,7 @@ class StrictReader(Reader):
         self._prefixes: list[str] = []
         super().__init__(map(self._validate, pairs))
 
-    def required(self, parameter: Parameter[T, Any]) -> T:
+    def read_required(self, parameter: Parameter[T, Any]) -> T:
         if not self.text(parameter):
             raise self._bad(parameter.name, "is missing")
         value: T = self.read(parameter)
@@ -208,7 +208,7 @@ class LenientReader(Reader):
         self.issues: list[Issue] = []
 
     @classmethod
-    def of_query(cls, query: QueryDict) -> "LenientReader":
+    def from_query(cls, query: QueryDict) -> "LenientReader":
         return cls((name, value) for name, values in query.lists() for value in values)
 
     @property
@@ -239,9 +239,11 @@ class LenientReader(Reader):
 
     def without(self, *names: str) -> "LenientReader":
         """Return the other parameters; their issues are added to those of this reader."""
-        return self.replaced({n: values for n, values in self._values.items() if n not in names})
+        return self.replace_values(
+            {n: values for n, values in self._values.items() if n not in names}
+        )
 
-    def replaced(self, values: Mapping[str, list[str]]) -> "LenientReader":
+    def replace_values(self, values: Mapping[str, list[str]]) -> "LenientReader":
         """Return a reader of other values whose issues are added to those of this reader."""
         other = copy(self)
         other._values = dict(values)

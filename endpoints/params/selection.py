@@ -30,12 +30,12 @@ SERVICE = parameter.text("service", "Name of the service")
 TYPE = Parameter(
     "type",
     "Profile type",
-    lambda text: ProfileType(values.one_of(text, tuple(each.value for each in ProfileType))),
+    lambda text: ProfileType(values.choice(text, tuple(each.value for each in ProfileType))),
     None,
 )
 SPAN = Parameter("span", "Length of the range", values.span, None)
 END, FROM, TO = (
-    Parameter(name, meaning, values.moment, None, values.with_zone)
+    Parameter(name, meaning, values.time_or_now, None, values.with_zone)
     for name, meaning in (
         ("end", "End of the range (exclusive), or now"),
         ("from", "Start of the range (inclusive), instead of its length"),
@@ -171,7 +171,7 @@ def _allowing(labels: Labels, name: str) -> Labels:
 
 def read_selection(reader: StrictReader, project: int, now: datetime) -> ProfileSelection:
     """Read a selection of one service and type of the project with the pk `project`."""
-    service, type_ = reader.required(SERVICE), reader.required(TYPE)
+    service, type_ = reader.read_required(SERVICE), reader.read_required(TYPE)
     start, end = read_range(reader, now).bounds(now)
     return _narrow(ProfileSelection(project, service, type_, start, end), reader)
 

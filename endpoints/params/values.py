@@ -16,7 +16,7 @@ class Now(Enum):
     NOW = "now"
 
 
-def moment(text: str) -> datetime | Now:
+def time_or_now(text: str) -> datetime | Now:
     """Parse a time as `time` does, or the word `now`."""
     return Now.NOW if text == Now.NOW.value else time(text)
 
@@ -93,7 +93,7 @@ def page(text: str) -> int:
     return int(text[:9])
 
 
-def one_of(text: str, allowed: tuple[str, ...]) -> str:
+def choice(text: str, allowed: tuple[str, ...]) -> str:
     if text not in allowed:
         raise ValueError(f"{_quote(text)} is none of {', '.join(allowed)}")
     return text

@@ -72,7 +72,7 @@ def get_carried(params: PageParams) -> Carried:
 
 def read_carried_range(request: HttpRequest) -> Carried:
     """Return the range in the URL of a page without a selection of its own, to pass it on."""
-    reader = LenientReader.of_query(request.GET)
+    reader = LenientReader.from_query(request.GET)
     if not reader.has(SPAN, FROM, TO):
         return Carried()
     return Carried(read_range(reader, timezone.now()))
@@ -80,7 +80,7 @@ def read_carried_range(request: HttpRequest) -> Carried:
 
 def read_carried(request: HttpRequest) -> Carried:
     """Return the whole selection that the parameters of a request state."""
-    reader = LenientReader.of_query(request.GET)
+    reader = LenientReader.from_query(request.GET)
     carried = get_carried(page_params(reader, timezone.now()))
     return carried if reader.has(SPAN, FROM, TO) else replace(carried, range=None)
 

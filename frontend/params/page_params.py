@@ -48,10 +48,10 @@ from frontend.params.url_parameter import (
     declare_dependents,
     format_parameters,
     read_parameters,
+    reset_display_parameters,
     url_flag,
     url_parameter,
     url_parameters,
-    without_display_parameters,
 )
 from profiles.query import (
     Grouping,
@@ -222,9 +222,9 @@ class PageParams:
     def data_params(self) -> "PageParams":
         """Return the parameters without those that only affect the page, not the query result."""
         view = self.view if self.view == Shape.BOTTOM_UP else DEFAULT_VIEW
-        return replace(without_display_parameters(self), view=view)
+        return replace(reset_display_parameters(self), view=view)
 
-    def without_profile_labels(self) -> "PageParams":
+    def drop_profile_labels(self) -> "PageParams":
         """Return the parameters without restrictions to zones, versions and labels of profiles.
 
         Those to labels of samples stay, and so do those to a weight or a single profile.
@@ -232,7 +232,7 @@ class PageParams:
         unset = tuple(each for each in self.unset if each.kind is GroupKind.SAMPLE)
         return replace(self, zones=(), versions=(), labels=(), unset=unset)
 
-    def without_sample_labels(self) -> "PageParams":
+    def drop_sample_labels(self) -> "PageParams":
         """Return the parameters without restrictions to labels of samples; all others stay."""
         unset = tuple(each for each in self.unset if each.kind is not GroupKind.SAMPLE)
         return replace(self, samples=(), unset=unset)

@@ -82,7 +82,7 @@ RESTRICTIONS = (
     SelectionRestriction(_is_profile_label, _clear_labels, _OF_SNAPSHOT),
     SelectionRestriction(
         _is_sample_label,
-        PageParams.without_sample_labels,
+        PageParams.drop_sample_labels,
         _OF_SNAPSHOT | {"profiles": _("Profiles are listed with all of their samples.")},
     ),
     SelectionRestriction(

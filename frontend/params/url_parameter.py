@@ -124,7 +124,7 @@ def format_parameters(query: "DataclassInstance") -> list[Pair]:
     return pairs
 
 
-def without_display_parameters(query: D) -> D:
+def reset_display_parameters(query: D) -> D:
     """Return the parameters of a page's query alone; those for display have their default."""
     parameters = url_parameters(type(query)).items()
     return replace(

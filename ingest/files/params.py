@@ -20,10 +20,10 @@ _ZONE = parameter.text("zone", "Zone in which the service ran")
 _FORMAT = Parameter(
     "format",
     "Format of the file, if its content does not show it",
-    lambda text: FileFormat(values.one_of(text, tuple(each.value for each in FileFormat))),
+    lambda text: FileFormat(values.choice(text, tuple(each.value for each in FileFormat))),
     None,
 )
-_UNIT = Parameter("unit", "Unit of the values", lambda text: values.one_of(text, UNITS), "")
+_UNIT = Parameter("unit", "Unit of the values", lambda text: values.choice(text, UNITS), "")
 _SNAPSHOT = parameter.text(
     "snapshot", "Title of a snapshot to store instead of profiles of a service", 200
 )
@@ -76,7 +76,7 @@ def read(query: str) -> ImportParams:
 
 
 def _service(found: StrictReader) -> str:
-    text = found.required(SERVICE)
+    text = found.read_required(SERVICE)
     valid = service_name(text)
     if text != valid:
         similar = f"; use {valid}" if valid else ""

@@ -96,7 +96,7 @@ def _new_snapshot(
 
 def _store(new: NewSnapshot, access: Access) -> ResultSnapshot:
     creator = User.objects.filter(pk=access.user).first() if access.user else None
-    return result_snapshots.store(new, by=creator, key=access.prefix)
+    return result_snapshots.store(new, actor=creator, key=access.prefix)
 
 
 def _describe(project_id: str, row: ResultSnapshot, decoded: DecodedProfile) -> StoredFileJson:

@@ -11,7 +11,7 @@ from django.db.models import F, Sum
 from profiles.compaction.lease import BACKUP, is_held
 from profiles.compaction.replace import SourcesGone, lock_blocks
 from profiles.models import Blob, Block
-from profiles.storage.blob_store import blobs, location_of, read
+from profiles.storage.blob_store import blobs, get_location, read
 from profiles.storage.blobs import BlobEntry, new_key
 
 log = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ def repack(blob: int, now: datetime) -> None:
     If the blocks are replaced meanwhile, leave everything as it is.
     """
     rows = list(Block.objects.filter(blob=blob).select_related("blob").order_by("pk"))
-    data = [read(location_of(row)) for row in rows]
+    data = [read(get_location(row)) for row in rows]
     key = new_key(rows[0].project_id)
     blobs().put(key, b"".join(data))
     try:

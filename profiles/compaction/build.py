@@ -31,10 +31,10 @@ from profiles.engine.encoding.compression import FAST_COMPRESSION_LEVEL
 from profiles.engine.errors import BadProfile, BadTree, TooLarge
 from profiles.engine.timestamps import micros
 from profiles.models import Block, BlockLevel, Profile, Resolution, TimeSource
-from profiles.storage.blob_store import location_of, read
+from profiles.storage.blob_store import get_location, read
 from profiles.storage.blobs import BlobMissing
-from profiles.storage.block_summary import COARSE, FINE, FINEST, summary_of
-from profiles.storage.stored_bytes import Arrived, Counts, shared, together
+from profiles.storage.block_summary import COARSE, FINE, FINEST, build_summary
+from profiles.storage.stored_bytes import Arrived, Counts, add_counts, divide_length
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ def build_hours(
         replacement.new.extend(each.new)
         replacement.rows.extend(each.rows)
         replacement.blocks.extend(each.blocks)
-        replacement.arrived = dict(together([replacement.arrived, each.arrived]))
+        replacement.arrived = dict(add_counts([replacement.arrived, each.arrived]))
     return replacement
 
 
@@ -90,7 +90,7 @@ def _build_hours(
         times = [row.time.replace(second=0, microsecond=0) for row in rows]
         start, end = min(times), max(times) + _MINUTE
     arrived = _count_arrived_bytes(rows)
-    counts = together([arrived, *(row.arrived for row, _ in level0)])
+    counts = add_counts([arrived, *(row.arrived for row, _ in level0)])
     yield Replacement(
         new=[new_hour_block(level, span._replace(start=start, end=end), data, counts)],
         rows=[row.pk for row in rows],
@@ -208,7 +208,7 @@ def _add_day(day: Span, hours: DecodedBlocks, replacement: Replacement) -> None:
         blocks.append(open_hour(merged.data))
     data = build_day(blocks)
     block = open_day(data)
-    summary = summary_of(
+    summary = build_summary(
         block.profiles, COARSE, by_labels=block.by_labels, moments=block.has_variance
     )
     replacement.new.append(
@@ -221,7 +221,7 @@ def _add_day(day: Span, hours: DecodedBlocks, replacement: Replacement) -> None:
             data=data,
             profiles=block.count,
             summary=summary,
-            arrived=shared(len(data), together(row.arrived for row, _ in hours)),
+            arrived=divide_length(len(data), add_counts(row.arrived for row, _ in hours)),
             hour_blocks=tuple(unmerged),
             new_hour_blocks=tuple(replacement.new),
         )
@@ -255,7 +255,7 @@ def _merge_hours(group: DecodedBlocks) -> NewBlock:
         max(row.end for row in rows),
     )
     data = build_hour([], [(block, None) for _, block in group])
-    return new_hour_block(BlockLevel.LEVEL_1, span, data, together(row.arrived for row in rows))
+    return new_hour_block(BlockLevel.LEVEL_1, span, data, add_counts(row.arrived for row in rows))
 
 
 def new_hour_block(level: BlockLevel, span: Span, data: bytes, counts: Counts) -> NewBlock:
@@ -274,8 +274,8 @@ def new_hour_block(level: BlockLevel, span: Span, data: bytes, counts: Counts) -
         end=span.end,
         data=data,
         profiles=block.count,
-        summary=summary_of(block.profiles, FINEST if level == BlockLevel.LEVEL_0 else FINE),
-        arrived=shared(len(data), counts),
+        summary=build_summary(block.profiles, FINEST if level == BlockLevel.LEVEL_0 else FINE),
+        arrived=divide_length(len(data), counts),
         # Profiles that have no time of their own may be repeated at any time.
         deduplication_keys=tuple(name for name, time in times if time == TimeSource.ARRIVAL),
     )
@@ -289,7 +289,7 @@ def _open_blocks(rows: Iterable[Block]) -> DecodedBlocks:
     decoded = []
     for row in rows:
         try:
-            decoded.append((row, open_hour(read(location_of(row)))))
+            decoded.append((row, open_hour(read(get_location(row)))))
         except (BadTree, BlobMissing) as error:
             quarantine_blocks([row], error)
     return decoded

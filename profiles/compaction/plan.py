@@ -102,7 +102,7 @@ def find_projects_with_hours(now: datetime) -> list[int]:
 
 def find_projects_with_days(now: datetime) -> list[int]:
     """Return the projects with hour blocks of closed days that no level-2 block sums, sorted."""
-    rows = _unsummed_hours(now).order_by()
+    rows = _select_unsummed_hours(now).order_by()
     return sorted(rows.values_list("project_id", flat=True).distinct())
 
 
@@ -117,7 +117,7 @@ def plan_level0(
     for each in series:
         if not (each.has_enough_rows or each.has_late_rows):
             continue
-        rows = _settled_rows(project, each, closed, settled)
+        rows = _select_settled_rows(project, each, closed, settled)
         late = [row for row in rows if row.time < closed]
         recent = rows[len(late) :]
         for group in chain(_group_late_rows(late), _group_recent_rows(recent, settled)):
@@ -131,7 +131,7 @@ def plan_level0(
                 yield CompactionStep(BlockLevel.LEVEL_0, span, share)
 
 
-def _settled_rows(
+def _select_settled_rows(
     project: int, series: PendingSeries, closed: datetime, settled: datetime
 ) -> list[_Row]:
     """Return the settled rows in order of time.
@@ -196,7 +196,7 @@ def plan_level1(
     spanned = _split_into_hours(pending)
     for start in range(0, len(services), _SERVICES_A_STATEMENT):
         some = services[start : start + _SERVICES_A_STATEMENT]
-        for hour in _find_hours(_closed_rows(project, now).filter(service__in=some)):
+        for hour in _find_hours(_select_closed_rows(project, now).filter(service__in=some)):
             if hour not in spanned:
                 pending[hour] = []
     for span, blocks in sorted(pending.items()):
@@ -262,7 +262,7 @@ def _gets_late_profiles(span: Span, created: Sequence[datetime], now: datetime) 
     return bool(late) and max(late) > now - CLOSING_MARGIN and min(late) > now - HOUR
 
 
-def _closed_rows(project: int, now: datetime) -> QuerySet[Profile]:
+def _select_closed_rows(project: int, now: datetime) -> QuerySet[Profile]:
     """Return the head rows of closed hours, without quarantined and just stored ones."""
     return Profile.objects.filter(
         project=project,
@@ -274,7 +274,7 @@ def _closed_rows(project: int, now: datetime) -> QuerySet[Profile]:
 
 def _row_sources(project: int, span: Span, now: datetime) -> Iterator[Source]:
     """Yield the head rows of the hours in order of time."""
-    rows = _closed_rows(project, now).filter(
+    rows = _select_closed_rows(project, now).filter(
         service=span.service, type=span.type, time__gte=span.start, time__lt=span.end
     )
     for pk, size in rows.order_by("time").values_list("pk", Length("tree")):
@@ -302,7 +302,7 @@ def plan_level2(project: int, now: datetime) -> Iterator[CompactionStep]:
     newest of these hour blocks was created: more out-of-order profiles may follow. Days with
     level-0 blocks wait until these are hour blocks, which takes an hour at most.
     """
-    rows = _unsummed_hours(now).filter(project=project).order_by()
+    rows = _select_unsummed_hours(now).filter(project=project).order_by()
     newest: dict[Span, datetime] = {}
     for service, type_, start, created in rows.values_list("service", "type", "start", "created"):
         day = _day_span(service, type_, start)
@@ -325,7 +325,7 @@ def _day_span(service: str, type_: str, start: datetime) -> Span:
     return Span(service, type_, day, day + DAY)
 
 
-def _unsummed_hours(now: datetime) -> QuerySet[Block]:
+def _select_unsummed_hours(now: datetime) -> QuerySet[Block]:
     """Return the blocks of level 1 of closed days that no level-2 block sums.
 
     Level-0 blocks of closed days are of late profiles, and more are likely to follow.

@@ -285,7 +285,7 @@ def store_sum(
         result_cache().put((plan, parameters), value, size, SUM_SECONDS)
 
 
-def cached_page(project: int, address: str) -> Any | None:
+def get_cached_page(project: int, address: str) -> Any | None:
     """Return the results of a page that was rendered in the last minute, or None."""
     if not settings.RESULT_CACHE_BYTES:
         return None

@@ -74,7 +74,7 @@ class Snapshot:
         result: T = self._results[key]
         return result
 
-    def cached(self, key: Hashable) -> Any | None:
+    def get_cached(self, key: Hashable) -> Any | None:
         """Return the result cached under the key, or None."""
         return self._results.get(key)
 

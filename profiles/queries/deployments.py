@@ -11,7 +11,7 @@ from projects.models import Deployment
 from projects.models.deployment import first_profile
 
 
-def deployments_of(context: QueryContext) -> Sequence[Deployment]:
+def get_deployments(context: QueryContext) -> Sequence[Deployment]:
     """Return all deployments of the project, the newest first, by the time of their profiles."""
 
     def load() -> list[Deployment]:
@@ -37,7 +37,7 @@ def matching_deployments(context: QueryContext, selection: ProfileSelection) -> 
     """Return Deployment.pk of the selection's service, zones and versions; empty ones mean any."""
 
     def load() -> NDArray[np.int64]:
-        all_of_project: Sequence[Deployment] | None = context.snapshot.cached(_key(context))
+        all_of_project: Sequence[Deployment] | None = context.snapshot.get_cached(_key(context))
         if all_of_project is not None:
             pks = [
                 each.pk

@@ -61,7 +61,7 @@ class SavedTreeInput:
     row: ResultSnapshot
     metric: Metric
 
-    def add_to(self, accumulator: Accumulator, stats: ScanStats) -> None:
+    def read_into(self, accumulator: Accumulator, stats: ScanStats) -> None:
         """Add the tree. Raise SavedTreeUnreadable: without it nothing is left to show."""
         row = self.row
         try:
@@ -100,7 +100,7 @@ def plan_saved_tree(context: QueryContext, saved: SavedTree) -> SavedTreePlan:
 
 
 def _read(context: QueryContext, row: ResultSnapshot) -> bytes:
-    location = result_snapshots.location_of(row)
+    location = result_snapshots.get_location(row)
     source = next(iter(blob_store.sources([location], context.deadline)))
     try:
         return bytes(source(0, location.length))

@@ -54,7 +54,7 @@ def save_tree(
     *,
     title: str,
     query: str,
-    by: User,
+    actor: User,
 ) -> SavedTreeInfo:
     """Store the merged tree of a selection, with lines and all metrics that its profiles share.
 
@@ -85,19 +85,19 @@ def save_tree(
         tree=codec.encode(tree),
         left_out=coverage.left_out,
     )
-    return _info(result_snapshots.store(new, by=by))
+    return _info(result_snapshots.store(new, actor=actor))
 
 
 def list_saved_trees(project: int) -> list[SavedTreeInfo]:
     """Return the snapshots of a project (its pk), the latest first."""
-    return [_info(row) for row in result_snapshots.of_project(project)]
+    return [_info(row) for row in result_snapshots.list_snapshots(project)]
 
 
-def delete_saved_tree(project: int, snapshot_id: str, *, by: User) -> None:
+def delete_saved_tree(project: int, snapshot_id: str, *, actor: User) -> None:
     """Delete a snapshot of a project (its pk); do nothing if it does not exist."""
     row = result_snapshots.find(project, snapshot_id)
     if row is not None:
-        result_snapshots.delete(row, by=by)
+        result_snapshots.delete(row, actor=actor)
 
 
 def _info(row: ResultSnapshot) -> SavedTreeInfo:

@@ -77,11 +77,11 @@ def add_profiles(
     """
     stats = stats or ScanStats()
     if isinstance(plan, SavedTreePlan):
-        SavedTreeInput(context, plan.row, metric).add_to(accumulator, stats)
+        SavedTreeInput(context, plan.row, metric).read_into(accumulator, stats)
     else:
         with scan(context, plan, metric) as inputs:
             for each in inputs:
-                each.add_to(accumulator, stats)
+                each.read_into(accumulator, stats)
     coverage = stats.coverage()
     context.record.profiles += coverage.profiles
     require_64_bits(coverage.total)
@@ -201,7 +201,7 @@ class HeadInput:
     lacking: Sequence[LackingRow] = ()
     unpacked: Future[Unpacked] | None = None  # trees of `rows`, if they are unpacked in a thread
 
-    def add_to(self, accumulator: Accumulator, stats: ScanStats) -> None:
+    def read_into(self, accumulator: Accumulator, stats: ScanStats) -> None:
         added = list[HeadRow]()
         unpacked = self.unpacked.result() if self.unpacked else [None] * len(self.rows)
         for row, numbers in zip(self.rows, unpacked, strict=True):
@@ -223,11 +223,11 @@ class HeadInput:
         columns = [(micros(row.time), *row[1:5]) for row in self.rows]
         return Dimension(*np.array(columns, np.int64).reshape(-1, 5).T)
 
-    def by_value(self, label: ProfileLabel) -> Sequence[tuple[str, ProfilesInput]]:
+    def split_by_value(self, label: ProfileLabel) -> Sequence[tuple[str, ProfilesInput]]:
         unpacked = self.unpacked.result() if self.unpacked else [None] * len(self.rows)
         groups: dict[str, list[tuple[HeadRow, Numbers | BadTree | None]]] = {}
         for row, numbers in zip(self.rows, unpacked, strict=True):
-            value = label.value_of(row.deployment, row.labels)
+            value = label.get_value(row.deployment, row.labels)
             groups.setdefault(value, []).append((row, numbers))
         found: list[tuple[str, ProfilesInput]] = [
             (

@@ -65,14 +65,14 @@ EMPTY = Dimension(*(np.empty(0, np.int64) for _ in range(5)))
 class ProfileLabel(Protocol):
     """Label of whole profiles, whose values divide scan inputs."""
 
-    def value_of(self, deployment: int, labels: Mapping[str, str]) -> str:
+    def get_value(self, deployment: int, labels: Mapping[str, str]) -> str:
         """Return the value of a profile of this deployment (its pk) with these labels."""
 
 
 class ScanInput(Protocol):
     """Profiles that have the metric, possibly none, whose values can be added to a sum."""
 
-    def add_to(self, accumulator: Accumulator, stats: ScanStats) -> None:
+    def read_into(self, accumulator: Accumulator, stats: ScanStats) -> None:
         """Add the input's profiles to the accumulator, and count them in `stats`.
 
         Unreadable profiles are left out and reported there. Raise BadProfile if the sum passes 64
@@ -88,9 +88,9 @@ class ProfilesInput(ScanInput, Protocol):
         """Return a time between the same two cuts that is not after the earliest profile."""
 
     def dimension(self, stats: ScanStats) -> Dimension:
-        """Return the columns of the input's profiles, and count them as `add_to` does."""
+        """Return the columns of the input's profiles, and count them as `read_into` does."""
 
-    def by_value(self, label: ProfileLabel) -> "Sequence[tuple[str, ProfilesInput]]":
+    def split_by_value(self, label: ProfileLabel) -> "Sequence[tuple[str, ProfilesInput]]":
         """Divide the input into one for each value that the label has in it.
 
         An unreadable input stays whole, under any value.
@@ -168,7 +168,7 @@ class BlockInput:
         has: Mask = profiles.has[profiles.metrics.index(self.metric)]
         return self.matching & has
 
-    def add_to(self, accumulator: Accumulator, stats: ScanStats) -> None:
+    def read_into(self, accumulator: Accumulator, stats: ScanStats) -> None:
         try:
             if self.mask.any():
                 self.add_rows(accumulator)
@@ -193,7 +193,7 @@ class BlockInput:
             total=profiles.totals[profiles.metrics.index(self.metric)][mask],
         )
 
-    def by_value(self, label: ProfileLabel) -> Sequence[tuple[str, ProfilesInput]]:
+    def split_by_value(self, label: ProfileLabel) -> Sequence[tuple[str, ProfilesInput]]:
         try:
             profiles, matching = self.opened.profiles, self.matching
         except UNREADABLE:
@@ -291,7 +291,7 @@ def _list_values(
     labels = [dict(each) for each in profiles.label_sets]
     numbers: dict[str, int] = {}
     of_pair = [
-        numbers.setdefault(label.value_of(pair // sets, labels[pair % sets]), len(numbers))
+        numbers.setdefault(label.get_value(pair // sets, labels[pair % sets]), len(numbers))
         for pair in distinct.tolist()
     ]
     return [*numbers], np.array(of_pair, np.int64)[inverse]

@@ -16,7 +16,7 @@ from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.metrics import Metric
 from profiles.queries.context import QueryContext
-from profiles.queries.deployments import deployments_of
+from profiles.queries.deployments import get_deployments
 from profiles.queries.merge_query import SelectionQuery
 from profiles.queries.plan import QueryPlan, ReadOptions, Trees
 from profiles.queries.result_codec import encodable
@@ -84,27 +84,29 @@ class TreeMerge(SelectionQuery[MergedTree]):
 class MetricsMerge(TreeMerge):
     """Merge with further metrics in the same tree; it is not cached.
 
-    From `among`, the tree has the view's metric and each metric that exactly the same profiles
+    From `candidates`, the tree has the view's metric and each metric that exactly the same profiles
     have. If a sum passes 64 bits or the tree has too many nodes, it has the view's metric alone.
     """
 
-    among: tuple[Metric, ...] = ()
+    candidates: tuple[Metric, ...] = ()
 
     @property
     def cache_key(self) -> None:
         return None
 
     def accumulate(self, context: QueryContext, plan: Plan, metric: Metric) -> MergedTree:
-        stats = ScanStats(shared={*self.among})
+        stats = ScanStats(shared={*self.candidates})
         try:
             split_by = self.view.split
-            merged = _merge(context, plan, metric, self.among, self.group, split_by, stats)
+            merged = _merge(context, plan, metric, self.candidates, self.group, split_by, stats)
         except (BadProfile, TooLarge):
             # The limit may have been passed by the other metrics alone.
             return TreeMerge(self.selection, self.view, self.group).sum(context, metric)
         tree, labelled = merged.tree, merged.tree.labelled
-        shared = [k for k, each in enumerate(self.among) if each == metric or each in stats.shared]
-        metrics = tuple(self.among[k] for k in shared)
+        shared = [
+            k for k, each in enumerate(self.candidates) if each == metric or each in stats.shared
+        ]
+        metrics = tuple(self.candidates[k] for k in shared)
         if labelled:
             labelled = replace(labelled, values=labelled.values[shared])
         tree = replace(tree, metrics=metrics, self=tree.self[shared], labelled=labelled)
@@ -170,10 +172,10 @@ def _add_split(
     stats = stats or ScanStats()
     with scan(context, plan, metric) as inputs:
         for each in inputs:
-            for value, part in each.by_value(label):
+            for value, part in each.split_by_value(label):
                 context.check()
                 merge.value = value
-                part.add_to(merge, stats)
+                part.read_into(merge, stats)
     coverage = stats.coverage()
     require_64_bits(coverage.total)
     return coverage
@@ -187,7 +189,7 @@ class _LabelOfProfiles:
     of_deployment: Mapping[int, str]  # value by Deployment.pk
     heaviest: frozenset[str] | None = None  # None: all values
 
-    def value_of(self, deployment: int, labels: Mapping[str, str]) -> str:
+    def get_value(self, deployment: int, labels: Mapping[str, str]) -> str:
         value = labels.get(self.name, "") if self.name else self.of_deployment.get(deployment, "")
         return value if not value or self.heaviest is None or value in self.heaviest else OTHER
 
@@ -196,7 +198,7 @@ def _label_of_profiles(
     context: QueryContext, plan: QueryPlan, metric: Metric, split_by: Grouping
 ) -> _LabelOfProfiles:
     """Return the label with its heaviest values, which are found without reading call trees."""
-    deployments = deployments_of(context) if split_by.kind is not GroupKind.LABEL else ()
+    deployments = get_deployments(context) if split_by.kind is not GroupKind.LABEL else ()
     is_zone = split_by.kind is GroupKind.ZONE
     values = {
         each.pk: each.zone if is_zone else each.version
@@ -209,7 +211,7 @@ def _label_of_profiles(
     totals: Counter[str] = Counter()
     with scan(context, plan, metric, Trees.NONE) as inputs:
         for each in inputs:
-            for value, part in each.by_value(label):
+            for value, part in each.split_by_value(label):
                 totals[value] += int(part.dimension(ScanStats()).total.sum())
     totals.pop("", None)
     heaviest = sorted(totals, key=lambda value: (-totals[value], value))[:MAX_VALUES]

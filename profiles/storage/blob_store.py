@@ -44,7 +44,7 @@ class BlockLocation(NamedTuple):
     length: int  # bytes
 
 
-def location_of(row: Block) -> BlockLocation:
+def get_location(row: Block) -> BlockLocation:
     """Return the location of a block.
 
     Select `row.blob` with the row; otherwise this costs one query.
@@ -95,9 +95,9 @@ def _local_source(store: BlobStore, location: BlockLocation, deadline: float | N
     A file read cannot be cancelled.
     """
 
-    def source(at: int, length: int) -> bytes:
-        length = max(0, min(length, location.length - at))
-        read = partial(store.get, location.key, location.offset + at, length)
+    def source(offset: int, length: int) -> bytes:
+        length = max(0, min(length, location.length - offset))
+        read = partial(store.get, location.key, location.offset + offset, length)
         return read() if deadline is None else _wait(location, _readers.submit(read), deadline)
 
     return source
@@ -111,14 +111,14 @@ class _RemoteBlock:
         self._deadline = deadline
         self._data = self._fetch() if begin else None
 
-    def read(self, at: int, length: int) -> memoryview:
+    def read(self, offset: int, length: int) -> memoryview:
         data = self._data = self._data or self._fetch()
         try:
             whole = _wait(self._location, data, self._deadline)
         except BlobError:
             self._data = None  # a later read fetches the block again
             raise
-        return memoryview(whole)[at : at + length]
+        return memoryview(whole)[offset : offset + length]
 
     def _fetch(self) -> Future[bytes]:
         return _pool.submit(partial(read, self._location))

@@ -34,7 +34,7 @@ class BlockSummary(TypedDict):
     moments: bool  # variance is available: from the single profiles or as sum_of_squares and count
 
 
-def summary_of(
+def build_summary(
     profiles: ProfileColumns, step: int = FINE, *, by_labels: bool = True, moments: bool = True
 ) -> BlockSummary:
     """Summarise the profiles of a block, at least one, with `step` seconds per step."""

@@ -78,7 +78,7 @@ def find_copies(profiles: Sequence[NewProfile]) -> dict[Name, Copy | BlocksUnrea
         elif (names := _names_by_block.get(row.block)) is None:
             found = unread.setdefault(name, BlocksUnread(new, {}))
             found.blocks[row.block] = BlockLocation(row.key, row.offset, row.length)
-        elif copy := _copy_in(names, new):
+        elif copy := _find_copy(names, new):
             copies[name] = copy
     return {**unread, **copies}
 
@@ -89,11 +89,11 @@ def copy_in_blocks(new: NewProfile, blocks: Mapping[int, BlockLocation]) -> Copy
     Raise Conflict if other bytes are stored under the name, and StoreUnavailable if a block cannot
     be read.
     """
-    copies = [_copy_in(_names(pk, location), new) for pk, location in blocks.items()]
+    copies = [_find_copy(_names(pk, location), new) for pk, location in blocks.items()]
     return next((require_same(copy, new) for copy in copies if copy), None)
 
 
-def _copy_in(names: Names, new: NewProfile) -> Copy | None:
+def _find_copy(names: Names, new: NewProfile) -> Copy | None:
     found = [name for name in (new.name_id, new.former_name_id) if name in names]
     return Copy(found[0], names[found[0]]) if found else None
 

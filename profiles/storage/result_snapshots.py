@@ -52,7 +52,7 @@ class NewSnapshot:
     warnings: Sequence[str] = ()
 
 
-def store(new: NewSnapshot, *, by: User | None = None, key: str = "") -> ResultSnapshot:
+def store(new: NewSnapshot, *, actor: User | None = None, key: str = "") -> ResultSnapshot:
     """Store a snapshot made by a person, or by an API key with the prefix `key`.
 
     Raise LimitReached, QuotaReached, DiskFull or SnapshotNotStored.
@@ -68,14 +68,14 @@ def store(new: NewSnapshot, *, by: User | None = None, key: str = "") -> ResultS
         with transaction.atomic():
             project = Project.objects.select_for_update(no_key=True).get(pk=new.project)
             _require_room(new)
-            row = _row(new, blob_key, by)
-            stored_bytes.move(new.project, [_arrived(row)], [])
+            row = _row(new, blob_key, actor)
+            stored_bytes.move(new.project, [_count_arrived_bytes(row)], [])
             if new.kind == SnapshotKind.FILE:
                 add_usage(day_usage.utc_day(), {new.project: (1, 0)})
             audit.record(
                 project,
                 "snapshot.create",
-                actor=by,
+                actor=actor,
                 actor_key=key,
                 title=row.title,
                 snapshot=row.snapshot_id,
@@ -88,7 +88,7 @@ def store(new: NewSnapshot, *, by: User | None = None, key: str = "") -> ResultS
     return row
 
 
-def of_project(project: int) -> list[ResultSnapshot]:
+def list_snapshots(project: int) -> list[ResultSnapshot]:
     """Return the snapshots of a project (its pk), the latest first."""
     rows = ResultSnapshot.objects.filter(project=project)
     return list(rows.select_related("created_by", "blob").order_by("-created", "-pk"))
@@ -100,21 +100,21 @@ def find(project: int, snapshot_id: str) -> ResultSnapshot | None:
     return rows.select_related("created_by", "blob").first()
 
 
-def delete(row: ResultSnapshot, *, by: User | None = None) -> None:
+def delete(row: ResultSnapshot, *, actor: User | None = None) -> None:
     """Delete a snapshot; blob_sweep.py deletes its blob, which a query may still read."""
     with transaction.atomic():
         deleted, _of = ResultSnapshot.objects.filter(pk=row.pk).delete()
         if not deleted:  # by somebody else, meanwhile
             return
         Blob.objects.filter(pk=row.blob_id).update(dead_since=timezone.now())
-        stored_bytes.move(row.project_id, [], [_arrived(row)])
+        stored_bytes.move(row.project_id, [], [_count_arrived_bytes(row)])
         audit.record(
-            row.project, "snapshot.delete", actor=by, title=row.title, snapshot=row.snapshot_id
+            row.project, "snapshot.delete", actor=actor, title=row.title, snapshot=row.snapshot_id
         )
     day_usage.forget(row.project_id)
 
 
-def location_of(row: ResultSnapshot) -> BlockLocation:
+def get_location(row: ResultSnapshot) -> BlockLocation:
     """Return the position of a snapshot's tree."""
     return BlockLocation(row.blob.key, 0, row.blob.size)
 
@@ -141,7 +141,7 @@ def _require_room(new: NewSnapshot) -> None:
     quotas.require_bytes(new.project, len(new.tree))
 
 
-def _row(new: NewSnapshot, blob_key: str, by: User | None) -> ResultSnapshot:
+def _row(new: NewSnapshot, blob_key: str, actor: User | None) -> ResultSnapshot:
     blob = Blob.objects.create(project_id=new.project, key=blob_key, size=len(new.tree))
     return ResultSnapshot.objects.create(
         project_id=new.project,
@@ -159,9 +159,9 @@ def _row(new: NewSnapshot, blob_key: str, by: User | None) -> ResultSnapshot:
         left_out=new.left_out,
         warnings=[*new.warnings],
         blob=blob,
-        created_by=by,
+        created_by=actor,
     )
 
 
-def _arrived(row: ResultSnapshot) -> stored_bytes.Arrived:
+def _count_arrived_bytes(row: ResultSnapshot) -> stored_bytes.Arrived:
     return {row.created.astimezone(UTC).date().isoformat(): row.blob.size}

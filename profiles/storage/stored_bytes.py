@@ -39,22 +39,22 @@ def _count(project: int, day: date, size: int) -> None:
         rows.update(stored_bytes=after)
 
 
-def shared(length: int, counts: Counts) -> Arrived:
+def divide_length(length: int, counts: Counts) -> Arrived:
     """Divide the length of a block among days in proportion to `counts`.
 
     The shares are integers and add up to `length`.
     """
-    whole, at, done = sum(counts.values()), 0, 0
+    whole, counted, done = sum(counts.values()), 0, 0
     shares = {}
     for day in sorted(counts):
-        at += counts[day]
-        upto = length * at // whole
+        counted += counts[day]
+        upto = length * counted // whole
         shares[day] = upto - done
         done = upto
     return shares
 
 
-def together(many: Iterable[Counts]) -> Counter[str]:
+def add_counts(many: Iterable[Counts]) -> Counter[str]:
     """Add up the counts by day."""
     counts: Counter[str] = Counter()
     for each in many:

@@ -14,7 +14,7 @@ from projects.usage.usage import LimitUsage, load_usage
 def explain(fields: Mapping[str, Field], project: Project | None) -> None:
     """Set the help texts of a quota form; without a project, those for the row of defaults."""
     if project is None or project.pk is None:
-        texts = {name: _describe_built_in(name) for name in LimitName}
+        texts = {name: _describe_default(name) for name in LimitName}
     else:
         texts = {limit.name: _use(limit) for limit in load_usage(project.pk).limits}
     for name, text in texts.items():
@@ -22,9 +22,9 @@ def explain(fields: Mapping[str, Field], project: Project | None) -> None:
             fields[name].help_text = text
 
 
-def _describe_built_in(name: LimitName) -> str:
+def _describe_default(name: LimitName) -> str:
     return _("Leave empty for the built-in default, %(amount)s.") % {
-        "amount": amount_text(name, BUILT_IN.allowed(name))
+        "amount": amount_text(name, BUILT_IN.get_limit(name))
     }
 
 

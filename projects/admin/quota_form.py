@@ -71,7 +71,7 @@ def record_changes(request: HttpRequest, project: Project | None, form: QuotaFor
 
 def _default_retention(quota: Quota) -> int:
     """Return the retention in days that an empty field stands for."""
-    built_in = BUILT_IN.allowed(LimitName.RETENTION_DAYS)
+    built_in = BUILT_IN.get_limit(LimitName.RETENTION_DAYS)
     if quota.pk is not None and quota.project_id is None:
         return built_in
     defaults = Quota.objects.filter(project=None).values_list("retention_days", flat=True).first()

@@ -139,8 +139,8 @@ def _load(key_id: str) -> _KeyRow:
 
 @transaction.atomic
 def _write_last_used(used: dict[int, datetime]) -> None:
-    for key, at in sorted(used.items()):
-        ApiKey.objects.filter(pk=key).update(last_used=at)
+    for key, time in sorted(used.items()):
+        ApiKey.objects.filter(pk=key).update(last_used=time)
 
 
 def _rejection() -> KeyRejected:

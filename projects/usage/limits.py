@@ -36,7 +36,7 @@ class Limits:
     parked_handshakes: int = 2000
     retention_days: int = 30
 
-    def allowed(self, name: LimitName) -> int:
+    def get_limit(self, name: LimitName) -> int:
         return int(getattr(self, name))
 
 

@@ -78,7 +78,7 @@ def load_usage(project: int) -> Usage:
     }
     limits = get_limits(project)
     rows = (
-        LimitUsage(name, str(LABELS[name]), limits.allowed(name), *used.get(name, (None, None)))
+        LimitUsage(name, str(LABELS[name]), limits.get_limit(name), *used.get(name, (None, None)))
         for name in LimitName
     )
     return Usage(tuple(rows), today.rejected, load_rejections(project))

@@ -210,7 +210,9 @@ def test_a_snapshot_goes_through_pages_that_need_profiles(
     selection = ProfileSelection(
         project.pk, "checkout", ProfileType.CPU, now - timedelta(hours=1), now
     )
-    taken = save_tree(QueryContext(project.pk), selection, View(), title="Noon", query="", by=alice)
+    taken = save_tree(
+        QueryContext(project.pk), selection, View(), title="Noon", query="", actor=alice
+    )
     pairs = [("snapshot", taken.id), ("zone", "us-east1-c")]
     html = render_html(signed_in.get(f"/p/acme-shop/flame?{urlencode(pairs)}"))
     assert left_out(html) == {"zone": "A snapshot cannot be restricted."}

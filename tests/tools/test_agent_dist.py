@@ -47,14 +47,14 @@ def test_on_musl_the_tag_is_that_of_the_machine(
 
 
 def test_a_pin_has_its_hashes_and_no_others() -> None:
-    pin = agent_dist.pinned("setuptools", PINS)
+    pin = agent_dist.find_pin("setuptools", PINS)
     assert pin.startswith("setuptools==84.2.1 ")
     assert ("bb" in pin, "cc" in pin, "aa" in pin, "dd" in pin) == (True, True, False, False)
 
 
 def test_a_missing_pin_is_named() -> None:
     with pytest.raises(agent_dist.BuildFailed, match="no pin of wheel; run make requirements"):
-        agent_dist.pinned("wheel", PINS)
+        agent_dist.find_pin("wheel", PINS)
 
 
 def test_a_step_that_fails_says_what_it_printed() -> None:

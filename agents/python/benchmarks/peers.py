@@ -55,9 +55,9 @@ def read_cpu_ns(process: int) -> int:
 def sum_by_function(
     profile: ReadProfile, metric: str, names: Iterable[str], scale: int = 1
 ) -> Seen:
-    at = [name for name, _ in profile.metrics].index(metric)
+    index = [name for name, _ in profile.metrics].index(metric)
     stacks = (
-        ([f.function.rpartition(".")[2] for f in s.frames], s.values[at] * scale)
+        ([f.function.rpartition(".")[2] for f in s.frames], s.values[index] * scale)
         for s in profile.samples
     )
     return add_up(stacks, names)
@@ -279,8 +279,8 @@ class Google(Peer):
 
     def seen(self, names: Iterable[str]) -> Seen:
         profile = read(self._profile)
-        at = [unit for _, unit in profile.metrics].index("nanoseconds")
-        return sum_by_function(profile, profile.metrics[at][0], names)
+        index = [unit for _, unit in profile.metrics].index("nanoseconds")
+        return sum_by_function(profile, profile.metrics[index][0], names)
 
 
 PEERS: tuple[type[Peer], ...] = (Flamewatch, Pyroscope, Ddtrace, PySpy, Google)

@@ -95,7 +95,7 @@ IDLE = """
 import sys, time
 sys.path.insert(0, {source!r})
 import flamewatch
-if {on}:
+if {is_profiled}:
     flamewatch.start(service="idle", key="k" * 40, url="http://127.0.0.1:{port}")
 time.sleep(2)
 began = time.process_time_ns()
@@ -112,9 +112,12 @@ def outside_a_capture(seconds: float) -> str:
         assert server.stdout
         port = int(server.stdout.readline())
         used = []
-        for on in (False, True):
+        for is_profiled in (False, True):
             program = IDLE.format(
-                source=str(HERE.parent / "src"), on=on, port=port, seconds=seconds
+                source=str(HERE.parent / "src"),
+                is_profiled=is_profiled,
+                port=port,
+                seconds=seconds,
             )
             done = subprocess.run(
                 [sys.executable, "-c", program], capture_output=True, text=True, check=True

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from profiles.query import QueryContext, Selection, deployments_of, run_first_profiles
+from profiles.query import QueryContext, Selection, get_deployments, run_first_profiles
 
 _MOST = 50  # marks per axis; the latest are shown
 _LONGEST = 100  # characters of a version name
@@ -30,7 +30,7 @@ def list_releases(context: QueryContext, selection: Selection) -> list[VersionMa
     """Return all versions of the service by the time of their first profile of the type."""
     first_profiles = run_first_profiles(context, selection.service, selection.type)
     firsts: dict[str, datetime] = {}
-    for each in deployments_of(context):
+    for each in get_deployments(context):
         if each.pk in first_profiles and each.version:
             first = first_profiles[each.pk]
             firsts[each.version] = min(first, firsts.get(each.version, first))

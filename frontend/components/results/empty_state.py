@@ -93,7 +93,7 @@ def _find_restricting_filter(
     """Explain a filter without which there are profiles; None if there is no such filter."""
     if params.profile or params.weights:
         return _single_profile_state(params, matched)
-    if params != params.without_profile_labels():
+    if params != params.drop_profile_labels():
         return _label_filter_state(params, type_title, matched)
     return None
 
@@ -123,7 +123,7 @@ def _label_filter_state(params: PageParams, type_title: str, matched: int) -> Em
         "Without this filter there are %(n)s profiles in this range.",
         matched,
     )
-    wide = Action(name, params.without_profile_labels(), True)
+    wide = Action(name, params.drop_profile_labels(), True)
     return EmptyState(title, text % {"n": format_count(matched)}, actions=(wide,))
 
 
@@ -158,7 +158,7 @@ def _quiet_range_state(
 ) -> EmptyState:
     title = _("No %(type)s profiles in this range") % {"type": type_title}
     text = _("No profile was captured then, or it has been deleted. Nearest profiles:")
-    plain = replace(params.without_profile_labels(), weight=None, weights=None, profile="")
+    plain = replace(params.drop_profile_labels(), weight=None, weights=None, profile="")
     actions = []
     if nearest.before:
         # The end of a range is exclusive, and URLs have whole seconds.
@@ -203,7 +203,7 @@ def no_samples_state(params: PageParams) -> EmptyState:
     """Return the empty state for profiles without samples of the selected labels."""
     title = _("No samples with these labels")
     text = _("The selected profiles have no samples with all of them.")
-    every = replace(params.without_sample_labels(), root=None)
+    every = replace(params.drop_sample_labels(), root=None)
     return EmptyState(title, text, actions=(Action(_("Show all samples"), every, True),))
 
 

@@ -27,7 +27,7 @@ from projects.models import Project
 @vary_on_headers("HX-Request", "HX-History-Restore-Request")
 def agents(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
-    reader = LenientReader.of_query(request.GET)
+    reader = LenientReader.from_query(request.GET)
     query, notices = read(reader)
     project, now = member.project, timezone.now()
     queries = query_context(request, project)

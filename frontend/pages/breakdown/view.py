@@ -33,7 +33,7 @@ def breakdown(request: HttpRequest, project_id: str) -> HttpResponse:
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
-    reader = LenientReader.of_query(request.GET)
+    reader = LenientReader.from_query(request.GET)
     query, notices = read(reader, now)
     queries = query_context(request, project)
     if reader.read(COMPARE):
@@ -67,7 +67,7 @@ def breakdown_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     """Return the sums of each value as CSV; a URL without service or type gets 400."""
     project = project_for(request.user, project_id)
     now = timezone.now()
-    query, _notices = read(LenientReader.of_query(request.GET), now)
+    query, _notices = read(LenientReader.from_query(request.GET), now)
     context = query_context(request, project)
     with context.snapshot:
         page_query = require_page_query(context, project, query.params, now)

@@ -49,7 +49,7 @@ from profiles.query import (
     OptionsResult,
     QueryContext,
     SeriesResult,
-    deployments_of,
+    get_deployments,
     run_sample_labels,
     run_series,
 )
@@ -230,7 +230,7 @@ def comparison(page_query: PageQuery, query: BreakdownQuery, picks: Sequence[str
         # deployments are in order, the newest first
         versions = [
             each.version
-            for each in deployments_of(page_query.context)
+            for each in get_deployments(page_query.context)
             if each.service == page_query.selection.service
         ]
         oldest = {version: i for i, version in enumerate(versions)}

@@ -21,7 +21,7 @@ def calendar(request: HttpRequest, project_id: str) -> HttpResponse:
         sentence = _("Sign in to see this project.")
         return JsonResponse({"error": sentence}, status=HTTPStatus.UNAUTHORIZED)
     project = project_for(request.user, project_id)
-    reader = LenientReader.of_query(request.GET)
+    reader = LenientReader.from_query(request.GET)
     start, end = read_range(reader, now := timezone.now()).bounds(now)
     context = query_context(request, project)
     try:

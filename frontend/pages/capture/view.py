@@ -35,7 +35,7 @@ def capture(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     if not may_capture(member):
         raise PermissionDenied(_("Viewers cannot capture profiles. Ask a member of the project."))
-    params = page_params(LenientReader.of_query(request.POST), timezone.now())
+    params = page_params(LenientReader.from_query(request.POST), timezone.now())
     id_ = _request_capture(member, params, cast("User", request.user))
     if HtmxDetails(request):
         context = query_context(request, member.project)

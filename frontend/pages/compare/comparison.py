@@ -9,7 +9,7 @@ from profiles.query import (
     QueryContext,
     Selection,
     cache_page,
-    cached_page,
+    get_cached_page,
     run_compare,
 )
 
@@ -38,7 +38,7 @@ def find_or_compare(
     Raise `DeadlinePassed` or `InvalidQuery`.
     """
     cached: CompareResult | None = (
-        cached_page(sides[0].project, _address(query, seen)) if seen else None
+        get_cached_page(sides[0].project, _address(query, seen)) if seen else None
     )
     if cached:
         return cached

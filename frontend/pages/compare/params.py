@@ -161,7 +161,7 @@ def _baseline_reader(reader: LenientReader, selected: PageParams, own: set[str])
     if {FROM.name, TO.name} & own:
         parameters = {name: found for name, found in parameters.items() if name not in _RANGE}
     overrides = {name: reader.all(f"{PREFIX}{name}") for name in own if _differs(name)}
-    return reader.replaced(parameters | overrides)
+    return reader.replace_values(parameters | overrides)
 
 
 def _plain(params: PageParams) -> PageParams:

@@ -57,7 +57,7 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
-    reader = LenientReader.of_query(request.GET)
+    reader = LenientReader.from_query(request.GET)
     query, notices = read(reader, now)
     queries = query_context(request, project)
     is_new = not request.GET or reader.read(NEW)
@@ -102,7 +102,7 @@ def compare_tree(request: HttpRequest, project_id: str) -> HttpResponse:
 @require_safe
 def compare_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
-    relative = LenientReader.of_query(request.GET).read(VALUES) == RELATIVE
+    relative = LenientReader.from_query(request.GET).read(VALUES) == RELATIVE
     try:
         result = _result(request, project, query_context(request, project))
     except _ErrorPage as error_page:
@@ -113,7 +113,7 @@ def compare_csv(request: HttpRequest, project_id: str) -> HttpResponse:
 
 def _result(request: HttpRequest, project: Project, context: QueryContext) -> CompareResult:
     now = timezone.now()
-    reader = LenientReader.of_query(request.GET)
+    reader = LenientReader.from_query(request.GET)
     query, _notices = read(reader, now)
     service, type_ = query.selected.service, query.selected.type
     if not service or type_ is None:

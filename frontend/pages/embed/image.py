@@ -132,7 +132,7 @@ def _picture(
     context: QueryContext, embed: Embed, image_params: ImageParams, now: datetime
 ) -> GraphPicture:
     """Merge the profiles of the signed query and lay them out."""
-    params = page_params(LenientReader.of_query(QueryDict(embed.query)), now)
+    params = page_params(LenientReader.from_query(QueryDict(embed.query)), now)
     if not params.service or params.type is None:
         raise EmbedNotFound
     selection = params.profile_selection(context.project, params.service, params.type, now)

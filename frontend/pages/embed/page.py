@@ -138,7 +138,7 @@ def _member_who_embeds(request: HttpRequest, project_id: str) -> Member:
 
 def _selection(request: HttpRequest) -> PageParams:
     """Return the parameters of the flame page, which the address of the form has too."""
-    return page_params(LenientReader.of_query(request.GET), timezone.now()).data_params()
+    return page_params(LenientReader.from_query(request.GET), timezone.now()).data_params()
 
 
 def _context(member: Member, params: PageParams, form: EmbedForm) -> dict[str, object]:

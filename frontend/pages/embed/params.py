@@ -26,7 +26,7 @@ LEVELS = Parameter(
     "levels", "Levels of the graph", lambda text: values.count(text, MAX_LEVELS), _DEFAULT.levels
 )
 SCALE = Parameter("scale", "Pixels of a PNG image per pixel", lambda text: values.count(text, 2), 1)
-THEME = Parameter("theme", "Colours", lambda text: values.one_of(text, tuple(THEMES)), "light")
+THEME = Parameter("theme", "Colours", lambda text: values.choice(text, tuple(THEMES)), "light")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class ImageParams:
 
 def read_image(query: QueryDict) -> ImageParams:
     """Read the parameters; a value out of bounds is replaced by its default."""
-    reader = LenientReader.of_query(query)
+    reader = LenientReader.from_query(query)
     return ImageParams(
         Size(reader.read(WIDTH), reader.read(LEVELS)), reader.read(THEME), reader.read(SCALE)
     )

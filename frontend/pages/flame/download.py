@@ -32,7 +32,7 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
     if form not in ENDINGS:
         raise Http404
     now = timezone.now()
-    params = page_params(LenientReader.of_query(request.GET), now)
+    params = page_params(LenientReader.from_query(request.GET), now)
     selection = require_selection(params, project, now)
     context = query_context(request, project)
     metric = find_metric(context, selection, params.metric)

@@ -228,7 +228,7 @@ def _snapshot_restrictions(page_query: PageQuery) -> list[str]:
     selected = QueryDict(page_query.snapshot.query)
     prefixes = (LABEL.prefix, SAMPLE.prefix)
     names = ["zone", "version", *(name for name in selected if name.startswith(prefixes))]
-    unset = page_params(LenientReader.of_query(selected), page_query.now).unset
+    unset = page_params(LenientReader.from_query(selected), page_query.now).unset
     return [
         *(value for name in names for value in selected.getlist(name)),
         *(f"{display_names.label_name(each)} {display_names.NOT_SET}" for each in unset),

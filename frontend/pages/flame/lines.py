@@ -33,7 +33,7 @@ def flame_lines(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     project = member.project
     now = timezone.now()
-    reader = LenientReader.of_query(request.GET)
+    reader = LenientReader.from_query(request.GET)
     params = page_params(reader, now)
     selection = require_selection(params, project, now)
     context = query_context(request, project)

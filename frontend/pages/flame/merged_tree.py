@@ -13,7 +13,7 @@ from profiles.query import (
     TopResult,
     TreeResult,
     cache_page,
-    cached_page,
+    get_cached_page,
     run_tree_and_top,
 )
 
@@ -55,7 +55,7 @@ def find_or_merge(
 
     Raise `DeadlinePassed` or `InvalidQuery`.
     """
-    cached = cached_page(selection.project, data_address(params, seen)) if seen else None
+    cached = get_cached_page(selection.project, data_address(params, seen)) if seen else None
     if cached:
         return MergedPage(*cached)
     metric = find_metric(context, selection, params.metric)

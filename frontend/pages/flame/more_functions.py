@@ -29,7 +29,7 @@ def flame_functions(request: HttpRequest, project_id: str) -> HttpResponse:
     """
     project = project_for(request.user, project_id)
     now = timezone.now()
-    reader = LenientReader.of_query(request.GET)
+    reader = LenientReader.from_query(request.GET)
     params = page_params(reader, now)
     selection = require_selection(params, project, now)
     seen = reader.read(SEEN)

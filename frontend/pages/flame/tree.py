@@ -39,7 +39,7 @@ def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
         return _error(HTTPStatus.UNAUTHORIZED, _("Sign in to see this project."))
     project = project_for(request.user, project_id)
     now = timezone.now()
-    reader = LenientReader.of_query(request.GET)
+    reader = LenientReader.from_query(request.GET)
     params = page_params(reader, now)
     if not params.service or params.type is None:
         return _error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))

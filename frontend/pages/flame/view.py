@@ -42,7 +42,7 @@ def flame(request: HttpRequest, project_id: str) -> HttpResponseBase:
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
-    reader = LenientReader.of_query(request.GET)
+    reader = LenientReader.from_query(request.GET)
     reading, seen = read(reader, now), reader.read(SEEN)
     context = query_context(request, member.project)
     contents = _Contents(request, member, context, reading, reader.read(CAPTURE), now)

@@ -26,7 +26,7 @@ def history(request: HttpRequest, project_id: str) -> HttpResponse:
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
-    query, notices = read(LenientReader.of_query(request.GET), now)
+    query, notices = read(LenientReader.from_query(request.GET), now)
     context = {
         "project": project,
         "here": "history",
@@ -43,7 +43,7 @@ def history_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     """Return the history as CSV; a URL without service or type gets 400."""
     project = project_for(request.user, project_id)
     now = timezone.now()
-    query, _notices = read(LenientReader.of_query(request.GET), now)
+    query, _notices = read(LenientReader.from_query(request.GET), now)
     context = query_context(request, project)
     page_query = require_page_query(context, project, query.params, now)
     result = load_history(page_query, query, load_options(context, page_query.selection))

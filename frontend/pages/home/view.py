@@ -58,6 +58,6 @@ def new_project(request: HttpRequest) -> HttpResponse:
 @require_safe
 def suggest_id(request: HttpRequest) -> HttpResponse:
     """Render the fragment with the id that a project of the typed name would get."""
-    name = LenientReader.of_query(request.GET).read(NAME).strip()
+    name = LenientReader.from_query(request.GET).read(NAME).strip()
     context = {"suggested": suggest(name) if name else ""}
     return render(request, "frontend/home/suggested_id.html", context)

@@ -40,7 +40,7 @@ FUNCTION = parameter.text("function", "Full name of the note's function", MAX_NA
 def notes(request: HttpRequest, project_id: str) -> HttpResponse:
     """List the notes of the project, or of one service with those of no service."""
     member = membership(request.user, project_id)
-    reader = LenientReader.of_query(request.GET)
+    reader = LenientReader.from_query(request.GET)
     service = reader.read(SERVICE)
     rows = Annotation.objects.filter(project=member.project).select_related("created_by")
     if service:
@@ -63,7 +63,7 @@ def notes(request: HttpRequest, project_id: str) -> HttpResponse:
 def new_note(request: HttpRequest, project_id: str) -> HttpResponse:
     """Show the form with the values in the URL; `function` asks for the form of a function."""
     member = _author(request, project_id)
-    reader = LenientReader.of_query(request.GET)
+    reader = LenientReader.from_query(request.GET)
     initial = {
         "at": format_field(reader.read(AT) or timezone.now()),
         "service": reader.read(SERVICE),

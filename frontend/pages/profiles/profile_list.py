@@ -111,5 +111,5 @@ def _line(row: ProfileRow, params: PageParams, unit: str, heaviest: int) -> Prof
 def _alone(row: ProfileRow, params: PageParams) -> PageParams:
     """Return parameters for the profile alone, in the smallest range of whole seconds around it."""
     end = row.time.replace(microsecond=0) + _AROUND
-    alone = replace(params.without_profile_labels(), weight=None, weights=None)
+    alone = replace(params.drop_profile_labels(), weight=None, weights=None)
     return replace(alone, profile=row.name_id, span=_AROUND, end=end)

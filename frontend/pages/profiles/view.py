@@ -35,7 +35,7 @@ def profiles(request: HttpRequest, project_id: str) -> HttpResponse:
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
-    query, notices = read(LenientReader.of_query(request.GET), now)
+    query, notices = read(LenientReader.from_query(request.GET), now)
     queries = query_context(request, project)
     if wants_fragment(request):
         shown = profile_page.build_list_context(queries, project, query, now)
@@ -62,7 +62,7 @@ def profiles_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     """Return the first CSV_ROWS rows of the list as CSV; a URL without service or type gets 400."""
     project = project_for(request.user, project_id)
     now = timezone.now()
-    query, _notices = read(LenientReader.of_query(request.GET), now)
+    query, _notices = read(LenientReader.from_query(request.GET), now)
     whole = require_selection(query.params, project, now)
     selection = query.selection(project.pk, whole.service, whole.type, now)
     rows = _rows(query_context(request, project), selection, query)

@@ -35,7 +35,7 @@ def palette(request: HttpRequest, project_id: str) -> JsonResponse:
     """
     project = project_for(request.user, project_id)
     flame = reverse("flame", args=[project_id])
-    words = LenientReader.of_query(request.GET).read(FIND).split()
+    words = LenientReader.from_query(request.GET).read(FIND).split()
     services = run_service_search(query_context(request, project), words, _MAX_SERVICES)
     carried = read_carried(request)
     entries: list[_Entry] = [

@@ -80,18 +80,18 @@ def delete(request: HttpRequest, project_id: str, snapshot_id: str) -> HttpRespo
     except SavedTreeNotFound as error:
         raise Http404(str(error)) from error
     require_may_change_saved(member, info.created_by.pk if info.created_by else None)
-    delete_saved_tree(member.project.pk, snapshot_id, by=cast("User", request.user))
+    delete_saved_tree(member.project.pk, snapshot_id, actor=cast("User", request.user))
     messages.success(request, _("Snapshot “%(title)s” deleted") % {"title": info.title})
     return redirect(f"{reverse('saved', args=[project_id])}#snapshots")
 
 
 def snapshot_url(project_id: str, info: SavedTreeInfo) -> str:
     """Return the URL of the flame page with a snapshot, in the view in which it was taken."""
-    page_query = LenientReader.of_query(QueryDict(info.query))
+    page_query = LenientReader.from_query(QueryDict(info.query))
     stored = read(page_query, info.end).params
     plain = PageParams()
     view = replace(
-        stored.without_profile_labels().without_sample_labels(),
+        stored.drop_profile_labels().drop_sample_labels(),
         service="",
         type=None,
         span=plain.span,
@@ -110,7 +110,7 @@ def _taken(request: HttpRequest, member: Member) -> SavedTreeInfo:
     """Take the snapshot of a request. Raise what the queries and storing raise."""
     now = timezone.now()
     query = QueryDict(urlsplit(request.POST.get("address", "")).query)
-    params = read(LenientReader.of_query(query), now)
+    params = read(LenientReader.from_query(query), now)
     if params.params.snapshot:
         raise InvalidQuery(_("This is a snapshot already."))
     context = query_context(request, member.project)
@@ -124,7 +124,7 @@ def _taken(request: HttpRequest, member: Member) -> SavedTreeInfo:
         page_query.params.build_view(metric),
         title=_title(request.POST.get("title", ""), page_query),
         query=_absolute(page_query).parameters(),
-        by=cast("User", request.user),
+        actor=cast("User", request.user),
     )
 
 

@@ -36,10 +36,10 @@ class SnapshotRow(NamedTuple):
 @require_safe
 @never_cache
 def saved(request: HttpRequest, project_id: str) -> HttpResponse:
-    return saved_page(request, membership(request.user, project_id))
+    return render_page(request, membership(request.user, project_id))
 
 
-def saved_page(request: HttpRequest, member: Member, view_error: str = "") -> HttpResponse:
+def render_page(request: HttpRequest, member: Member, view_error: str = "") -> HttpResponse:
     """Render the page, with status 400 if there is an error about a view to show."""
     context = {
         "project": member.project,

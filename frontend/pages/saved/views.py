@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from frontend.http.forbidden import require_may_change_saved, require_may_save
 from frontend.http.fragments import wants_fragment
-from frontend.pages.saved.view import saved_page, view_url
+from frontend.pages.saved.view import render_page, view_url
 from projects import saved_views
 from projects.access import membership
 from projects.account_limits import LimitReached
@@ -34,7 +34,7 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
     except (InvalidView, LimitReached) as error:
         if is_htmx:
             return _outcome(request, {"sentence": str(error), "is_error": True})
-        return saved_page(request, member, str(error))
+        return render_page(request, member, str(error))
     sentence = _("View “%(name)s” saved") % {"name": view.name}
     url = view_url(project_id, view)
     if is_htmx:
@@ -61,7 +61,7 @@ def rename(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
     try:
         saved_views.rename(view, request.POST.get("name", ""), actor=cast("User", request.user))
     except InvalidView as error:
-        return saved_page(request, member, str(error))
+        return render_page(request, member, str(error))
     messages.success(request, _("View “%(name)s” renamed") % {"name": view.name})
     return redirect("saved", project_id)
 

@@ -24,7 +24,7 @@ from projects.access import project_for
 def services(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
     now = timezone.now()
-    query, notices = read(LenientReader.of_query(request.GET), now)
+    query, notices = read(LenientReader.from_query(request.GET), now)
     range = query.range
     context = {
         "project": project,

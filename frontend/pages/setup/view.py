@@ -60,7 +60,7 @@ def status(request: HttpRequest, project_id: str) -> HttpResponse:
     """
     project = project_for(request.user, project_id)
     now = progress(query_context(request, project), project)
-    if LenientReader.of_query(request.GET).read(STATE) == now.state:
+    if LenientReader.from_query(request.GET).read(STATE) == now.state:
         return HttpResponse(status=204)
     context = {
         "project": project,

@@ -82,11 +82,11 @@ def find_meaning(suffix: str, units: str, aggregation: str, sample_rate: int) ->
     if suffix in _UNSUPPORTED:
         raise BadProfile(f"Profiles of the type {suffix} are not supported.")
     if suffix in _WALL:
-        return _sampled_meaning(ProfileType.WALL, "sample", "wall", sample_rate)
+        return _build_meaning(ProfileType.WALL, "sample", "wall", sample_rate)
     if suffix not in _CPU:
         suffix = suffix or _find_suffix(units, aggregation)
     if suffix not in _OF_SUFFIX:
-        return _sampled_meaning(ProfileType.CPU, "samples", "cpu", sample_rate)
+        return _build_meaning(ProfileType.CPU, "samples", "cpu", sample_rate)
     type_, metric, contention = _OF_SUFFIX[suffix]
     return CountMeaning(type_, (metric,), (1,), contention)
 
@@ -98,6 +98,6 @@ def _find_suffix(units: str, aggregation: str) -> str:
     return _SUFFIX_OF_UNITS.get(units, "")
 
 
-def _sampled_meaning(type_: ProfileType, samples: str, time: str, rate: int) -> CountMeaning:
+def _build_meaning(type_: ProfileType, samples: str, time: str, rate: int) -> CountMeaning:
     metrics = Metric(samples, "count"), Metric(time, "nanoseconds")
     return CountMeaning(type_, metrics, (1, 10**9 // rate))

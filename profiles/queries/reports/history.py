@@ -182,7 +182,7 @@ class _HistoryMerge(ProfilesQuery[SeriesSums]):
                 if selection.samples:
                     _add_samples(context, selection, each, merge, stats[merge.step])
                 else:
-                    each.add_to(merge, stats[merge.step])
+                    each.read_into(merge, stats[merge.step])
                 _add_deployments(each, deployments)
             require_64_bits(sum(each.total for each in stats))
             return SeriesSums(merge.tree(), stats, deployments)
@@ -203,12 +203,12 @@ def _add_samples(
 ) -> None:
     """Add the selected samples of an input to the current step; `stats` counts whole profiles."""
     whole = Merge([merge.metric], False, settings.MAX_QUERY_NODES, selection.type, context.check)
-    scan_input.add_to(whole, stats)
+    scan_input.read_into(whole, stats)
     merge.add_tree(select_samples(whole.tree(), selection.samples, context.check))
 
 
 def _add_deployments(scan_input: ProfilesInput, deployments: dict[int, TimeSpan]) -> None:
-    columns = scan_input.dimension(ScanStats())  # `add_to` has counted the profiles
+    columns = scan_input.dimension(ScanStats())  # `read_into` has counted the profiles
     for pk in np.unique(columns.deployment).tolist():
         times = columns.time[columns.deployment == pk]
         new = TimeSpan(int(times.min()), int(times.max()), len(times))

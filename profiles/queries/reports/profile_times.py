@@ -140,9 +140,9 @@ def run_first_profiles(
     def add(pk: int, time: datetime) -> None:
         firsts[pk] = min(time, firsts.get(pk, time))
 
-    for deployment, at, text in head.union(blocks, all=True):
+    for deployment, time, text in head.union(blocks, all=True):
         if deployment:
-            add(deployment, at)
+            add(deployment, time)
         for pk, (_, _, _, first, _) in orjson.loads(text or "{}").items():
             add(int(pk), to_datetime(first))
     return firsts

@@ -27,14 +27,14 @@ _HEAD_ROWS_AT_ONCE = 2000
 
 
 def run_profile_values(
-    context: QueryContext, selection: ProfileSelection, view: View, by: Sequence[str] = ()
+    context: QueryContext, selection: ProfileSelection, view: View, group_by: Sequence[str] = ()
 ) -> ProfileValuesResult:
     """Return the value of each matching profile in the view's metric, grouped by labels.
 
-    `by` names labels, or `zone` and `version`. Profiles without the metric are left out. The
+    `group_by` names labels, or `zone` and `version`. Profiles without the metric are left out. The
     view's filters and shape are ignored.
     """
-    labels = [name for name in by if name not in _OF_DEPLOYMENT]
+    labels = [name for name in group_by if name not in _OF_DEPLOYMENT]
     groups = _Groups()
     parts: list[_Part] = []
     stats = ScanStats()
@@ -61,7 +61,7 @@ def run_profile_values(
         each = deployments.get(pk)
         named = dict(zip(labels, found, strict=True))
         named |= {"zone": each.zone if each else "", "version": each.version if each else ""}
-        values.append(tuple(named[name] for name in by))
+        values.append(tuple(named[name] for name in group_by))
     distinct = {value: i for i, value in enumerate(dict.fromkeys(values))}
     renumbered = np.array([distinct[value] for value in values], np.int64)
     return ProfileValuesResult(

@@ -185,8 +185,8 @@ class SeriesAccumulator:
             groups = each.opened.day.groups
             keys, key = self._keys(columns, groups.deployment, groups.label_set)
             # No step begins inside the day: the plan has its hours otherwise.
-            at = self._step(np.full(len(key), micros(each.start), np.int64))
-            self._add_values(of_rows, keys, key, at)
+            day_step = self._step(np.full(len(key), micros(each.start), np.int64))
+            self._add_values(of_rows, keys, key, day_step)
         else:
             self._add_values(of_rows, keys, key, self._step(columns.time))
 

@@ -8,7 +8,7 @@ from django.db.models import Case, Count, Max, Q, QuerySet, Value, When
 
 from profiles.models import Block, Profile, Resolution
 from profiles.queries.context import QueryContext
-from profiles.queries.deployments import deployments_of
+from profiles.queries.deployments import get_deployments
 from profiles.queries.reports.block_counts import counts_in_blocks
 from profiles.queries.results import (
     ServiceName,
@@ -83,7 +83,7 @@ def run_service_search(
 def _deployments(context: QueryContext) -> dict[str, list[Deployment]]:
     """Return the project's deployments by service, the newest first."""
     by_service = defaultdict(list)
-    for deployment in deployments_of(context):
+    for deployment in get_deployments(context):
         by_service[deployment.service].append(deployment)
     return by_service
 

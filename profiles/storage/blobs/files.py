@@ -8,7 +8,7 @@ from pathlib import Path
 
 from common.outages import Dependency, count_failure
 from profiles.storage.blobs.interface import BlobEntry, BlobMissing, BlobUnavailable
-from profiles.storage.blobs.keys import checked
+from profiles.storage.blobs.keys import check_key
 
 _UNFINISHED = "_unfinished-"
 
@@ -60,10 +60,10 @@ class FileBlobs:
                 path = Path(folder, name)
                 key = path.relative_to(self._folder).as_posix()
                 if key.startswith(prefix):
-                    yield from _listed(path, key)
+                    yield from _list_entry(path, key)
 
     def _path(self, key: str) -> Path:
-        return self._folder / checked(key)
+        return self._folder / check_key(key)
 
 
 def _unavailable(key: str, action: str, error: OSError) -> BlobUnavailable:
@@ -71,7 +71,7 @@ def _unavailable(key: str, action: str, error: OSError) -> BlobUnavailable:
     return BlobUnavailable(f"Blob {key} cannot be {action}: {error.strerror}.")
 
 
-def _listed(path: Path, key: str) -> Iterator[BlobEntry]:
+def _list_entry(path: Path, key: str) -> Iterator[BlobEntry]:
     try:
         stat = path.stat()
     except FileNotFoundError:  # deleted since the folder was listed

@@ -11,7 +11,7 @@ def new_key(project: int) -> str:
     return f"projects/{project}/{uuid.uuid4().hex}"
 
 
-def checked(key: str) -> str:
+def check_key(key: str) -> str:
     """Return the key if it is valid.
 
     Raise ValueError for any other, which might lead out of the store's folder.

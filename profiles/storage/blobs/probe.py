@@ -41,7 +41,7 @@ def probe_store(url: str) -> None:
         data = store.get(key)
         store.delete(key)
     except BlobError as error:
-        raise _explained(location, error) from error
+        raise _explain(location, error) from error
     if data != _DATA:
         raise StoreUnusable(
             "The blob store returns other bytes than were written.", is_permanent=True
@@ -52,12 +52,12 @@ def _open(location: object) -> BlobStore:
     if isinstance(location, Bucket):
         from profiles.storage.blobs.s3 import S3Blobs  # noqa: PLC0415  a site with files never loads it
 
-        where = (location.bucket, location.prefix, location.endpoint, location.region)
-        return S3Blobs(*where, max_retries=0, request_seconds=5)
+        address = (location.bucket, location.prefix, location.endpoint, location.region)
+        return S3Blobs(*address, max_retries=0, request_seconds=5)
     return FileBlobs(location.path)  # type: ignore[attr-defined]
 
 
-def _explained(location: object, error: BlobError) -> StoreUnusable:
+def _explain(location: object, error: BlobError) -> StoreUnusable:
     if not isinstance(location, Bucket):
         code = getattr(error.__cause__, "errno", None)
         text = f"{error} Check BLOB_URL and the permissions of the folder."

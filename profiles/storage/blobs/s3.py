@@ -14,7 +14,7 @@ from obstore.store import S3Store
 
 from common.outages import Dependency, count_failure
 from profiles.storage.blobs.interface import BlobEntry, BlobMissing, BlobUnavailable
-from profiles.storage.blobs.keys import checked
+from profiles.storage.blobs.keys import check_key
 
 # Limits of one request; RETRY_SECONDS includes its retries. Callers may have an earlier deadline.
 CONNECT_SECONDS = 3
@@ -59,37 +59,39 @@ class S3Blobs:
         )
 
     def put(self, key: str, data: bytes) -> None:
-        with self._explained(key):
+        with self._translate_errors(key):
             # Always one request: an interrupted multipart upload would leave its parts behind.
-            obstore.put(self._store, checked(key), data, use_multipart=False)
+            obstore.put(self._store, check_key(key), data, use_multipart=False)
 
     def get(self, key: str, offset: int = 0, length: int | None = None) -> bytes:
         if length == 0:
             return b""
-        with self._explained(key):
+        with self._translate_errors(key):
             if length is None:
-                whole = bytes(obstore.get(self._store, checked(key)).bytes())
+                whole = bytes(obstore.get(self._store, check_key(key)).bytes())
                 return whole[offset:]
-            data = bytes(obstore.get_range(self._store, checked(key), start=offset, length=length))
+            data = bytes(
+                obstore.get_range(self._store, check_key(key), start=offset, length=length)
+            )
         if len(data) != length:
             raise BlobMissing(f"Blob {key} is truncated: {offset + len(data)} bytes.")
         return data
 
     def delete(self, key: str) -> None:
-        with self._explained(key), contextlib.suppress(FileNotFoundError):
-            obstore.delete(self._store, checked(key))
+        with self._translate_errors(key), contextlib.suppress(FileNotFoundError):
+            obstore.delete(self._store, check_key(key))
 
     def list(self, prefix: str = "") -> Iterator[BlobEntry]:
         # The library lists by folder only: the rest of the prefix is compared here.
         folder = prefix.rpartition("/")[0] or None
-        with self._explained(prefix):
+        with self._translate_errors(prefix):
             for page in obstore.list(self._store, folder):
                 for entry in page:
                     if entry["path"].startswith(prefix):
                         yield BlobEntry(entry["path"], entry["size"], entry["last_modified"])
 
     @contextlib.contextmanager
-    def _explained(self, key: str) -> Iterator[None]:
+    def _translate_errors(self, key: str) -> Iterator[None]:
         """Translate the library's errors to BlobMissing and BlobUnavailable."""
         try:
             yield

@@ -30,7 +30,7 @@ PAIRS = (
 
 
 def parsed(query: str) -> ParsedParams:
-    return read(LenientReader.of_query(QueryDict(query)), NOW)
+    return read(LenientReader.from_query(QueryDict(query)), NOW)
 
 
 def read_params(query: str) -> PageParams:
@@ -270,8 +270,8 @@ def test_restrictions_to_labels_of_profiles_and_of_samples_are_removed_separatel
     of_profiles = "zone=a&version=1&label.region=eu&unset=label.pod"
     of_samples = "sample.endpoint=/pay&unset=sample.plan"
     found = read_params(f"{of_profiles}&{of_samples}&weight=5&profile=p-1")
-    assert found.without_profile_labels() == read_params(f"{of_samples}&weight=5&profile=p-1")
-    assert found.without_sample_labels() == read_params(f"{of_profiles}&weight=5&profile=p-1")
+    assert found.drop_profile_labels() == read_params(f"{of_samples}&weight=5&profile=p-1")
+    assert found.drop_sample_labels() == read_params(f"{of_profiles}&weight=5&profile=p-1")
 
 
 def test_any_label_selects_profiles() -> None:

@@ -14,9 +14,9 @@ from frontend.params.url_parameter import (
     dependents,
     format_parameters,
     read_parameters,
+    reset_display_parameters,
     url_flag,
     url_parameter,
-    without_display_parameters,
 )
 
 COLOURS = parameter.choice("colour", "Colour", ("red", "blue"))
@@ -35,7 +35,7 @@ class ExampleParams:
 
 
 def read(query: str) -> ExampleParams:
-    return read_parameters(ExampleParams, LenientReader.of_query(QueryDict(query)), title="a")
+    return read_parameters(ExampleParams, LenientReader.from_query(QueryDict(query)), title="a")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_invalid_value_is_an_issue_and_has_the_default() -> None:
 
 
 def test_parameters_for_display_are_reset_to_their_default() -> None:
-    example = without_display_parameters(read("colour=blue&width=wide"))
+    example = reset_display_parameters(read("colour=blue&width=wide"))
     assert (example.colour, example.is_wide) == ("red", True)
 
 

@@ -46,20 +46,20 @@ def read_api_query(data: bytes) -> None:
 def read_page_query(data: bytes) -> None:
     """Read the parameters of pages; the addresses that they link to must mean the same."""
     query = QueryDict(data)
-    first = page_params.read(LenientReader.of_query(query), NOON).params
+    first = page_params.read(LenientReader.from_query(query), NOON).params
     linked = _linked(first)
     assert _linked(linked) == linked
     first.selection(7, "shop", ProfileType.CPU, NOON)
-    profiles_page, _ = profiles.read(LenientReader.of_query(query), NOON)
+    profiles_page, _ = profiles.read(LenientReader.from_query(query), NOON)
     profiles_page.selection(7, "shop", ProfileType.CPU, NOON)
     _linked(profiles_page.page_params)
-    history_page, _ = history.read(LenientReader.of_query(query), NOON)
+    history_page, _ = history.read(LenientReader.from_query(query), NOON)
     steps_for(history_page.params.span)
-    _, notices = history.read(LenientReader.of_query(QueryDict(history_page.parameters())), NOON)
+    _, notices = history.read(LenientReader.from_query(QueryDict(history_page.parameters())), NOON)
     assert not notices, f"the history links to parameters that it rejects: {notices}"
-    breakdown_page, _ = breakdown.read(LenientReader.of_query(query), NOON)
+    breakdown_page, _ = breakdown.read(LenientReader.from_query(query), NOON)
     _, notices = breakdown.read(
-        LenientReader.of_query(QueryDict(breakdown_page.parameters())), NOON
+        LenientReader.from_query(QueryDict(breakdown_page.parameters())), NOON
     )
     assert not notices, f"the breakdown links to parameters that it rejects: {notices}"
     _linked(breakdown_page.only("a"))
@@ -69,7 +69,7 @@ def read_page_query(data: bytes) -> None:
 
 def _linked(page: PageParams) -> PageParams:
     """Return the parameters of an address that a page links to."""
-    linked = page_params.read(LenientReader.of_query(QueryDict(page.parameters())), NOON)
+    linked = page_params.read(LenientReader.from_query(QueryDict(page.parameters())), NOON)
     assert not linked.notices, f"a page links to parameters that it rejects: {linked.notices}"
     return linked.params
 

@@ -7,7 +7,7 @@ from django.db.models import Sum
 from profiles.engine.blocks import open_hour
 from profiles.engine.encoding.codec import decode
 from profiles.models import Block, Profile, Resolution
-from profiles.storage.blob_store import location_of, read
+from profiles.storage.blob_store import get_location, read
 from projects.models import DayUsage, Project
 
 
@@ -18,7 +18,7 @@ def stock(project: Project) -> Counter[tuple[str, int]]:
         found[row.name_id, int(decode(bytes(row.tree)).self[0].sum())] += 1
     blocks = Block.objects.filter(project=project, resolution=Resolution.PROFILE)
     for each in blocks.select_related("blob"):
-        block = open_hour(read(location_of(each)))
+        block = open_hour(read(get_location(each)))
         totals = block.profiles.totals[0].tolist()
         sums, _ = block.sums([0], None, True)
         assert int(sums.sum()) == sum(totals)

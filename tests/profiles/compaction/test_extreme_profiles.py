@@ -13,7 +13,7 @@ from profiles.engine.calltree.preorder_columns import depths
 from profiles.engine.encoding.codec import decode
 from profiles.engine.metrics import Metric
 from profiles.models import Block, Profile, Resolution
-from profiles.storage.blob_store import location_of, read
+from profiles.storage.blob_store import get_location, read
 from projects.models import Deployment, Project
 from tests.profiles import rows
 from tests.profiles.compaction.inventory import stock
@@ -75,7 +75,7 @@ def test_it_is_rolled_up_as_it_came(
     assert not Profile.objects.exists()
     assert stock(project) == before
     merge = Merge([CPU], True)
-    merge.add_day(open_day(read(location_of(Block.objects.get(resolution=Resolution.DAY)))))
+    merge.add_day(open_day(read(get_location(Block.objects.get(resolution=Resolution.DAY)))))
     tree = merge.tree()
     assert np.array_equal(np.sort(depths(tree.parent)), np.sort(depths(came.parent)))
     assert int(tree.self.sum()) == new.content.weight
@@ -93,4 +93,4 @@ def test_profiles_that_pass_64_bits_together_are_rolled_up_too(
     hour = Block.objects.get(resolution=Resolution.PROFILE)
     assert not Profile.objects.exists()
     assert sum(before.values()) == 5
-    assert open_hour(read(location_of(hour))).profiles.totals.tolist() == [[GREATEST] * 5]
+    assert open_hour(read(get_location(hour))).profiles.totals.tolist() == [[GREATEST] * 5]

@@ -11,7 +11,7 @@ from profiles.compaction.compactor import Compactor
 from profiles.compaction.plan import find_projects_with_hours
 from profiles.engine.blocks import BlockProfile, build_hour
 from profiles.models import Blob, Block, BlockLevel, DeduplicationKey, Profile, TimeSource
-from profiles.storage.blob_store import location_of, read
+from profiles.storage.blob_store import get_location, read
 from profiles.storage.insert import insert
 from profiles.storage.windows import get_closed_hours_end
 from projects.models import Deployment, Project, User
@@ -188,7 +188,7 @@ def test_two_that_do_the_same_work_store_it_once(
     monkeypatch.setattr(build, "build_hour", beaten)
     assert Compactor(project.pk, later).build_level1() == 0
     assert stock(project) == before == Counter(before.keys())
-    data = {block.pk: read(location_of(block)) for block in Block.objects.select_related("blob")}
+    data = {block.pk: read(get_location(block)) for block in Block.objects.select_related("blob")}
     assert len(data) == 1
 
 

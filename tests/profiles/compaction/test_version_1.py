@@ -16,7 +16,7 @@ from profiles.compaction.replace import Replacement, replace_sources
 from profiles.engine.blocks import open_hour
 from profiles.models import Block, BlockLevel, Profile, Resolution
 from profiles.query import ProfileSelection, View, run_tree
-from profiles.storage.blob_store import location_of, read
+from profiles.storage.blob_store import get_location, read
 from profiles.storage.insert import insert
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
@@ -97,7 +97,7 @@ def test_a_block_of_version_1_is_read_and_rolled_up_with_todays_profiles(
     is_other_hour: bool, shop: Deployment, selection: ProfileSelection
 ) -> None:
     block = store_old_block(shop)
-    assert open_hour(read(location_of(block))).count == 1
+    assert open_hour(read(get_location(block))).count == 1
     store_new(shop, HOUR + timedelta(minutes=5) + timedelta(hours=2) * is_other_hour)
     assert_both_versions_are_summed(selection)
     assert Compactor(selection.project, HOUR + DAY * 3).build_level1() == 1

@@ -17,7 +17,7 @@ from profiles.queries.cache import (
     RedisCache,
     ResultCache,
     cache_page,
-    cached_page,
+    get_cached_page,
     result_cache,
 )
 from profiles.queries.scan import add_profiles
@@ -133,13 +133,13 @@ def test_a_result_with_gaps_is_not_cached(
 def reads(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """Return a function that counts the hour blocks merged so far."""
     parts = []
-    add_to = HourInput.add_to
+    read_into = HourInput.read_into
 
     def counted(self: HourInput, *args: Any) -> None:
         parts.append(self)
-        add_to(self, *args)
+        read_into(self, *args)
 
-    monkeypatch.setattr(HourInput, "add_to", counted)
+    monkeypatch.setattr(HourInput, "read_into", counted)
     return lambda: len(parts)
 
 
@@ -242,9 +242,9 @@ def test_processes_share_sums_in_redis(
 @pytest.mark.real
 def test_pages_are_shared_in_redis(in_redis: ResultCache) -> None:
     cache_page(1, "flame?x", ("result",), 1)
-    assert cached_page(1, "flame?x") == ("result",)
-    assert cached_page(2, "flame?x") is None
-    assert cached_page(1, "flame?y") is None
+    assert get_cached_page(1, "flame?x") == ("result",)
+    assert get_cached_page(2, "flame?x") is None
+    assert get_cached_page(1, "flame?y") is None
 
 
 def test_without_redis_each_query_merges(

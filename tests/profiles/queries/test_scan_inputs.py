@@ -49,7 +49,7 @@ def test_parts_add_up_to_everything_that_matches(
     merge, used = Merge([CPU], by_function=True), ScanStats()
     with scanning(query_context(selection), selection) as inputs:
         for each in inputs:
-            each.add_to(merge, used)
+            each.read_into(merge, used)
     assert int(merge.tree().self.sum()) == used.total == 5 * 9_000_000
     assert (used.profiles, used.duration_ns) == (5, 50 * 10**9)
 
@@ -75,7 +75,7 @@ def _summed(selection: ProfileSelection, trees: Trees) -> tuple[dict[int, int], 
     merge, stats = Merge([CPU], by_function=True), ScanStats()
     with scanning(query_context(selection), selection, trees=trees) as inputs:
         for each in inputs:
-            each.add_to(merge, stats)
+            each.read_into(merge, stats)
     tree = merge.tree()
     return dict(zip(tree.id.tolist(), tree.self[0].tolist(), strict=True)), stats
 
@@ -131,7 +131,7 @@ def test_profiles_without_the_metric_are_no_part(
     merge, stats = Merge([CPU], by_function=True), ScanStats()
     with scanning(query_context(selection), selection, Metric("apples", "count")) as inputs:
         for each in inputs:
-            each.add_to(merge, stats)
+            each.read_into(merge, stats)
     assert (stats.profiles, stats.coverage().left_out) == (0, 1)
 
 

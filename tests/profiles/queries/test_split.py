@@ -241,7 +241,7 @@ def test_a_snapshot_is_split_by_labels_of_its_samples(
 ) -> None:
     live = _document_paths(selection, SPLIT)
     context = query_context(selection)
-    taken = save_tree(context, selection, View(), title="Noon", query="", by=alice)
+    taken = save_tree(context, selection, View(), title="Noon", query="", actor=alice)
     stored = SavedTree(
         selection.project, taken.id, selection.service, selection.type, taken.start, taken.end
     )

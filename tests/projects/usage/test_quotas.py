@@ -174,4 +174,4 @@ def test_the_projects_row_overrides_the_defaults_row_overrides_what_is_built_in(
 @pytest.mark.parametrize("name", LimitName)
 def test_every_limit_is_a_field_of_the_quota(name: LimitName) -> None:
     assert Quota._meta.get_field(name)
-    assert BUILT_IN.allowed(name) > 0
+    assert BUILT_IN.get_limit(name) > 0

@@ -85,12 +85,12 @@ def test_the_same_profile_is_the_same_bytes() -> None:
 @settings(deadline=None)
 @given(st.integers(0, 2**63 - 1))
 def test_numbers_survive(value: int) -> None:
-    assert numbers(message(protobuf.packed_numbers(1, [value, 1])), 1) == [value, 1]
+    assert numbers(message(protobuf.pack_numbers(1, [value, 1])), 1) == [value, 1]
     assert message(protobuf.number(1, value)).get(1, [0]) == [value]
 
 
 def test_negative_numbers_are_twos_complement() -> None:
-    assert numbers(message(protobuf.packed_numbers(1, [-1])), 1) == [2**64 - 1]
+    assert numbers(message(protobuf.pack_numbers(1, [-1])), 1) == [2**64 - 1]
 
 
 frames = st.builds(

@@ -41,7 +41,7 @@ def flame_over_time(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     project = member.project
     now = timezone.now()
-    reader = LenientReader.of_query(request.GET)
+    reader = LenientReader.from_query(request.GET)
     params = page_params(reader, now)
     if not params.service or params.type is None:
         return text_error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))

@@ -13,7 +13,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def read_query(query: str) -> CompareQuery:
-    found, notices = read(LenientReader.of_query(QueryDict(query)), NOW)
+    found, notices = read(LenientReader.from_query(QueryDict(query)), NOW)
     assert notices == ()
     return found
 

@@ -182,14 +182,14 @@ def test_another_tenants_is_not_found(client: Client, charlie: User, project: Pr
     [("1h", 1), ("6h", 15), ("1d", 60), ("7d", 360), ("30d", 1440), ("400d", 7 * 1440)],
 )
 def test_a_step_suits_the_range(span: str, step: int) -> None:
-    query, notices = read(LenientReader.of_query(QueryDict(f"span={span}")), NOON)
+    query, notices = read(LenientReader.from_query(QueryDict(f"span={span}")), NOON)
     assert notices == ()
     assert query.shown_step == timedelta(minutes=step)
     assert query.shown_step in steps_for(query.params.span)
 
 
 def test_without_a_range_it_is_a_week() -> None:
-    query, _ = read(LenientReader.of_query(QueryDict("")), NOON)
+    query, _ = read(LenientReader.from_query(QueryDict("")), NOON)
     assert isinstance(query, HistoryQuery)
     assert query.params.span == timedelta(days=7)
     assert default_step(query.params.span) == timedelta(hours=6)

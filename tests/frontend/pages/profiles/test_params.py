@@ -23,7 +23,7 @@ def test_other_pages_can_read_a_region_that_is_picked() -> None:
     page, notices = read(picked(LONGEST_SPAN), NOON)
     assert not notices
     linked = page_params.read(
-        LenientReader.of_query(QueryDict(page.page_params.parameters())), NOON
+        LenientReader.from_query(QueryDict(page.page_params.parameters())), NOON
     )
     assert (linked.params.span, linked.notices) == (LONGEST_SPAN, ())
 

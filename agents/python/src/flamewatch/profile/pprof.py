@@ -7,7 +7,7 @@ from operator import add
 
 from flamewatch.capture.profile_types import Metric
 from flamewatch.capture.stacks import Frame
-from flamewatch.profile.protobuf import number, octets, packed_numbers, varint
+from flamewatch.profile.protobuf import number, octets, pack_numbers, varint
 
 Label = tuple[str, str | int]
 
@@ -58,7 +58,7 @@ class _Encoder:
             number(10, profile.duration_ns),
             octets(11, self._metric(profile.period_type)),
             number(12, profile.period),
-            packed_numbers(13, [self._string(comment) for comment in profile.comments]),
+            pack_numbers(13, [self._string(comment) for comment in profile.comments]),
             number(14, self._string(profile.metrics[-1].name)),
         ]
         strings = [octets(6, text.encode("utf-8", "replace")) for text in self._strings]
@@ -72,7 +72,7 @@ class _Encoder:
             previous = merged.get(key)
             merged[key] = tuple(map(add, previous, sample.values)) if previous else sample.values
         for (stack, labels), values in merged.items():
-            yield octets(1, stack) + packed_numbers(2, values) + labels
+            yield octets(1, stack) + pack_numbers(2, values) + labels
 
     def _location(self, frame: Frame) -> bytes:
         """Return the location's id as a varint."""

@@ -30,5 +30,5 @@ def octets(field: int, value: bytes) -> bytes:
     return varint(field << 3 | _BYTES) + varint(len(value)) + value
 
 
-def packed_numbers(field: int, values: Iterable[int]) -> bytes:
+def pack_numbers(field: int, values: Iterable[int]) -> bytes:
     return octets(field, b"".join(map(varint, values)))
