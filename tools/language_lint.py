@@ -4,6 +4,7 @@
 
 - identifiers and phrases of `coined_terms.toml`, with the term to use instead,
 - docstrings, doc comments and headings that open with a question word or a fragment of a sentence,
+- names in Python that are no noun for a value or no verb for a function (`grammar_lint.py`),
 - template lines over 160 characters,
 - two classes of one name in the server or in the agent.
 """
@@ -18,6 +19,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
+
+from tools import grammar_lint
 
 ROOT = Path(__file__).parent.parent
 TERMS = Path(__file__).parent / "coined_terms.toml"
@@ -86,7 +89,7 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class AllowedName:
-    """Coined term that has to stay in some files, with the reason."""
+    """Term or name that has to stay in some files, with the reason."""
 
     term: str
     paths: tuple[str, ...]  # glob patterns
@@ -99,7 +102,8 @@ class Terms:
 
     `names` are whole identifiers, `parts` are words that no identifier may contain, `phrases` are
     regular expressions for any text. All ignore case; leading underscores of names are ignored.
-    `classes` are the names that several classes may have, with the reason.
+    `classes` are the names that several classes may have, with the reason. `grammar` are names that
+    break the grammar in some files.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -107,31 +111,42 @@ class Terms:
     phrases: Mapping[str, str] = field(default_factory=dict)
     allowed: tuple[AllowedName, ...] = ()
     classes: Mapping[str, str] = field(default_factory=dict)
+    grammar: tuple[AllowedName, ...] = ()
 
     def is_allowed(self, term: str, path: str) -> bool:
         return any(
             entry.term == term and any(fnmatch(path, pattern) for pattern in entry.paths)
-            for entry in self.allowed
+            for entry in self.allowed + self.grammar
         )
 
 
 def read_terms(path: Path = TERMS) -> Terms:
     """Read the list. Raise `ValueError` if an exception has no reason or names an unlisted term."""
     content = tomllib.loads(path.read_text())
-    allowed = tuple(
-        AllowedName(entry["term"], tuple(entry["paths"]), entry["reason"])
-        for entry in content.get("allowed", [])
+    allowed, grammar = (
+        tuple(
+            AllowedName(entry["term"], tuple(entry["paths"]), entry["reason"])
+            for entry in content.get(kind, [])
+        )
+        for kind in ("allowed", "grammar")
     )
     terms = Terms(
-        content["names"], content["parts"], content["phrases"], allowed, content["classes"]
+        content["names"],
+        content["parts"],
+        content["phrases"],
+        allowed,
+        content["classes"],
+        grammar,
     )
     listed = {*terms.names, *terms.parts, *terms.phrases}
-    if faulty := [entry.term for entry in allowed if not entry.reason or entry.term not in listed]:
+    faulty = [entry.term for entry in allowed if entry.term not in listed]
+    faulty += [entry.term for entry in allowed + grammar if not entry.reason]
+    if faulty:
         raise ValueError(f"{path.name}: exceptions without a reason or a listed term: {faulty}")
     return terms
 
 
-def coined_terms(path: str, text: str, terms: Terms) -> Iterator[tuple[str, Complaint]]:
+def find_coined_terms(path: str, text: str, terms: Terms) -> Iterator[tuple[str, Complaint]]:
     """Yield the coined terms of a file with their complaints, whether they are allowed or not."""
     suffix = Path(path).suffix
     for line, name in _identifiers(suffix, text):
@@ -146,7 +161,7 @@ def coined_terms(path: str, text: str, terms: Terms) -> Iterator[tuple[str, Comp
             yield phrase, Complaint(path, line, f"“{match[0]}”: use {replacement}")
 
 
-def bad_openings(path: str, text: str) -> Iterator[Complaint]:
+def find_bad_openings(path: str, text: str) -> Iterator[Complaint]:
     """Find docstrings, doc comments and headings that open with a question word or a fragment."""
     suffix = Path(path).suffix
     if suffix in _PYTHON:
@@ -160,14 +175,23 @@ def bad_openings(path: str, text: str) -> Iterator[Complaint]:
             yield Complaint(path, number, f"opens as a fragment: {line_text.strip()}")
 
 
-def long_lines(path: str, text: str) -> Iterator[Complaint]:
+def find_bad_names(path: str, text: str) -> Iterator[tuple[str, Complaint]]:
+    """Yield names that break the grammar, with their complaints; tests may break it."""
+    folders = Path(path).parts[:-1]
+    if folders[:1] == ("benchmarks",) or {"tests", "migrations"} & {*folders} or "_pb2" in path:
+        return
+    for line, name, complaint in grammar_lint.find_complaints(ast.parse(text)):
+        yield name, Complaint(path, line, complaint)
+
+
+def find_long_lines(path: str, text: str) -> Iterator[Complaint]:
     """Find template lines over the limit."""
     for number, line in enumerate(text.splitlines(), 1):
         if len(line) > LONGEST_TEMPLATE_LINE:
             yield Complaint(path, number, f"{len(line)} characters; {LONGEST_TEMPLATE_LINE} fit")
 
 
-def repeated_classes(
+def find_repeated_classes(
     texts: Mapping[str, str], exceptions: Collection[str] = ()
 ) -> Iterator[Complaint]:
     """Find classes of one name in the Python files of one distribution."""
@@ -187,20 +211,26 @@ def check(texts: Mapping[str, str], terms: Terms) -> list[Complaint]:
     complaints: list[Complaint] = []
     used: set[tuple[str, str]] = set()
     for path, text in texts.items():
-        for term, complaint in coined_terms(path, text, terms):
+        for term, complaint in find_coined_terms(path, text, terms):
             if terms.is_allowed(term, path):
                 used.add((term, path))
             else:
                 complaints.append(complaint)
-        complaints += bad_openings(path, text)
+        complaints += find_bad_openings(path, text)
+        if path.endswith(".py"):
+            for name, complaint in find_bad_names(path, text):
+                if terms.is_allowed(name, path):
+                    used.add((name, path))
+                else:
+                    complaints.append(complaint)
         if path.endswith(".html"):
-            complaints += long_lines(path, text)
+            complaints += find_long_lines(path, text)
     python = {path: text for path, text in texts.items() if path.endswith(".py")}
     agent = {path: text for path, text in python.items() if path.startswith("agents/")}
     server = {path: text for path, text in python.items() if path not in agent}
-    complaints += [*repeated_classes(agent, terms.classes)]
-    complaints += [*repeated_classes(server, terms.classes)]
-    for entry in terms.allowed:
+    complaints += [*find_repeated_classes(agent, terms.classes)]
+    complaints += [*find_repeated_classes(server, terms.classes)]
+    for entry in terms.allowed + terms.grammar:
         for pattern in entry.paths:
             if not any(entry.term == term and fnmatch(path, pattern) for term, path in used):
                 text = f"the exception for {entry.term} in {pattern} is not needed any more"

@@ -8,9 +8,9 @@ from tools.language_lint import (
     AllowedName,
     Terms,
     check,
+    find_repeated_classes,
     project_texts,
     read_terms,
-    repeated_classes,
 )
 
 TERMS = Terms(
@@ -83,13 +83,15 @@ def test_an_exception_that_nothing_needs_is_reported() -> None:
 
 @pytest.mark.parametrize(
     "entry",
-    ['term = "asked"\npaths = ["*"]\nreason = ""', 'term = "x"\npaths = ["*"]\nreason = "a key"'],
+    [
+        '[[allowed]]\nterm = "asked"\npaths = ["*"]\nreason = ""',
+        '[[allowed]]\nterm = "x"\npaths = ["*"]\nreason = "a key"',
+        '[[grammar]]\nterm = "joined"\npaths = ["*"]\nreason = ""',
+    ],
 )
 def test_exceptions_need_a_reason_and_a_listed_term(entry: str, tmp_path: Path) -> None:
     path = tmp_path / "terms.toml"
-    path.write_text(
-        f'[names]\nasked = "params"\n[parts]\n[phrases]\n[classes]\n[[allowed]]\n{entry}\n'
-    )
+    path.write_text(f'[names]\nasked = "params"\n[parts]\n[phrases]\n[classes]\n{entry}\n')
     with pytest.raises(ValueError, match=r"terms\.toml: exceptions without a reason"):
         read_terms(path)
 
@@ -152,9 +154,53 @@ def test_two_classes_of_one_name_are_reported() -> None:
     assert [str(complaint) for complaint in check(texts, terms)] == [
         "b.py:2: class A exists at a.py:1 too: one name, one concept"
     ]
-    assert list(repeated_classes({"a.py": "class A: ...\nclass B: ...\n"})) == []
+    assert list(find_repeated_classes({"a.py": "class A: ...\nclass B: ...\n"})) == []
 
 
 def test_the_agent_is_a_distribution_with_names_of_its_own() -> None:
     texts = {"agents/python/a.py": "class A: ...\n", "a.py": "class A: ...\n"}
     assert check(texts, TERMS) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("def rendered(page): ...", "rendered"),
+        ("async def _joined_rows(): ...", "_joined_rows"),
+        ("def limits_of(project): ...", "limits_of"),
+        ("def not_in_time(): ...", "not_in_time"),
+        ("def find_row(of): ...", "of"),
+        ("def find_row(*, at=None): ...", "at"),
+        ("for which in []: ...", "which"),
+        ("class Range:\n    within: int", "within"),
+    ],
+)
+def test_names_without_noun_or_verb_are_reported(code: str, name: str) -> None:
+    (complaint,) = complaints("a.py", f"{code}\n")
+    assert name in complaint
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "def from_bytes(): ..."),
+        ("a.py", "def to_json(): ..."),
+        ("a.py", "def in_process(): ..."),
+        ("a.py", "def on_commit(): ..."),
+        ("a.py", "def send_profile(segment, offset): ..."),
+        ("a.py", "@property\ndef parsed_rows(self): ..."),
+        ("a.py", "rows.of = 1"),
+        ("tests/test_a.py", "def limits_of(at): ..."),
+        ("profiles/migrations/0001_a.py", "def shown(at): ..."),
+    ],
+)
+def test_verbs_idioms_and_values_of_properties_are_accepted(path: str, code: str) -> None:
+    assert complaints(path, f"{code}\n") == []
+
+
+def test_a_name_against_the_grammar_may_stay_where_the_list_says_why() -> None:
+    terms = Terms(grammar=(AllowedName("joined", ("api/*",), "pair of join"),))
+    code = "def joined(): ...\n"
+    assert check({"api/a.py": code}, terms) == []
+    (complaint,) = check({"api/a.py": "", "frontend/a.py": code}, terms)[:1]
+    assert complaint.path == "frontend/a.py"
