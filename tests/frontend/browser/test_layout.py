@@ -70,7 +70,8 @@ def test_the_graph_has_most_of_the_window(
 CUT_FIELDS = """
 () => [...document.querySelectorAll('.card label.input > *')]
   .map((field) => [field, field.closest('.card').getBoundingClientRect().right])
-  .filter(([field, edge]) => !field.closest('.scroll') && field.getBoundingClientRect().right > edge)
+  .filter(([field]) => !field.closest('.scroll'))
+  .filter(([field, edge]) => field.getBoundingClientRect().right > edge)
   .map(([field]) => field.textContent || field.name)
 """
 
