@@ -63,10 +63,10 @@ async def read_body(receive: Receive, allowed: int, charge: Charge = charge_noth
                     expected = size + WINDOW_BYTES
                     window.reschedule(min(end, loop.time() + WINDOW_SECONDS))
     except TimeoutError:
-        raise TooSlow(_why(size, loop.time() >= end)) from None
+        raise TooSlow(_describe_delay(size, loop.time() >= end)) from None
 
 
-def _why(size: int, at_end: bool) -> str:
+def _describe_delay(size: int, at_end: bool) -> str:
     if at_end:
         return f"The body was not complete after {READ_SECONDS:g} s; received {size:,} bytes."
     return (

@@ -79,7 +79,7 @@ def resolve_page_query(
 ) -> PageQuery | None:
     """Resolve the parameters; None if the project has no service.
 
-    Raise `DeadlinePassed`, and `SnapshotNotFound`.
+    Raise `DeadlinePassed`, and `SavedTreeNotFound`.
     """
     services = run_service_names(context)
     if reading.params.snapshot:

@@ -82,7 +82,7 @@ def list_page(
 
     `service` restricts them to a service, with those of no service; `after` is a pk.
     """
-    rows = Annotation.objects.filter(_within(start, end) | Q(at=None), project=project)
+    rows = Annotation.objects.filter(_match_range(start, end) | Q(at=None), project=project)
     if service:
         rows = rows.filter(service__in=("", service))
     return list(rows.filter(pk__gt=after).order_by("pk")[:size])
@@ -92,7 +92,7 @@ def list_by_service(
     project: int, service: str, start: datetime, end: datetime
 ) -> Sequence[Annotation]:
     """Return the annotations at a time in [start, end) for a service, by time, at most MARKS."""
-    return _latest(_filter_by_service(project, service).filter(_within(start, end)))
+    return _latest(_filter_by_service(project, service).filter(_match_range(start, end)))
 
 
 def with_functions(
@@ -102,7 +102,7 @@ def with_functions(
 
     Both are read in one statement.
     """
-    found = _filter_by_service(project, service).filter(_within(start, end) | Q(at=None))
+    found = _filter_by_service(project, service).filter(_match_range(start, end) | Q(at=None))
     # NULLs first or last, as the database likes: both groups are within one bound.
     rows = list(found.order_by("-at", "-pk")[: settings.MAX_ANNOTATIONS])
     timed = [row for row in rows if row.at is not None]
@@ -143,7 +143,7 @@ def _filter_by_service(project: int, service: str) -> QuerySet[Annotation]:
     return Annotation.objects.filter(project=project, service__in=("", service))
 
 
-def _within(start: datetime, end: datetime) -> Q:
+def _match_range(start: datetime, end: datetime) -> Q:
     return Q(at__gte=start, at__lt=end)
 
 

@@ -51,6 +51,8 @@ def find_complaints(module: ast.Module) -> list[tuple[int, str, str]]:
 
 def _find_fault(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
     name = function.name.strip("_")
+    if _FUNCTION_WORD.match(name):
+        return "is named by a function word: begin with a verb"
     if _OPENS_WITH_PREPOSITION.match(name):
         return "is named by a preposition: begin with a verb"
     if _ENDS_IN_PREPOSITION.search(name):

@@ -72,7 +72,7 @@ class SeriesKey:
 
 def list_series(context: QueryContext, selector: Selector, period: MatchedRange) -> list[SeriesKey]:
     """Return the services and types that a selector's conditions on these two match."""
-    by_service = selector.of(SERVICE_NAME)
+    by_service = selector.find_matchers(SERVICE_NAME)
     stored = context.snapshot.once(
         ("stored metrics", period), lambda: run_stored_metrics(context, period.start, period.end)
     )
@@ -96,7 +96,7 @@ def matches_type(selector: Selector, type_id: TypeId) -> bool:
         type_id.period_unit,
     )
     value_of = dict(zip(OF_TYPE, values, strict=True))
-    return all(each.matches(value_of[each.name]) for each in selector.of(*OF_TYPE))
+    return all(each.matches(value_of[each.name]) for each in selector.find_matchers(*OF_TYPE))
 
 
 def find_deployments(
@@ -114,8 +114,8 @@ def find_deployments(
         if key.type.type is not None
         for pk in sorted(stored.get((key.service, key.type.type), ()))
         if (deployment := by_pk.get(pk)) is not None
-        and allows(selector.of(ZONE), deployment.zone)
-        and allows(selector.of(VERSION), deployment.version)
+        and allows(selector.find_matchers(ZONE), deployment.zone)
+        and allows(selector.find_matchers(VERSION), deployment.version)
     ]
 
 
@@ -156,7 +156,7 @@ def selections(
     if type_id.type is None or not matches_type(selector, type_id):
         return []
     type_ = type_id.type
-    by_service, free = selector.of(SERVICE_NAME), (*_free_labels(selector),)
+    by_service, free = selector.find_matchers(SERVICE_NAME), (*_free_labels(selector),)
     services = sorted({each.service for each in get_deployments(context)})
     services = [service for service in services if allows(by_service, service)]
     names: Mapping[tuple[str, ProfileType], frozenset[str]] = {}
@@ -251,8 +251,10 @@ def _narrow_selection(
 ) -> ProfileSelection | None:
     """Return the selection of a service and type; None if no profile can match."""
     deployments = [each for each in get_deployments(context) if each.service == service]
-    zones = _list_allowed(selector.of(ZONE), {each.zone for each in deployments})
-    versions = _list_allowed(selector.of(VERSION), {each.version for each in deployments})
+    zones = _list_allowed(selector.find_matchers(ZONE), {each.zone for each in deployments})
+    versions = _list_allowed(
+        selector.find_matchers(VERSION), {each.version for each in deployments}
+    )
     if zones is None or versions is None:
         return None
     allowed: dict[str, tuple[str, ...]] = {}

@@ -86,7 +86,7 @@ def _request(
         raise BadParameter(query, "is missing")
     selector = parse_selector(text)
     _, brace, conditions = text.partition("{")
-    named = [each for each in selector.of("__name__") if each.operator == "="]
+    named = [each for each in selector.find_matchers("__name__") if each.operator == "="]
     type_id = parse_id(selector.name or (named[0].value if named else ""))
     count = texts.get("max-nodes") or texts.get("maxNodes") or "0"
     if not re.fullmatch(r"[0-9]{1,9}", count):

@@ -66,7 +66,7 @@ class Selector:
     name: str
     matchers: tuple[Matcher, ...]
 
-    def of(self, *names: str) -> tuple[Matcher, ...]:
+    def find_matchers(self, *names: str) -> tuple[Matcher, ...]:
         """Return the matchers of the labels with one of these names."""
         return tuple(each for each in self.matchers if each.name in names)
 

@@ -48,7 +48,7 @@ class _Steps(NamedTuple):
     start: int  # ms since 1970
     length: int  # ms
 
-    def of(self, time: NDArray[np.int64]) -> NDArray[np.int64]:
+    def number_steps(self, time: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the step of each time, given in µs since 1970."""
         offset = time - self.start * 1000
         found: NDArray[np.int64] = -(-offset // (self.length * 1000))
@@ -196,7 +196,7 @@ def _greatest(groups: list[_Group], limit: int) -> list[_Group]:
 def _points(steps: _Steps, group: _Group, is_mean: bool) -> list[pb.Point]:
     """Return the points of the steps that have profiles."""
     numbers, inverse, counts = np.unique(
-        steps.of(group.time), return_inverse=True, return_counts=True
+        steps.number_steps(group.time), return_inverse=True, return_counts=True
     )
     sums = np.bincount(inverse.reshape(-1), group.value.astype(np.float64))
     values = sums / counts if is_mean else sums
@@ -217,7 +217,7 @@ def _edges(groups: Sequence[_Group]) -> NDArray[np.float64]:
 
 def _slots(steps: _Steps, group: _Group, edges: NDArray[np.float64]) -> Iterator[pb.HeatmapSlot]:
     row = np.searchsorted(edges, group.value, side="right") - 1
-    numbers, inverse = np.unique(steps.of(group.time), return_inverse=True)
+    numbers, inverse = np.unique(steps.number_steps(group.time), return_inverse=True)
     counts = np.zeros((len(numbers), len(edges)), np.int64)
     np.add.at(counts, (inverse.reshape(-1), row), 1)
     for number, own in zip(numbers.tolist(), counts.tolist(), strict=True):

@@ -39,7 +39,7 @@ class _Rows:
     sort: str
     size: int
 
-    def of(self, rows: Sequence[FunctionRow]) -> list[FunctionRow]:
+    def sort_and_limit(self, rows: Sequence[FunctionRow]) -> list[FunctionRow]:
         """Sort the rows and return the first `size`.
 
         Numbers are sorted in descending order, names in ascending order; a leading `-` reverses
@@ -65,7 +65,7 @@ def query(request: ApiRequest) -> ApiQuery:
 
 
 def _json(request: ApiRequest, result: TopResult, rows: _Rows) -> bytes:
-    shown = rows.of(result.rows)
+    shown = rows.sort_and_limit(result.rows)
     return dumps(
         {
             **selection_fields(request, result.selection, result.coverage),

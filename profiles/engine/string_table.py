@@ -19,7 +19,7 @@ class StringTable(Sequence[str]):
         self.ends = ends
 
     @classmethod
-    def of(cls, strings: Sequence[str]) -> "StringTable":
+    def from_strings(cls, strings: Sequence[str]) -> "StringTable":
         """Return a table of the strings, or `strings` itself if it is a table."""
         if isinstance(strings, cls):
             return strings

@@ -43,7 +43,7 @@ class SavedTreeInfo:
 
 
 def get_saved_tree(context: QueryContext, snapshot_id: str) -> SavedTreeInfo:
-    """Describe a snapshot. Raise SnapshotNotFound."""
+    """Describe a snapshot. Raise SavedTreeNotFound."""
     return _info(get_saved_tree_row(context, snapshot_id))
 
 

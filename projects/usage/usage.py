@@ -60,9 +60,6 @@ class Usage:
     rejected_today: int  # rejected profiles, and handshakes of deployments over the quota
     rejections: tuple[RejectionCount, ...]  # all kinds of requests
 
-    def of(self, name: LimitName) -> LimitUsage:
-        return next(limit for limit in self.limits if limit.name is name)
-
 
 def load_usage(project: int) -> Usage:
     """Return the usage of a project (its pk) from the database; may block."""

@@ -169,6 +169,7 @@ def test_the_agent_is_a_distribution_with_names_of_its_own() -> None:
         ("async def _joined_rows(): ...", "_joined_rows"),
         ("def limits_of(project): ...", "limits_of"),
         ("def not_in_time(): ...", "not_in_time"),
+        ("def of(rows): ...", "of"),
         ("def find_row(of): ...", "of"),
         ("def find_row(*, at=None): ...", "at"),
         ("for which in []: ...", "which"),

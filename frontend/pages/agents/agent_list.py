@@ -85,12 +85,12 @@ def list_agents(project: Project, query: AgentQuery, now: datetime) -> AgentList
     found = counts["all"] if not query.filtered else rows.count()
     pages = paginate(found, PAGE_SIZE, query.page)
     on_page = list(_with_rows(rows)[pages.first : pages.behind])
-    doing = _doing(on_page)
+    activities = _load_activities(on_page)
     reached = list_reached(project.pk)
     over = any(each.limit is not LimitName.NEW_DEPLOYMENTS_PER_DAY for each in reached)
     shown = [
         _build_row(agent, activity, now, over_quota=over)
-        for agent, activity in zip(on_page, doing, strict=True)
+        for agent, activity in zip(on_page, activities, strict=True)
     ]
     return AgentList(
         shown=shown,
@@ -158,7 +158,7 @@ def _with_rows(rows: QuerySet[Agent]) -> QuerySet[Agent]:
     return rows.select_related("deployment", "report").order_by(*order)
 
 
-def _doing(agents: Sequence[Agent]) -> list[AgentActivity]:
+def _load_activities(agents: Sequence[Agent]) -> list[AgentActivity]:
     try:
         return queue_of_process().activities(
             [(agent.deployment_id, agent.identity) for agent in agents]

@@ -36,7 +36,7 @@ def chart(
             "profiles": [step.profiles for step in result.steps],
             "values": [
                 [
-                    _round(rate.of(total, step.profiles, step.duration_ns))
+                    _round(rate.compute(total, step.profiles, step.duration_ns))
                     for total, step in zip(each.totals, result.steps, strict=True)
                 ]
                 for each in series

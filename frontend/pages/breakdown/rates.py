@@ -17,7 +17,7 @@ class Rate:
     is_per_second: bool  # divide by seconds of duration; otherwise by the number of profiles
     scale: float = 1.0
 
-    def of(self, total: float, profiles: int, duration_ns: int) -> float | None:
+    def compute(self, total: float, profiles: int, duration_ns: int) -> float | None:
         """Return the rate of a sum over profiles; None without profiles or duration."""
         divisor = duration_ns / 1e9 if self.is_per_second else profiles
         return total * self.scale / divisor if divisor else None

@@ -63,9 +63,9 @@ def value_rows(
     rate: Rate,
 ) -> list[ValueRow]:
     """Return all rows, sorted."""
-    whole = _Whole.of(result)
+    whole = _Whole.from_result(result)
     before = {each.value: each for each in previous.values} if previous else {}
-    of_before = _Whole.of(previous) if previous else _Whole(0, 0, 0)
+    of_before = _Whole.from_result(previous) if previous else _Whole(0, 0, 0)
     are_all_known = previous is not None and not previous.other
     keyed: list[tuple[dict[str, float | str], ValueRow]] = []
     for number, each in enumerate(result.values, 1):
@@ -79,7 +79,7 @@ def value_rows(
             name=value_name(each.value),
             number=number if number <= CHARTED else 0,
             shown=format_value(
-                rate.of(each.total, whole.profiles, whole.duration_ns) or 0, rate.unit
+                rate.compute(each.total, whole.profiles, whole.duration_ns) or 0, rate.unit
             ),
             share=each.total / whole.total if whole.total else 0.0,
             mean=format_value(own or 0, rate.unit) if each.profiles is not None else "",
@@ -109,7 +109,7 @@ class _Whole:
     duration_ns: int
 
     @classmethod
-    def of(cls, result: SeriesResult) -> "_Whole":
+    def from_result(cls, result: SeriesResult) -> "_Whole":
         steps = result.steps
         return cls(
             sum(step.total for step in steps),
@@ -121,8 +121,8 @@ class _Whole:
 def _own_rate(series: GroupSeries, rate: Rate, whole: _Whole) -> float | None:
     """Return the rate of the value's own profiles; of a label of samples, that of all profiles."""
     if series.profiles is None or series.duration_ns is None:
-        return rate.of(series.total, whole.profiles, whole.duration_ns)
-    return rate.of(series.total, series.profiles, series.duration_ns)
+        return rate.compute(series.total, whole.profiles, whole.duration_ns)
+    return rate.compute(series.total, series.profiles, series.duration_ns)
 
 
 def _change(now: float | None, was: float | None, *, is_known: bool) -> tuple[Change, float]:

@@ -243,7 +243,7 @@ def comparison(page_query: PageQuery, query: BreakdownQuery, picks: Sequence[str
 def _steps(result: SeriesResult, series: Sequence[GroupSeries], rate: Rate) -> list[BreakdownRow]:
     rows = []
     for i, step in enumerate(result.steps):
-        values = [rate.of(each.totals[i], step.profiles, step.duration_ns) for each in series]
+        values = [rate.compute(each.totals[i], step.profiles, step.duration_ns) for each in series]
         texts = ["" if value is None else format_value(value, rate.unit) for value in values]
         rows.append(BreakdownRow(step.start, step.profiles, texts))
     return rows

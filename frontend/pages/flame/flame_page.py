@@ -333,6 +333,6 @@ def tree_url(page_query: PageQuery, seen: str) -> str:
 
 
 def _data_url(page_query: PageQuery, name: str, seen: str) -> str:
-    """Return the URL of what the page requests after it: the call tree, and the chart above it."""
+    """Return the URL of the call tree or of the chart above it, which the page requests."""
     url = reverse(name, args=[page_query.project.project_id])
     return f"{url}?{data_address(page_query.params, seen)}"

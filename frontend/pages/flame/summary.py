@@ -28,14 +28,14 @@ def average(type_: ProfileType, metric: Metric, coverage: Coverage) -> Average:
 
 
 def _after(type_: ProfileType, metric: Metric, coverage: Coverage) -> str:
-    phrase = _what(metric)
+    phrase = _value_phrase(metric)
     if type_ in INSTANTANEOUS or not coverage.duration_ns:
         return phrase
     duration = format_value(coverage.duration_ns / coverage.profiles, "nanoseconds")
     return _("%(what)s in a %(duration)s profile") % {"what": phrase, "duration": duration}
 
 
-def _what(metric: Metric) -> str:
+def _value_phrase(metric: Metric) -> str:
     phrases = {
         "cpu": _("of CPU"),
         "wall": _("of wall time"),

@@ -92,7 +92,7 @@ class _Contents:
                 self.shown = flame_page(self.query, self.merge_key)
         except DeadlinePassed:
             self.empty = timeout_state(self.member.project, self.reading.params)
-        except InvalidQuery as error:  # SnapshotUnreadable, or a result over a limit
+        except InvalidQuery as error:  # SavedTreeUnreadable, or a result over a limit
             self.empty = with_links(unreadable_state(str(error)), self.request.path)
 
     def load_and_render(self) -> str:

@@ -80,7 +80,7 @@ class Merge:
         self._check()
         ids = tree.frames.id
         if self.by_function:
-            texts = StringTable.of(tree.frames.strings).ids()
+            texts = StringTable.from_strings(tree.frames.strings).ids()
             functions = function_ids(texts, tree.frames.name, tree.frames.file)
             ids = frame_ids(functions, np.zeros(len(ids), np.int32))
         rows = self._enter_frames(ids, tree.frames)
@@ -208,7 +208,9 @@ class Merge:
     def _enter_frames(self, ids: NDArray[np.uint64], frames: Frames) -> NDArray[np.int32]:
         rows, new = self._forest.add_frames(ids)
         line = None if self.by_function else frames.line[new]
-        self._name(StringTable.of(frames.strings), frames.name[new], frames.file[new], line)
+        self._name(
+            StringTable.from_strings(frames.strings), frames.name[new], frames.file[new], line
+        )
         return rows
 
     def _name(
@@ -262,7 +264,7 @@ class Merge:
     def _tree_frames(self) -> Frames:
         ids = self._forest.frames.table()
         name, file, line = np.concatenate(self._frames, axis=1)
-        mappings = StringTable.of([*self._mappings.values(), ""])
+        mappings = StringTable.from_strings([*self._mappings.values(), ""])
         used = self._texts.insert(
             mappings.data, mappings.ends, np.arange(len(mappings), dtype=np.int32)
         )

@@ -312,7 +312,10 @@ def with_tag_roots(tree: Tree, name: str) -> Tree:
 
 def _with_labels(frames: Frames, texts: Sequence[str]) -> Frames:
     """Return the frames with further ones, of these names, that are values of the label."""
-    earlier, added = StringTable.of(frames.strings), StringTable.of([*texts, ""])
+    earlier, added = (
+        StringTable.from_strings(frames.strings),
+        StringTable.from_strings([*texts, ""]),
+    )
     offset = int(earlier.ends[-1]) if len(earlier) else 0
     strings = StringTable(
         earlier.data + added.data, np.concatenate([earlier.ends, added.ends + offset])

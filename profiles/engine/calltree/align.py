@@ -55,7 +55,7 @@ def _frames(a: Frames, b: Frames, new: NDArray[np.bool_]) -> Frames:
     Strings are not decoded: most are equal on both sides, and many are never shown.
     """
     pool = StringPool()
-    of_a, of_b = (StringTable.of(frames.strings) for frames in (a, b))
+    of_a, of_b = (StringTable.from_strings(frames.strings) for frames in (a, b))
 
     def join(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
         numbers = [

@@ -24,7 +24,7 @@ def find_functions(tree: Tree, check: Check = never_cancel) -> TreeFunctions:
     """Identify the functions that the nodes of a tree call."""
     check()
     frames = tree.frames
-    ids = function_ids(StringTable.of(frames.strings).ids(), frames.name, frames.file)
+    ids = function_ids(StringTable.from_strings(frames.strings).ids(), frames.name, frames.file)
     # Frames of the nodes only: a subtree has all frames of the complete tree.
     used, frame = np.unique(tree.frame, return_inverse=True)
     found, first, function = np.unique(ids[used], return_index=True, return_inverse=True)

@@ -57,7 +57,7 @@ def remove_nodes(tree: Tree, hidden: Nodes, check: Check = never_cancel) -> Tree
     Stacks that consist of hidden nodes only are dropped, as in pprof.
     """
     shown = _nearest(tree.parent, hidden, check)
-    return rebuild_tree(tree, target=shown, parent=_at(shown, tree.parent), check=check)
+    return rebuild_tree(tree, target=shown, parent=_take(shown, tree.parent), check=check)
 
 
 def from_nodes(tree: Tree, starts: Nodes, check: Check = never_cancel) -> Tree:
@@ -80,17 +80,17 @@ def rebuild_tree(
     remaining = np.flatnonzero(target == np.arange(len(target)))
     rank = np.full(len(target), -1, np.int64)
     rank[remaining] = np.arange(len(remaining))
-    above, frame = _at(rank, parent[remaining]).astype(np.int32), tree.frame[remaining]
+    above, frame = _take(rank, parent[remaining]).astype(np.int32), tree.frame[remaining]
     ids = node_ids(above, frame, tree.frames.id)
     first, group = _groups(ids)
-    to = _at(_at(group, rank), target)  # new node of each old node
+    to = _take(_take(group, rank), target)  # new node of each old node
     own = np.zeros((len(tree.metrics), len(first)), np.int64)
     _add(own, to, tree.self)
     return prune(
         replace(
             tree,
             id=ids[first],
-            parent=_at(group, above[first]).astype(np.int32),
+            parent=_take(group, above[first]).astype(np.int32),
             frame=frame[first],
             self=own,
             labelled=_move_labelled(tree.labelled, to),
@@ -112,14 +112,14 @@ def _nearest(parent: NDArray[np.int32], hidden: Nodes, check: Check) -> NDArray[
     """Return the nearest visible node: the node itself or an ancestor; -1 if there is none."""
     nearest = np.where(hidden, parent, np.arange(len(parent)))
     while True:
-        further = _at(nearest, nearest)
+        further = _take(nearest, nearest)
         check()
         if np.array_equal(further, nearest):
             return nearest
         nearest = further
 
 
-def _at(table: NDArray[np.int64], index: NDArray[np.signedinteger]) -> NDArray[np.int64]:
+def _take(table: NDArray[np.int64], index: NDArray[np.signedinteger]) -> NDArray[np.int64]:
     """Return table[index], with -1 for an index of -1."""
     taken: NDArray[np.int64] = np.append(table, -1)[index]
     return taken
@@ -162,9 +162,9 @@ def prune(tree: Tree, check: Check = never_cancel) -> Tree:
     used, frame = np.unique(tree.frame[remaining], return_inverse=True)
     return replace(
         tree,
-        frames=_of(tree.frames, used),
+        frames=_select_frames(tree.frames, used),
         id=tree.id[remaining],
-        parent=_at(rank, tree.parent[remaining]).astype(np.int32),
+        parent=_take(rank, tree.parent[remaining]).astype(np.int32),
         frame=frame.astype(np.int32),
         self=tree.self[:, remaining],
         labelled=_move_labelled(tree.labelled, rank),
@@ -178,7 +178,7 @@ def _leads_to_values(tree: Tree) -> Nodes:
     return node_totals(tree.parent, valued.astype(np.int64)) > 0
 
 
-def _of(frames: Frames, used: NDArray[np.int32]) -> Frames:
+def _select_frames(frames: Frames, used: NDArray[np.int32]) -> Frames:
     return replace(
         frames,
         id=frames.id[used],

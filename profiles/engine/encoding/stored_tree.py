@@ -63,7 +63,7 @@ class StoredTree:
 
 def to_columns(tree: Tree) -> StoredTree:
     """Convert a tree to the columns that are stored."""
-    frames, texts = tree.frames, StringTable.of(tree.frames.strings)
+    frames, texts = tree.frames, StringTable.from_strings(tree.frames.strings)
     function, name, file = number_pairs(frames.name, frames.file)
     node = np.flatnonzero(tree.self.any(axis=0)).astype(np.int32)
     return StoredTree(

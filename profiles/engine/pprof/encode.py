@@ -144,10 +144,10 @@ def _samples(tree: Tree, strings: _Strings, check: Check) -> Iterator[bytes]:
             np.subtract.at(row, rows.node, values)
         columns = (rows.node.tolist(), rows.label_set.tolist(), rows.values.T.tolist())
         for node, labels, row in check_each(zip(*columns, strict=True), check):
-            yield bytes_field(_SAMPLE, stacks.of(node) + pack_field(2, row) + sets[labels])
+            yield bytes_field(_SAMPLE, stacks.encode(node) + pack_field(2, row) + sets[labels])
     for node in check_each(np.flatnonzero(rest.any(axis=0)).tolist(), check):
         values = pack_field(2, rest[:, node].tolist())
-        yield bytes_field(_SAMPLE, stacks.of(node) + values)
+        yield bytes_field(_SAMPLE, stacks.encode(node) + values)
 
 
 class _Stacks:
@@ -158,7 +158,7 @@ class _Stacks:
         self._parent: Sequence[int] = tree.parent.tolist()
         self._frame: Sequence[int] = tree.frame.tolist()
 
-    def of(self, node: int) -> bytes:
+    def encode(self, node: int) -> bytes:
         return bytes_field(1, b"".join(self._up(node)))
 
     def _up(self, node: int) -> Iterable[bytes]:

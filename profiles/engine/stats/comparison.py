@@ -124,7 +124,7 @@ def below(found: ComparedTrees, node: int, check: Check = never_cancel) -> Compa
     tested = found.functions.tested
     columns = [np.where(same, row[position], np.nan) for row in (tested.low, tested.high, tested.q)]
     functions = replace(functions, tested=TestedDifferences(*columns))
-    nodes = _of(found.nodes, found.tree, tree)
+    nodes = _select_tests(found.nodes, found.tree, tree)
     root = np.flatnonzero(tree.parent < 0)
     whole = TestedDifferences(nodes.low[root], nodes.high[root], nodes.q[root])
     return ComparedTrees(tree, nodes, functions, whole)
@@ -145,7 +145,7 @@ def fold(
     a, b = (_left_out(tree, side, cut, inside, check) for side in (0, 1))
     shown = replace(cut, self=tree.self[:, inside], metrics=tree.metrics)
     return (
-        ComparedTrees(shown, _of(found.nodes, tree, shown), found.functions, found.whole),
+        ComparedTrees(shown, _select_tests(found.nodes, tree, shown), found.functions, found.whole),
         {node: (count, int(a[node]) + int(b[node])) for node, (count, _) in folded.items()},
     )
 
@@ -169,7 +169,7 @@ def build_drawn(tree: Tree, profiles: tuple[int, int]) -> Tree:
     return replace(tree, metrics=tree.metrics[:1], self=mean_widths(tree, profiles)[np.newaxis])
 
 
-def _of(tested: TestedDifferences, whole: Tree, part: Tree) -> TestedDifferences:
+def _select_tests(tested: TestedDifferences, whole: Tree, part: Tree) -> TestedDifferences:
     """Select the tests of the nodes of `part`, which are in the order of `whole`."""
     inside = np.isin(whole.id, part.id)
     return TestedDifferences(tested.low[inside], tested.high[inside], tested.q[inside])

@@ -74,12 +74,12 @@ class SeriesByFunction:
         found = [f for f, other in enumerate(self.names) if other == name]
         return sorted(found, key=self.files.__getitem__)
 
-    def of(self, functions: Sequence[int]) -> list[FunctionSeries]:
+    def select(self, functions: Sequence[int]) -> list[FunctionSeries]:
         """Return the time series of these functions, by index."""
         total = np.array([totals(self._tree.parent, row, self._check) for row in self._tree.self])
-        return [self._of(function, total) for function in functions]
+        return [self._build_series(function, total) for function in functions]
 
-    def _of(self, function: int, total: NDArray[np.int64]) -> FunctionSeries:
+    def _build_series(self, function: int, total: NDArray[np.int64]) -> FunctionSeries:
         calls = self.functions.of_node == function
         return FunctionSeries(
             self.names[function],

@@ -33,12 +33,12 @@ def counts_in_blocks(project: int, start: datetime, end: datetime) -> Counter[st
     cut = Block.objects.filter(cut_off(project, start, end)).order_by()
     fields = ("service", "summary__course", "summary__step")
     for service, course, step in cut.values_list(*fields):
-        at_edges[service] += sum(each.profiles for each in inside(course, step, start, end))
+        at_edges[service] += sum(each.profiles for each in clip_steps(course, step, start, end))
     counts.update({service: round(count) for service, count in at_edges.items()})
     return +counts
 
 
-def inside(course: Course, step: int, start: datetime, end: datetime) -> Iterator[CountedSpan]:
+def clip_steps(course: Course, step: int, start: datetime, end: datetime) -> Iterator[CountedSpan]:
     """Yield the parts of a course's steps that lie inside the range; `step` is in seconds."""
     first, last = start.timestamp(), end.timestamp()
     for step_start, profiles, weight in course:

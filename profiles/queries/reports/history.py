@@ -231,10 +231,10 @@ def _lines(
     count: int,
 ) -> tuple[HistoryLine, ...]:
     if not names:
-        return tuple(map(_line, series.of(series.top(count, is_offered))))
+        return tuple(map(_line, series.select(series.top(count, is_offered))))
     lines: list[HistoryLine] = []
     for name in dict.fromkeys(names[:MAX_LINES]):
-        named = series.of(series.find_named(name))
+        named = series.select(series.find_named(name))
         lines += map(_line, named or [FunctionSeries(name, "", [0] * steps, [0] * steps)])
     return tuple(lines)
 

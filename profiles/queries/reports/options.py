@@ -36,8 +36,8 @@ def run_options(
         metrics = profile_metrics(context, selection)
         by_pk = deployments_by_pk(context, counts.deployments)
     return OptionsResult(
-        zones=_choices(counts.by({pk: each.zone for pk, each in by_pk.items()})),
-        versions=_choices(counts.by({pk: each.version for pk, each in by_pk.items()})),
+        zones=_choices(counts.count_values({pk: each.zone for pk, each in by_pk.items()})),
+        versions=_choices(counts.count_values({pk: each.version for pk, each in by_pk.items()})),
         labels=counts.labels_by_count(),
         weights=_weights(counts.sort_totals()),
         metrics=metrics,
@@ -80,7 +80,7 @@ class _Counts:
                 self._label(labels, count)
         self._weights.append(columns.weight[matching])
 
-    def by(self, values: dict[int, str]) -> Counter[str]:
+    def count_values(self, values: dict[int, str]) -> Counter[str]:
         """Count profiles by the value of their deployment (pk → value) in `values`.
 
         Deleted deployments are not in `values`, so their profiles are not counted.

@@ -10,7 +10,7 @@ from django.db.models.functions import Cast, Substr
 
 from profiles.models import Block, Profile
 from profiles.queries.context import QueryContext
-from profiles.queries.reports.block_counts import CountedSpan, cut_off, inside, whole
+from profiles.queries.reports.block_counts import CountedSpan, clip_steps, cut_off, whole
 from profiles.queries.results import Sparkline
 from projects.profile_types import ProfileType
 
@@ -84,7 +84,7 @@ def _sum_blocks(
     of_them = ("duration_ns", "course", "step")
     fields = ("service", "profiles", *(f"summary__{name}" for name in of_them))
     for service, profiles, duration, course, step in rows.values_list(*fields):
-        for span in inside(course, step, start, end):
+        for span in clip_steps(course, step, start, end):
             yield _Sum(service, span, duration * span.profiles / profiles)
 
 

@@ -106,7 +106,7 @@ def store(of: Deployment, tree: Tree, minutes: float = 0) -> None:
 
 def grown(parent: np.ndarray, frame: np.ndarray, own: np.ndarray, functions: int) -> Tree:
     """Return a tree of the functions f0, f1, …"""
-    strings = StringTable.of(["app.py", "", *(f"f{i}" for i in range(functions))])
+    strings = StringTable.from_strings(["app.py", "", *(f"f{i}" for i in range(functions))])
     name = np.arange(2, functions + 2, dtype=np.int32)
     none, file = np.ones(functions, np.int32), np.zeros(functions, np.int32)
     ids = frame_ids(function_ids(strings.ids(), name, file), file)

@@ -207,7 +207,7 @@ def test_every_step_is_the_list_of_its_own_profiles(parts: Sequence[tuple[Stacks
         merge.add_tree(tree_of(stacks))
     tree = merge.tree()
     courses = SeriesByFunction(tree)
-    found = {course.name: course for course in courses.of(range(len(courses.names)))}
+    found = {course.name: course for course in courses.select(range(len(courses.names)))}
     for step in range(3):
         rows_of = {row.name: row for row in top(tree, step)}
         assert {name: (c.self[step], c.total[step]) for name, c in found.items()} == {

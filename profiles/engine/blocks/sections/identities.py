@@ -30,7 +30,7 @@ class Identities:
 
 def write_identities(identities: Identities) -> bytes:
     """Encode the section `identities`."""
-    names = StringTable.of(identities.name_id)
+    names = StringTable.from_strings(identities.name_id)
     sources = sorted(set(identities.time_source))
     columns = [
         np.diff(names.ends, prepend=0),

@@ -53,7 +53,9 @@ def mapped(*names: str) -> Tree:
     tree = tree_of({"a;b;c;d;e;f": 7, "a;c": 5})
     strings = [*tree.frames.strings, *names]
     mapping = len(tree.frames.strings) + np.arange(len(tree.frames.id)) % len(names)
-    frames = replace(tree.frames, strings=StringTable.of(strings), mapping=mapping.astype(np.int32))
+    frames = replace(
+        tree.frames, strings=StringTable.from_strings(strings), mapping=mapping.astype(np.int32)
+    )
     return replace(tree, frames=frames)
 
 
