@@ -1,7 +1,7 @@
 """Memory that rejected files leave behind, in the server and in its worker processes together."""
 
 import http.client
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]
 MAX_GROWTH_BYTES = 20 * 10**6
 WARM_UP = 10  # requests, in which threads and connections of the database are made
 SECONDS = 60.0
+STEADY_READINGS, STEADY_BYTES = 12, 10**6  # `until` reads every 0.25 s: three seconds
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +44,19 @@ def send(site: Site, requests: Sequence[Request], count: int) -> Counter[int]:
     return statuses
 
 
+def settled_bytes(site: Site) -> int:
+    """Return the memory once it is steady: a worker that takes another one's place has started."""
+    readings: deque[int] = deque(maxlen=STEADY_READINGS)
+
+    def is_steady() -> bool:
+        readings.append(private_bytes(site.pid))
+        is_full = len(readings) == STEADY_READINGS
+        return is_full and max(readings) - min(readings) < STEADY_BYTES
+
+    until(is_steady, SECONDS, "steady memory")
+    return readings[-1]
+
+
 @pytest.mark.parametrize(
     ("requests", "status", "count"),
     [
@@ -62,7 +76,7 @@ def test_rejected_files_leave_no_memory_behind(
     site = strict_site
     sent = requests(site)
     assert set(send(site, sent, WARM_UP)) == {status}
-    before = private_bytes(site.pid)
+    before = settled_bytes(site)
     assert send(site, sent, count) == {status: count}
     print(f"{private_bytes(site.pid) - before:+,} bytes after {count} rejections")
     # A worker that was replaced by another one is still ending, or the new one starting.
