@@ -177,7 +177,7 @@ def _selection(listing: ProfileListing) -> ProfileSelection:
     return ProfileSelection(
         listing.project,
         listing.service,
-        listing.type or ProfileType.CPU,  # has no effect: `_in_blocks` has filtered by type
+        listing.type or ProfileType.CPU,  # has no effect: `_open_blocks` has filtered by type
         listing.start or _EVER[0],
         listing.end or _EVER[1],
         zones=(listing.zone,) if listing.zone else (),

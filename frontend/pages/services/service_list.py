@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from django.db.models import Count, QuerySet
 
+from frontend.components.results.pagination import Pages, paginate
 from frontend.pages.services.params import ServiceQuery
 from frontend.text.units import format_percent, format_value
 from profiles.query import (
@@ -61,21 +62,12 @@ class ServiceList:
     reporting: int
     silent: int
     profiles: int  # of the project, in the range
-    pages: int
-    page: int
+    pages: Pages
 
     @property
     def is_only_cpu(self) -> bool:
         """Return whether every sparkline shows CPU profiles, so that the heading can say so."""
         return all(one.type in (ProfileType.CPU, None) for one in self.shown)
-
-    @property
-    def previous(self) -> int:
-        return self.page - 1
-
-    @property
-    def next(self) -> int:
-        return self.page + 1
 
 
 def list_services(
@@ -90,9 +82,8 @@ def list_services(
     found = _sort_rows(
         [row for row in rows if query.find.lower() in row.service.lower()], query.sort
     )
-    pages = max(1, -(-len(found) // PAGE_SIZE))
-    page = min(query.page, pages)
-    on_page = found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+    pages = paginate(len(found), PAGE_SIZE, query.page)
+    on_page = found[pages.first : pages.behind]
     lines = _lines(context, on_page, start, end)
     return ServiceList(
         shown=[_build_row(row, states[row.service], agents, lines) for row in on_page],
@@ -102,7 +93,6 @@ def list_services(
         silent=sum(state is Status.SILENT for state in states.values()),
         profiles=sum(row.profiles for row in rows),
         pages=pages,
-        page=page,
     )
 
 

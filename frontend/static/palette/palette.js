@@ -3,7 +3,7 @@
  *
  * `<dialog id="palette">` has the address of the project's services, views and snapshots as
  * `data-url`, and the names of the groups. Pages and actions are the links and buttons of the page.
- * Opened for a menu of services, it lists services alone and chooses in that menu.
+ * With a menu of services, it lists services alone and chooses in that menu.
  *
  * Services are searched by the server, unless its first response had all of them.
  */
