@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from tools import grammar_lint
@@ -178,7 +179,8 @@ def find_bad_openings(path: str, text: str) -> Iterator[Complaint]:
 def find_bad_names(path: str, text: str) -> Iterator[tuple[str, Complaint]]:
     """Yield names that break the grammar, with their complaints; tests may break it."""
     folders = Path(path).parts[:-1]
-    if folders[:1] == ("benchmarks",) or {"tests", "migrations"} & {*folders} or "_pb2" in path:
+    is_ours = path.endswith(".py") and "_pb2" not in path
+    if not is_ours or folders[:1] == ("benchmarks",) or {"tests", "migrations"} & {*folders}:
         return
     for line, name, complaint in grammar_lint.find_complaints(ast.parse(text)):
         yield name, Complaint(path, line, complaint)
@@ -211,18 +213,14 @@ def check(texts: Mapping[str, str], terms: Terms) -> list[Complaint]:
     complaints: list[Complaint] = []
     used: set[tuple[str, str]] = set()
     for path, text in texts.items():
-        for term, complaint in find_coined_terms(path, text, terms):
+        for term, complaint in chain(
+            find_coined_terms(path, text, terms), find_bad_names(path, text)
+        ):
             if terms.is_allowed(term, path):
                 used.add((term, path))
             else:
                 complaints.append(complaint)
         complaints += find_bad_openings(path, text)
-        if path.endswith(".py"):
-            for name, complaint in find_bad_names(path, text):
-                if terms.is_allowed(name, path):
-                    used.add((name, path))
-                else:
-                    complaints.append(complaint)
         if path.endswith(".html"):
             complaints += find_long_lines(path, text)
     python = {path: text for path, text in texts.items() if path.endswith(".py")}
