@@ -1,31 +1,67 @@
-"""Run all benchmarks, or the named ones: `python -m benchmarks [name …]`."""
+"""Run all benchmarks, or the named ones: `python -m benchmarks [NAME …] [OPTION …]`."""
 
-import importlib
-import pkgutil
+import os
+import subprocess
 import sys
+import tempfile
+from collections.abc import Sequence
+from itertools import takewhile
+from pathlib import Path
 
-import benchmarks
-
+MODULES = {
+    "blocks": "engine.blocks",
+    "compare": "queries.compare",
+    "conversions": "ingest.conversions",
+    "decode": "engine.decode",
+    "drawing": "pages.drawing",
+    "first_pixel": "pages.first_pixel",
+    "imported_profiles": "queries.imported_profiles",
+    "ingest": "ingest.cost.every_shape",
+    "label_queries": "queries.labels",
+    "long_poll_queue": "agents.long_poll_queue",
+    "memory": "server.memory",
+    "overload": "server.overload",
+    "parked_agents": "agents.parked_agents",
+    "queries": "queries.head",
+    "query_latency": "queries.latency.query_latency",
+    "significance": "engine.significance",
+    "stored": "queries.stored",
+    "uploads": "ingest.uploads",
+    "uploads_beside_pyroscope": "ingest.beside_pyroscope.uploads_beside_pyroscope",
+}
+# They run Django themselves, instead of a server with data of its own.
+WITHOUT_SERVER = {"compare", "label_queries", "queries", "stored"}
 # Names of benchmarks before they were renamed.
 ALIASES = {"answers": "query_latency", "holding": "parked_agents"}
 
 
-def names() -> list[str]:
-    """List the benchmark modules that define `main`."""
-    found = [module.name for module in pkgutil.iter_modules(benchmarks.__path__)]
-    modules = {name: importlib.import_module(f"benchmarks.{name}") for name in sorted(found)}
-    return [name for name in modules if name != "__main__" and hasattr(modules[name], "main")]
+def run(name: str, options: Sequence[str]) -> int:
+    """Run a benchmark in a process of its own, on new data, and return its exit code."""
+    with tempfile.TemporaryDirectory(prefix="flamewatch-bench-") as folder:
+        data = {
+            "FLAMEWATCH_DATA_DIR": folder,
+            "DATABASE_URL": f"sqlite:///{Path(folder) / 'bench.sqlite3'}",
+            "BLOB_URL": f"file://{folder}/blobs",
+            "DJANGO_SETTINGS_MODULE": "profiler_site.settings",
+        }
+        environment = os.environ | (data if name in WITHOUT_SERVER else {})
+        command = [sys.executable, "-m", f"benchmarks.{MODULES[name]}", *options]
+        return subprocess.run(command, env=environment, check=False).returncode
 
 
-def main(selected: list[str]) -> int:
-    selected = [ALIASES.get(name, name) for name in selected]
-    unknown = set(selected) - set(names())
-    if unknown:
-        print(f"No benchmark {', '.join(sorted(unknown))}; there are {', '.join(names())}.")
+def main(arguments: Sequence[str]) -> int:
+    names = list(takewhile(lambda each: not each.startswith("-"), arguments))
+    options = arguments[len(names) :]
+    selected = [ALIASES.get(name, name) for name in names] or list(MODULES)
+    if unknown := set(selected) - set(MODULES):
+        print(f"No benchmark {', '.join(sorted(unknown))}; there are {', '.join(MODULES)}.")
         return 2
-    return max(
-        int(importlib.import_module(f"benchmarks.{name}").main()) for name in selected or names()
-    )
+    if options and len(selected) > 1:
+        print(f"The options {' '.join(options)} need the name of one benchmark before them.")
+        return 2
+    with tempfile.TemporaryDirectory(prefix="flamewatch-bench-") as folder:
+        os.environ["FLAMEWATCH_TEST_CACHE"] = folder  # one prepared data folder for all servers
+        return max(run(name, options) for name in selected)
 
 
 if __name__ == "__main__":

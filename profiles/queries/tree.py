@@ -23,7 +23,7 @@ from profiles.queries.tree_merge import MergedTree, TreeMerge
 from profiles.queries.views import apply_filters, apply_view, find_highlighted, focus_trees
 
 # More nodes than a graph of 2,000 pixels has boxes on 10 levels; they are read in 20 ms, see
-# benchmarks/first_pixel.py.
+# benchmarks/pages/first_pixel.py.
 PREVIEW_NODES = 20_000
 
 

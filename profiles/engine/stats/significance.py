@@ -3,7 +3,7 @@
 Each quantity (the total of a node or of a function) has one value per profile. The inputs for each
 side are the number of profiles, Σ, Σ², and the number of profiles in which the value is not zero.
 The interval is Welch's; docs/decisions/0008-significance.md explains the deviations from it, and
-benchmarks/significance.py validates them.
+benchmarks/engine/significance.py validates them.
 """
 
 from typing import NamedTuple

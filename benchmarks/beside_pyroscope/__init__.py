@@ -1,1 +1,0 @@
-"""Parts of benchmarks.uploads_beside_pyroscope."""

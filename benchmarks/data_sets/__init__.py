@@ -1,1 +1,0 @@
-"""Query latency of a real server: data sets, queries and measurement."""

@@ -1,1 +1,0 @@
-"""Queries over blocks, measured in a separate process on a new database."""
