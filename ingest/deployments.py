@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from common.loading_cache import LoadingCache
+from common.cache import Cache
 from endpoints.errors import NotFound
 from projects.models import Deployment
 
@@ -21,7 +21,7 @@ async def get_target(project: int, deployment: int) -> Target:
 
     Raise NotFound if it was deleted or belongs to another project.
     """
-    target = await _targets.get(deployment)
+    target = await _targets.get_or_load(deployment)
     if target.project != project:
         raise NotFound("No such deployment in this project.")
     return target
@@ -35,4 +35,4 @@ def _load(pk: int) -> Target:
     return Target(row.project.pk, row.project.project_id, row.pk, row.service, labels)
 
 
-_targets: LoadingCache[int, Target] = LoadingCache(_load, size=10_000, seconds=60.0)
+_targets: Cache[int, Target] = Cache(_load, size=10_000, seconds=60.0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from common.loading_cache import LoadingCache
+from common.cache import Cache
 from projects.models import Project
 
 _MOST_PROJECTS = 10_000
@@ -14,7 +14,7 @@ async def is_stopped(project: int) -> bool:
 
     Such a project gets only the capture requests that users create.
     """
-    return await _rates.get(project) == 0
+    return await _rates.get_or_load(project) == 0
 
 
 def get_rates(projects: Iterable[int]) -> dict[int, float]:
@@ -30,5 +30,5 @@ def _load(project: int) -> float:
     return get_rates([project]).get(project, 0.0)
 
 
-_rates: LoadingCache[int, float] = LoadingCache(_load, size=_MOST_PROJECTS, seconds=_SECONDS_CACHED)
+_rates: Cache[int, float] = Cache(_load, size=_MOST_PROJECTS, seconds=_SECONDS_CACHED)
 forget = _rates.delete

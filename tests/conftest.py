@@ -14,7 +14,7 @@ from django.db.backends.postgresql.creation import DatabaseCreation
 from django.test import TransactionTestCase
 from pytest_django import Settings
 
-from common import bounded_cache, minute_counter, write_behind
+from common import cache, minute_counter, write_behind
 from common.repeated_log import repeated_log
 from profiler_site.metrics.installation import installation_metrics
 from profiles.queries.cache import result_cache
@@ -31,13 +31,13 @@ MIGRATED = {"django_content_type", "auth_permission"}
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
     """Clear all in-process caches, because each test has its own rows."""
-    bounded_cache.clear_all()
+    cache.clear_all()
     minute_counter.clear_all()
     repeated_log.clear()
     installation_metrics.forget()
     write_behind.clear_all()
-    for cache in caches.all():
-        cache.clear()
+    for django_cache in caches.all():
+        django_cache.clear()
     result_cache().clear()
 
 

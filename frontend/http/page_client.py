@@ -13,9 +13,8 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.http import parse_cookie
 
 from common.asgi import Scope, note_authenticated
-from common.bounded_cache import BoundedCache
+from common.cache import Cache
 from common.client_address import client_address
-from common.database_pool import run
 from projects.models import Member
 
 _PATH = re.compile(r"/p/([a-z0-9-]{1,40})(?:/([a-z]+))?(?:/|$)")
@@ -43,7 +42,7 @@ async def page_client(scope: Scope) -> PageClient:
     member_of = 0
     session = _session(scope)
     if session:
-        user, member_of = await _member(session, project)
+        user, member_of = await _members.get_or_load((session, project))
         if user:
             key = ("user", user)
             note_authenticated(scope, ("project", member_of) if member_of else key)
@@ -59,16 +58,9 @@ def _session(scope: Scope) -> str:
     return ""
 
 
-async def _member(session: str, project: str) -> tuple[int, int]:
+def _load_member(key: tuple[str, str]) -> tuple[int, int]:
     """Return the primary keys of the user and of the project they are a member of; 0 for none."""
-    found = _members.get((session, project))
-    if found is None:
-        found = await run(_load_member, session, project)
-        _members.put((session, project), found)
-    return found
-
-
-def _load_member(session: str, project: str) -> tuple[int, int]:
+    session, project = key
     text = SessionStore(session).get(SESSION_KEY, "")
     user = int(text) if str(text).isdecimal() else 0
     if not user or not project:
@@ -77,4 +69,4 @@ def _load_member(session: str, project: str) -> tuple[int, int]:
     return user, rows.values_list("project_id", flat=True).first() or 0
 
 
-_members: BoundedCache[tuple[str, str], tuple[int, int]] = BoundedCache(size=10_000, seconds=30.0)
+_members: Cache[tuple[str, str], tuple[int, int]] = Cache(_load_member, size=10_000, seconds=30.0)

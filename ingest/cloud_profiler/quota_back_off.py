@@ -9,7 +9,7 @@ import time
 
 from django.conf import settings
 
-from common.bounded_cache import BoundedCache
+from common.cache import Cache
 from projects.usage.quota_reached import QuotaReached
 from scheduler import policy
 
@@ -20,7 +20,7 @@ _NEW_DEPLOYMENTS = 0  # instead of Deployment.pk, for all that may not be regist
 
 _rng = random.Random()  # noqa: S311  not a secret
 # By (Project.pk, Deployment.pk): policy.next_return of the last agent that was sent away.
-_returns: BoundedCache[tuple[int, int], float] = BoundedCache(size=_MOST_DEPLOYMENTS)
+_returns: Cache[tuple[int, int], float] = Cache(size=_MOST_DEPLOYMENTS)
 
 
 def back_off(

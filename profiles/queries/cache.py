@@ -3,6 +3,9 @@
 Blocks never change, so cached blocks never expire. The key of a sum over blocks contains the
 blocks, so it needs no invalidation: compaction and retention replace blocks by others. The results
 of a page are cached for a minute, for the requests that follow it.
+
+These are not `common.cache.Cache`, whose size is a number of entries: theirs is in bytes. They
+also count hits and evictions, have a lifetime for each entry, and share results through Redis.
 """
 
 import logging

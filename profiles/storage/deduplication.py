@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from django.utils import timezone
 
-from common.bounded_cache import BoundedCache
+from common.cache import Cache
 from profiles.engine.blocks import open_hour
 from profiles.engine.errors import BadTree
 from profiles.models import TimeSource
@@ -123,4 +123,4 @@ def _names(pk: int, location: BlockLocation) -> Names:
 
 
 # By Block.pk; the names of a block never change.
-_names_by_block: BoundedCache[int, Names] = BoundedCache(size=CACHED_BLOCKS)
+_names_by_block: Cache[int, Names] = Cache(size=CACHED_BLOCKS)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db import DataError, IntegrityError, OperationalError, transaction
 
-from common.bounded_cache import BoundedCache
+from common.cache import Cache
 from profiles.models import Profile
 from profiles.storage.deduplication import (
     BlocksUnread,
@@ -192,6 +192,6 @@ def _cache_deployments(committed: Iterable[NewProfile]) -> None:
 
 # (deployment, type) pairs known to be in Deployment.profiled. Types are only ever added to a
 # deployment, so that cached pairs stay valid.
-_recorded_types: BoundedCache[tuple[int, str], bool] = BoundedCache(size=100_000, seconds=3600.0)
+_recorded_types: Cache[tuple[int, str], bool] = Cache(size=100_000, seconds=3600.0)
 # By Deployment.pk: a time that is not before its first_profile, which only ever decreases.
-_recorded_firsts: BoundedCache[int, datetime] = BoundedCache(size=100_000, seconds=3600.0)
+_recorded_firsts: Cache[int, datetime] = Cache(size=100_000, seconds=3600.0)

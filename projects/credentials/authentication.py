@@ -7,8 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from common.bounded_cache import BoundedCache
-from common.loading_cache import LoadingCache
+from common.cache import Cache, NoValue
 from common.write_behind import WriteBehindBuffer
 from projects.credentials import keys, signed_tokens
 from projects.models import ApiKey
@@ -50,10 +49,6 @@ class _KeyRow:
     access: Access
 
 
-class _NoSuchKey(Exception):
-    """Missing row, or row of a revoked key."""
-
-
 async def authenticate(text: str) -> Access:
     """Return the permissions of a key, or of the key that a token stands for.
 
@@ -65,8 +60,8 @@ async def authenticate(text: str) -> Access:
         return await _authenticate_token(text)
     try:
         parts = keys.parse(text)
-        row = await _find(parts.key_id)
-    except (keys.MalformedKey, _NoSuchKey):
+        row = await _keys.get_or_load(parts.key_id)
+    except (keys.MalformedKey, NoValue):
         raise _rejection() from None
     if not keys.matches(parts.secret, row.secret_hash):
         raise _rejection()
@@ -76,10 +71,10 @@ async def authenticate(text: str) -> Access:
 
 async def _authenticate_token(text: str) -> Access:
     try:
-        row = await _find(await signed_tokens.find_key_id(text))
+        row = await _keys.get_or_load(await signed_tokens.find_key_id(text))
     except signed_tokens.TokenRejected as rejected:
         raise KeyRejected(str(rejected)) from None
-    except _NoSuchKey:
+    except NoValue:
         raise _rejection() from None
     _last_used.note(row.access.key, timezone.now())
     return row.access
@@ -91,40 +86,21 @@ async def is_active(key_id: str) -> bool:
     Raise as `authenticate` does if a key that is not cached cannot be looked up.
     """
     try:
-        await _find(key_id)
-    except _NoSuchKey:
+        await _keys.get_or_load(key_id)
+    except NoValue:
         return False
     return True
 
 
 def forget(key_id: str) -> None:
-    """Remove a key from the caches after it was revoked or changed."""
+    """Remove a key from the cache after it was revoked or changed."""
     _keys.delete(key_id)
-    _unknown_keys.delete(key_id)
-
-
-async def _find(key_id: str) -> _KeyRow:
-    """Return the cached or stored row of a key.
-
-    The caches are indexed by the key's public id, so a wrong secret for a cached id costs no SQL
-    query.
-    """
-    row = _keys.get_cached(key_id)
-    if row is not None:
-        return row
-    if _unknown_keys.get(key_id):
-        raise _NoSuchKey
-    try:
-        return await _keys.get(key_id)
-    except _NoSuchKey:
-        _unknown_keys.put(key_id, True)
-        raise
 
 
 def _load(key_id: str) -> _KeyRow:
     row = ApiKey.objects.select_related("project").filter(key_id=key_id, revoked=None).first()
     if row is None:
-        raise _NoSuchKey
+        raise NoValue(key_id)
     access = Access(
         project=row.project.pk,
         project_id=row.project.project_id,
@@ -152,6 +128,12 @@ def _rejection() -> KeyRejected:
     )
 
 
-_keys: LoadingCache[str, _KeyRow] = LoadingCache(_load, size=MOST_KEYS, seconds=SECONDS_CACHED)
-_unknown_keys: BoundedCache[str, bool] = BoundedCache(size=MOST_UNKNOWN, seconds=SECONDS_CACHED)
+# By the key's public id, so that a wrong secret for a cached id costs no SQL query.
+_keys: Cache[str, _KeyRow] = Cache(
+    _load,
+    size=MOST_KEYS,
+    seconds=SECONDS_CACHED,
+    max_missing=MOST_UNKNOWN,
+    missing_seconds=SECONDS_CACHED,
+)
 _last_used: WriteBehindBuffer[int, datetime] = WriteBehindBuffer(_write_last_used, max)

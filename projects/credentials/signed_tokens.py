@@ -12,8 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from django.core import signing
 
-from common.bounded_cache import BoundedCache
-from common.loading_cache import LoadingCache
+from common.cache import Cache, NoValue
 from projects.credentials.key_files import client_email
 from projects.models import KeyFile
 
@@ -138,17 +137,17 @@ def _invalid() -> TokenRejected:
 
 
 async def _find(file_id: str) -> _FileRow:
-    if _unknown_files.get(file_id):
-        raise _invalid()
     try:
-        return await _files.get(file_id)
-    except KeyFile.DoesNotExist:
-        _unknown_files.put(file_id, True)
+        return await _files.get_or_load(file_id)
+    except NoValue:
         raise _invalid() from None
 
 
 def _load(file_id: str) -> _FileRow:
-    row = KeyFile.objects.select_related("key__project").get(file_id=file_id, key__revoked=None)
+    files = KeyFile.objects.select_related("key__project")
+    row = files.filter(file_id=file_id, key__revoked=None).first()
+    if row is None:
+        raise NoValue(file_id)
     public_key = load_pem_public_key(row.public_key.encode())
     if not isinstance(public_key, rsa.RSAPublicKey):
         raise TypeError(f"The key file {file_id} has no RSA key.")
@@ -156,5 +155,10 @@ def _load(file_id: str) -> _FileRow:
     return _FileRow(public_key, issuer, row.key.key_id)
 
 
-_files: LoadingCache[str, _FileRow] = LoadingCache(_load, size=_MOST_FILES, seconds=_SECONDS_CACHED)
-_unknown_files: BoundedCache[str, bool] = BoundedCache(size=_MOST_FILES, seconds=_SECONDS_CACHED)
+_files: Cache[str, _FileRow] = Cache(
+    _load,
+    size=_MOST_FILES,
+    seconds=_SECONDS_CACHED,
+    max_missing=_MOST_FILES,
+    missing_seconds=_SECONDS_CACHED,
+)

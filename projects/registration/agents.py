@@ -17,8 +17,7 @@ from django.db.models import Case, Count, F, Q, Value, When
 from django.utils import timezone
 
 from common.batch_loader import BatchLoader
-from common.bounded_cache import BoundedCache
-from common.loading_cache import LoadingCache
+from common.cache import Cache, NoValue
 from common.write_behind import WriteBehindBuffer, split_batches
 from projects.models import Agent, Delivery
 from projects.models.agent import MAX_REPORT_GAP
@@ -77,10 +76,6 @@ def derive_identity(header: str, *, key: int, user_agent: str, peer: str) -> str
         return hashlib.sha256(sender.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-class _NotStored(Exception):
-    """New agent of a deployment that may store no more today."""
-
-
 async def find(deployment: int, agent: AgentSeen) -> int | None:
     """Return the agent's pk, after inserting its row if it is new.
 
@@ -88,12 +83,9 @@ async def find(deployment: int, agent: AgentSeen) -> int | None:
     """
     agent = _shorten_texts(agent)
     key = _AgentKey(deployment, agent.identity, agent)
-    if _unstored.get(key):
-        return None
     try:
-        cached = await _agents.get(key)
-    except _NotStored:
-        _unstored.put(key, True)
+        cached = await _agents.get_or_load(key)
+    except NoValue:
         return None
     changed = cached.last != agent
     cached.last = agent
@@ -112,17 +104,10 @@ def _printable(text: str) -> str:
     return "".join(letter for letter in text[:_LONGEST] if letter.isprintable())
 
 
-def _load(key: _AgentKey) -> _CachedAgent:
-    return _require_stored(_load_many([key])[key])
-
-
 async def _fetch(key: _AgentKey) -> _CachedAgent:
-    return _require_stored(await _batch.load(key))
-
-
-def _require_stored(agent: _CachedAgent | None) -> _CachedAgent:
+    agent = await _batch.load(key)
     if agent is None:
-        raise _NotStored  # an exception, because the cache of agents has no room for these
+        raise NoValue(key)
     return agent
 
 
@@ -231,10 +216,9 @@ def _join(older: _AgentSighting, newer: _AgentSighting) -> _AgentSighting:
 
 
 _batch: BatchLoader[_AgentKey, _CachedAgent | None] = BatchLoader(_load_many)
-_agents: LoadingCache[_AgentKey, _CachedAgent] = LoadingCache(_load, size=MOST_AGENTS, fetch=_fetch)
-_unstored: BoundedCache[_AgentKey, bool] = BoundedCache(
-    size=MOST_UNSTORED, seconds=SECONDS_UNSTORED
+_agents: Cache[_AgentKey, _CachedAgent] = Cache(
+    fetch=_fetch, size=MOST_AGENTS, max_missing=MOST_UNSTORED, missing_seconds=SECONDS_UNSTORED
 )
 # By deployment: the last day on which it stored as many new agents as were allowed.
-_full: BoundedCache[int, tuple[date, int]] = BoundedCache(size=MOST_DEPLOYMENTS)
+_full: Cache[int, tuple[date, int]] = Cache(size=MOST_DEPLOYMENTS)
 _seen: WriteBehindBuffer[int, _AgentSighting] = WriteBehindBuffer(_write_seen, _join)

@@ -7,8 +7,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from common.bounded_cache import BoundedCache
-from common.loading_cache import LoadingCache
+from common.cache import Cache
 from common.write_behind import WriteBehindBuffer, split_batches
 from projects.models import DayUsage, Deployment
 from projects.profile_types import ProfileType
@@ -55,10 +54,10 @@ async def find(project: int, key: DeploymentKey) -> CachedDeployment:
     Raise QuotaReached if the project may have no more new deployments today.
     """
     position = _DeploymentPosition(project, key)
-    deployment = _deployments.get_cached(position)
+    deployment = _deployments.get(position)
     if deployment is None:
         _raise_if_rejected(project)
-        deployment = await _deployments.get(position)
+        deployment = await _deployments.get_or_load(position)
     _note_seen(deployment, position)
     return deployment
 
@@ -153,7 +152,7 @@ def _write_seen(sightings: dict[int, _DeploymentSighting]) -> None:
 
 def _refresh(position: _DeploymentPosition, profiled: list[str] | None) -> None:
     """Update the cache after another process stored a first profile, or deleted the row (None)."""
-    deployment = _deployments.get_cached(position)
+    deployment = _deployments.get(position)
     if profiled is None:
         _deployments.delete(position)
     elif deployment:
@@ -164,11 +163,9 @@ def _join(older: _DeploymentSighting, newer: _DeploymentSighting) -> _Deployment
     return _DeploymentSighting(newer.time, newer.position, newer.language or older.language)
 
 
-_deployments: LoadingCache[_DeploymentPosition, CachedDeployment] = LoadingCache(
-    _load, size=MOST_DEPLOYMENTS
-)
-_by_pk: BoundedCache[int, CachedDeployment] = BoundedCache(size=MOST_DEPLOYMENTS)
-_rejected: BoundedCache[int, int] = BoundedCache(size=MOST_DEPLOYMENTS, seconds=SECONDS_REJECTED)
+_deployments: Cache[_DeploymentPosition, CachedDeployment] = Cache(_load, size=MOST_DEPLOYMENTS)
+_by_pk: Cache[int, CachedDeployment] = Cache(size=MOST_DEPLOYMENTS)
+_rejected: Cache[int, int] = Cache(size=MOST_DEPLOYMENTS, seconds=SECONDS_REJECTED)
 _seen: WriteBehindBuffer[int, _DeploymentSighting] = WriteBehindBuffer(_write_seen, _join)
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from django.db.models import Sum
 from django.utils import timezone
 
-from common.loading_cache import LoadingCache
+from common.cache import Cache
 from projects.models import DayUsage
 
 # Other processes' profiles are counted after this delay; meanwhile they can exceed a limit.
@@ -24,19 +24,19 @@ class UsageReading:
 
 
 async def today(project: int) -> UsageReading:
-    reading = await _readings.get(project)
+    reading = await _readings.get_or_load(project)
     if reading.day == utc_day():
         return reading
     _readings.delete(project)
-    return await _readings.get(project)
+    return await _readings.get_or_load(project)
 
 
 def today_blocking(project: int) -> UsageReading:
-    reading = _readings.get_blocking(project)
+    reading = _readings.get_or_load_blocking(project)
     if reading.day == utc_day():
         return reading
     _readings.delete(project)
-    return _readings.get_blocking(project)
+    return _readings.get_or_load_blocking(project)
 
 
 def forget(project: int) -> None:
@@ -61,6 +61,4 @@ def seconds_to_midnight(now: datetime) -> float:
     return (midnight - now).total_seconds()
 
 
-_readings: LoadingCache[int, UsageReading] = LoadingCache(
-    read, size=MOST_PROJECTS, seconds=SECONDS_CACHED
-)
+_readings: Cache[int, UsageReading] = Cache(read, size=MOST_PROJECTS, seconds=SECONDS_CACHED)

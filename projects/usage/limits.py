@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from django.db.models import Q
 
-from common.loading_cache import LoadingCache
+from common.cache import Cache
 from projects.models import Quota
 
 # Maximum delay until a change by another process takes effect; in this process it is immediate.
@@ -57,12 +57,12 @@ def merge_quotas(rows: Iterable[Quota]) -> Limits:
 
 def get_limits(project: int) -> Limits:
     """Return the limits of a project (its pk); may block on the database."""
-    return _limits.get_blocking(project)
+    return _limits.get_or_load_blocking(project)
 
 
 async def find_limits(project: int) -> Limits:
     """Return the limits of a project (its pk) asynchronously, without SQL if they are cached."""
-    return await _limits.get(project)
+    return await _limits.get_or_load(project)
 
 
 def forget(project: int | None) -> None:
@@ -78,4 +78,4 @@ def _load(project: int) -> Limits:
     return merge_quotas(sorted(rows, key=lambda row: row.project_id is not None))
 
 
-_limits: LoadingCache[int, Limits] = LoadingCache(_load, size=MOST_PROJECTS, seconds=SECONDS_CACHED)
+_limits: Cache[int, Limits] = Cache(_load, size=MOST_PROJECTS, seconds=SECONDS_CACHED)

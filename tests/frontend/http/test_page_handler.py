@@ -312,15 +312,15 @@ def test_session_is_cached_between_requests(project: Project, alice: User) -> No
     real = page_client._load_member
     view.open.set()
 
-    def load(session: str, of: str) -> tuple[int, int]:
-        loads.append(of)
-        return real(session, of)
+    def load(key: tuple[str, str]) -> tuple[int, int]:
+        loads.append(key[1])
+        return real(key)
 
     async def many() -> None:
         for _ in range(3):
             await Browser(flame(project), member).get()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page_client, "_load_member", load)
+        patch.setattr(page_client._members, "_load", load)
         asyncio.run(many())
     assert loads == [project.project_id]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from common import write_behind
-from common.loading_cache import LoadingCache
+from common.cache import Cache
 from projects.credentials import authentication, keys
 from projects.credentials.authentication import KeyRejected, authenticate
 from projects.models import ApiKey, Project
@@ -119,7 +119,7 @@ def test_another_processs_revocation_is_seen_after_a_while(
     key: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = [0.0]
-    cache = LoadingCache(
+    cache = Cache(
         authentication._load,
         size=10,
         seconds=authentication.SECONDS_CACHED,
@@ -159,4 +159,4 @@ def test_when_a_key_was_last_used_is_written_behind(key: Made) -> None:
 def test_any_text_is_rejected_without_a_query(text: str) -> None:
     with pytest.raises(KeyRejected):
         run(text)
-    assert len(authentication._unknown_keys) == 0
+    assert authentication._keys.count_missing() == 0

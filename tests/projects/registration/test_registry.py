@@ -10,7 +10,7 @@ from django.db import connection
 from pytest_django import Settings
 
 from common import write_behind
-from common.bounded_cache import BoundedCache
+from common.cache import Cache
 from projects.models import (
     Agent,
     DayRejections,
@@ -107,8 +107,9 @@ def test_processes_that_add_the_same_at_once_agree(project: Project) -> None:
         position = deployments._DeploymentPosition(project.pk, CHECKOUT)
         start.wait(10)
         deployment = deployments._load(position).pk
-        agent = agents._load(agents._AgentKey(deployment, ANNA.identity, ANNA)).pk
-        found.append((deployment, agent))
+        key = agents._AgentKey(deployment, ANNA.identity, ANNA)
+        agent = agents._load_many([key])[key]
+        found.append((deployment, agent and agent.pk))
         connection.close()
 
     threads = [threading.Thread(target=process) for _ in range(4)]
@@ -295,7 +296,7 @@ def test_the_next_day_stores_new_agents_again(
     see(project)
     assert see(project, agent=ben).agent is None
     clock.advance(days=1)
-    agents._unstored.clear()  # it lasts two minutes
+    agents._agents.clear()  # the answer is cached for two minutes
     assert see(project, agent=ben).agent is not None
 
 
@@ -326,12 +327,12 @@ def test_ids_made_up_for_each_request_fill_neither_the_table_nor_the_caches(
     project: Project, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.NEW_AGENTS_PER_DAY = 2
-    small: BoundedCache[Any, bool] = BoundedCache(size=10)
-    monkeypatch.setattr(agents, "_unstored", small)
+    small: Cache[Any, Any] = Cache(fetch=agents._fetch, size=100, max_missing=10)
+    monkeypatch.setattr(agents, "_agents", small)
     for one in fleet(0, 40):
         see(project, agent=one)
     assert Agent.objects.count() == 2
-    assert (len(agents._agents._cache), len(small)) == (2, 10)
+    assert (len(small), small.count_missing()) == (2, 10)
     write_behind.write_now()
     count = DayRejections.objects.get()
     assert (count.reason, count.count) == ("new_agents", 38)

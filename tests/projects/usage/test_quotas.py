@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from common import write_behind
-from common.loading_cache import LoadingCache
+from common.cache import Cache
 from projects.models import DayUsage, Project, Quota
 from projects.usage import day_usage, quotas
 from projects.usage.limits import BUILT_IN, LimitName
@@ -146,7 +146,7 @@ def test_another_processs_profiles_are_counted_after_a_while(
     project: Project, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = [0.0]
-    cache = LoadingCache(
+    cache = Cache(
         day_usage.read, size=10, seconds=day_usage.SECONDS_CACHED, clock=lambda: seconds[0]
     )
     monkeypatch.setattr(day_usage, "_readings", cache)
