@@ -21,7 +21,7 @@ from profiles.engine.stats.significance import MIN_PROFILES, REAL
 from profiles.engine.stats.spread import MeasuredSum, measure_rows, measure_variance
 from profiles.engine.stats.sum_of_squares import VarianceMerge
 from profiles.queries.context import QueryContext
-from profiles.queries.merge_query import ProfilesQuery, list_metrics
+from profiles.queries.merge_query import CachedQuery, ProfilesQuery, list_metrics
 from profiles.queries.plan import QueryPlan, ReadOptions, Trees, choose_metric, plan_query
 from profiles.queries.result_codec import encodable
 from profiles.queries.results import (
@@ -144,7 +144,7 @@ def _compare_tested(
 
 
 @dataclass(frozen=True)
-class _VarianceMerge(ProfilesQuery[_Measured]):
+class _VarianceMerge(ProfilesQuery[_Measured], CachedQuery[QueryPlan, _Measured]):
     """Sum of one side by function, with its variance."""
 
     selection: ProfileSelection

@@ -34,8 +34,9 @@ class Merged(NamedTuple, Generic[S]):
 class MergeQuery(ABC, Generic[P, S]):
     """Kind of query: what it reads of a selection, and the accumulator that sums it.
 
-    Subclass ProfilesQuery, or SelectionQuery if saved trees can be selected, too. Subclasses are
-    frozen dataclasses, whose fields are the parameters of the query.
+    Subclass ProfilesQuery, or SelectionQuery if saved trees can be selected, too; and CachedQuery
+    if the sum costs more than planning its reads. Subclasses are frozen dataclasses, whose fields
+    are the parameters of the query.
     """
 
     selection: Selection
@@ -43,15 +44,8 @@ class MergeQuery(ABC, Generic[P, S]):
 
     @property
     def options(self) -> ReadOptions:
+        """Return what the query needs of the profiles that it reads."""
         return ReadOptions()
-
-    @property
-    def cache_key(self) -> Hashable | None:
-        """Return the parameters of the sum besides its plan and metric; None: do not cache it.
-
-        The result cache accepts values of the types that `result_codec` can encode.
-        """
-        return None
 
     @abstractmethod
     def plan(self, context: QueryContext) -> P:
@@ -61,19 +55,10 @@ class MergeQuery(ABC, Generic[P, S]):
     def accumulate(self, context: QueryContext, plan: P, metric: Metric) -> S:
         """Read the plan and sum it. Raise InvalidQuery if the sum passes a limit."""
 
-    def count_numbers(self, result: S) -> int:
-        """Return the number of array elements of a sum, for the size of the cache."""
-        raise NotImplementedError
-
-    def is_readable(self, result: S) -> bool:
-        """Return False if unreadable profiles are missing: such a sum is not cached."""
-        raise NotImplementedError
-
     def run(self, context: QueryContext) -> Merged[S]:
-        """Choose the metric and return the sum, from the result cache if it is there.
+        """Choose the metric and return the sum.
 
-        Cached sums are shared: do not modify them. Raise MetricNotFound if the selection does not
-        have the view's metric.
+        Raise MetricNotFound if the selection does not have the view's metric.
         """
         with context.snapshot:
             metrics = list_metrics(context, self.selection)
@@ -83,16 +68,7 @@ class MergeQuery(ABC, Generic[P, S]):
     def sum(self, context: QueryContext, metric: Metric) -> S:
         """Return the sum in a metric that the selection may lack; otherwise like `run`."""
         with context.snapshot:
-            plan = self.plan(context)
-            if self.cache_key is None:
-                return self.accumulate(context, plan, metric)
-            key = (type(self).__name__, metric, self.cache_key)
-            result: S | None = find_sum(plan.result_key, key)
-            if result is None:
-                result = self.accumulate(context, plan, metric)
-                numbers, is_readable = self.count_numbers(result), self.is_readable(result)
-                store_sum(plan.result_key, key, result, numbers, is_readable=is_readable)
-            return result
+            return self.accumulate(context, self.plan(context), metric)
 
 
 class ProfilesQuery(MergeQuery[QueryPlan, S]):
@@ -111,6 +87,41 @@ class SelectionQuery(MergeQuery[Plan, S]):
         if isinstance(self.selection, SavedTree):
             return plan_saved_tree(context, self.selection)
         return plan_query(context, self.selection, self.options)
+
+
+class CachedQuery(MergeQuery[P, S]):
+    """Kind of query whose sums go to the result cache, if their plan cannot change any more.
+
+    Cached sums are shared: do not modify them. Their classes are `encodable`.
+    """
+
+    @property
+    @abstractmethod
+    def cache_key(self) -> Hashable:
+        """Return the parameters of the sum besides its plan and metric.
+
+        The result cache accepts values of the types that `result_codec` can encode.
+        """
+
+    @abstractmethod
+    def count_numbers(self, result: S) -> int:
+        """Return the number of array elements of a sum, for the size of the cache."""
+
+    @abstractmethod
+    def is_readable(self, result: S) -> bool:
+        """Return False if unreadable profiles are missing: such a sum is not cached."""
+
+    def sum(self, context: QueryContext, metric: Metric) -> S:
+        """Return the sum, from the result cache if it is there."""
+        with context.snapshot:
+            plan = self.plan(context)
+            key = (type(self).__name__, metric, self.cache_key)
+            result: S | None = find_sum(plan.result_key, key)
+            if result is None:
+                result = self.accumulate(context, plan, metric)
+                numbers, is_readable = self.count_numbers(result), self.is_readable(result)
+                store_sum(plan.result_key, key, result, numbers, is_readable=is_readable)
+            return result
 
 
 def list_metrics(context: QueryContext, selection: Selection) -> tuple[Metric, ...]:

@@ -17,7 +17,7 @@ from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.metrics import Metric
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import get_deployments
-from profiles.queries.merge_query import SelectionQuery
+from profiles.queries.merge_query import CachedQuery, SelectionQuery
 from profiles.queries.plan import QueryPlan, ReadOptions, Trees
 from profiles.queries.result_codec import encodable
 from profiles.queries.saved_tree_input import SavedTreePlan
@@ -41,15 +41,7 @@ class MergedTree(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TreeMerge(SelectionQuery[MergedTree]):
-    """Merge of the call trees of all matching profiles that have the metric.
-
-    If the selection has sample labels, the tree has the values of these samples only. With a split
-    in the view, the tree keeps the values of that label apart in `labelled`; `apply_view` gives
-    them roots. Profiles that cannot be read are left out and listed in the coverage. Raise
-    InvalidQuery if the sum passes 64 bits or the tree has more than MAX_QUERY_NODES nodes.
-    """
-
+class _TreeQuery(SelectionQuery[MergedTree]):
     selection: Selection
     view: View
     group: Group = Group.FUNCTION
@@ -63,6 +55,17 @@ class TreeMerge(SelectionQuery[MergedTree]):
             trees=Trees.FUNCTIONS if by_function else Trees.WHOLE,
             by_labels=split_by is not None and split_by.kind is GroupKind.LABEL,
         )
+
+
+@dataclass(frozen=True)
+class TreeMerge(_TreeQuery, CachedQuery[Plan, MergedTree]):
+    """Merge of the call trees of all matching profiles that have the metric.
+
+    If the selection has sample labels, the tree has the values of these samples only. With a split
+    in the view, the tree keeps the values of that label apart in `labelled`; `apply_view` gives
+    them roots. Profiles that cannot be read are left out and listed in the coverage. Raise
+    InvalidQuery if the sum passes 64 bits or the tree has more than MAX_QUERY_NODES nodes.
+    """
 
     @property
     def cache_key(self) -> Hashable:
@@ -81,18 +84,14 @@ class TreeMerge(SelectionQuery[MergedTree]):
 
 
 @dataclass(frozen=True)
-class MetricsMerge(TreeMerge):
-    """Merge with further metrics in the same tree; it is not cached.
+class MetricsMerge(_TreeQuery):
+    """Merge as TreeMerge, with further metrics in the same tree.
 
     From `candidates`, the tree has the view's metric and each metric that exactly the same profiles
     have. If a sum passes 64 bits or the tree has too many nodes, it has the view's metric alone.
     """
 
     candidates: tuple[Metric, ...] = ()
-
-    @property
-    def cache_key(self) -> None:
-        return None
 
     def accumulate(self, context: QueryContext, plan: Plan, metric: Metric) -> MergedTree:
         stats = ScanStats(shared={*self.candidates})

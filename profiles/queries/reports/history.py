@@ -18,7 +18,7 @@ from profiles.engine.stats.time_series import FunctionSeries, SeriesByFunction, 
 from profiles.engine.timestamps import round_down, to_datetime
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
-from profiles.queries.merge_query import ProfilesQuery
+from profiles.queries.merge_query import CachedQuery, ProfilesQuery
 from profiles.queries.plan import QueryPlan, ReadOptions, Trees
 from profiles.queries.results import (
     HistoryLine,
@@ -153,7 +153,7 @@ def _join_spans(span: TimeSpan, new: TimeSpan) -> TimeSpan:
 
 
 @dataclass(frozen=True)
-class _HistoryMerge(ProfilesQuery[SeriesSums]):
+class _HistoryMerge(ProfilesQuery[SeriesSums], CachedQuery[QueryPlan, SeriesSums]):
     """Merge of all matching profiles by step."""
 
     selection: ProfileSelection

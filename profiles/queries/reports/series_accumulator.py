@@ -24,7 +24,7 @@ from profiles.engine.stats.label_totals import LabelTotals, LabelTotalsReader
 from profiles.engine.timestamps import micros
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
-from profiles.queries.merge_query import ProfilesQuery
+from profiles.queries.merge_query import CachedQuery, ProfilesQuery
 from profiles.queries.plan import QueryPlan, ReadOptions
 from profiles.queries.results import GroupSums
 from profiles.queries.scan import (
@@ -45,7 +45,7 @@ Key = int | str | None  # Deployment.pk, or the value of a label
 
 
 @dataclass(frozen=True)
-class SeriesMerge(ProfilesQuery[GroupSums]):
+class SeriesMerge(ProfilesQuery[GroupSums], CachedQuery[QueryPlan, GroupSums]):
     """Sum of a metric by the values of a label and by time step."""
 
     selection: ProfileSelection

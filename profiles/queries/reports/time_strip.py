@@ -11,7 +11,7 @@ from profiles.engine.coverage import ScanStats
 from profiles.engine.metrics import Metric
 from profiles.engine.timestamps import micros, round_down
 from profiles.queries.context import QueryContext
-from profiles.queries.merge_query import ProfilesQuery
+from profiles.queries.merge_query import CachedQuery, ProfilesQuery
 from profiles.queries.plan import (
     CLOSED,
     QueryPlan,
@@ -134,7 +134,7 @@ def strip_step(span: timedelta) -> timedelta:
 
 
 @dataclass(frozen=True)
-class _FunctionTotals(ProfilesQuery[_Totals]):
+class _FunctionTotals(ProfilesQuery[_Totals], CachedQuery[QueryPlan, _Totals]):
     """Total of a function in each step of a selection."""
 
     selection: ProfileSelection
