@@ -8,12 +8,6 @@ from django.utils.translation import gettext_lazy as _
 
 from projects.models import Agent, Deployment, Project
 
-# Names from before the glossary (docs/glossary.md). They stay, because during an upgrade of several
-# machines web processes of the previous version run on the new schema (docs/operating.md).
-_QUARANTINED = "set_aside"
-_DEDUPLICATION_KEYS = "profiles_keptname"
-_RESOLUTION, _IS_LEVEL0, _DAY_BLOCK = "level", "is_part", "covered_by_id"
-
 
 class TimeSource(models.TextChoices):
     ASSIGNED = "assigned", "when it was assigned"
@@ -43,7 +37,7 @@ class Profile(models.Model):
     tree = models.BinaryField()  # profiles.engine.encoding.codec
     stored_at = models.DateTimeField(auto_now_add=True)
     # Compaction could not read the row. It stays in the head, and queries report it.
-    quarantined = models.BooleanField(default=False, db_default=False, db_column=_QUARANTINED)
+    quarantined = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         constraints = [
@@ -101,9 +95,9 @@ class Block(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE)
     service = models.CharField(max_length=255)
     type = models.CharField(max_length=10)
-    resolution = models.CharField(max_length=4, choices=Resolution, db_column=_RESOLUTION)
+    resolution = models.CharField(max_length=4, choices=Resolution)
     # Compaction of the whole hours replaces a level-0 block.
-    is_level0 = models.BooleanField(default=False, db_default=False, db_column=_IS_LEVEL0)
+    is_level0 = models.BooleanField(default=False, db_default=False)
     start = models.DateTimeField()
     end = models.DateTimeField()
     blob = models.ForeignKey(Blob, on_delete=models.RESTRICT, related_name="blocks")
@@ -121,11 +115,10 @@ class Block(models.Model):
         on_delete=models.SET_NULL,
         null=True,
         related_name="hour_blocks",
-        db_column=_DAY_BLOCK,
     )
     created = models.DateTimeField(auto_now_add=True)
     # Unreadable; never compacted.
-    quarantined = models.BooleanField(default=False, db_column=_QUARANTINED)
+    quarantined = models.BooleanField(default=False)
 
     class Meta:
         indexes = [
@@ -167,7 +160,6 @@ class DeduplicationKey(models.Model):
     name_id = models.CharField(max_length=255)
 
     class Meta:
-        db_table = _DEDUPLICATION_KEYS
         indexes = [models.Index(fields=["project", "name_id"], name="deduplication_key_by_name")]
 
     def __str__(self) -> str:

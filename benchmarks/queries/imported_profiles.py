@@ -175,7 +175,7 @@ class _Query:
 
 def _stored(server: RunningServer) -> tuple[int, int]:
     """Return the number of head rows, and of blocks that a query of all profiles reads."""
-    blocks = "SELECT count(*) FROM profiles_block WHERE covered_by_id IS NULL"
+    blocks = "SELECT count(*) FROM profiles_block WHERE day_block_id IS NULL"
     with sqlite3.connect(server.data_dir / "flamewatch.sqlite3") as database:
         (head,) = database.execute("SELECT count(*) FROM profiles_profile").fetchone()
         (found,) = database.execute(blocks).fetchone()

@@ -40,7 +40,7 @@ QUIET = {
 }
 HEAD = "SELECT count(*) FROM profiles_profile"
 HOURS_WITHOUT_DAY = (
-    "SELECT count(*) FROM profiles_block WHERE level = 'hour' AND covered_by_id IS NULL"
+    "SELECT count(*) FROM profiles_block WHERE resolution = 'hour' AND day_block_id IS NULL"
 )
 
 

@@ -98,7 +98,7 @@ def _statement(is_one_project: bool) -> str:
                 ) first) AS late,
                 NOT EXISTS (
                     SELECT 1 FROM {blocks} b WHERE {same_series.format("b")}
-                    AND b.level = '{Resolution.PROFILE}' AND b.start > %s
+                    AND b.resolution = '{Resolution.PROFILE}' AND b.start > %s
                     AND b.created > %s AND b.created <= %s
                 ) AS interval_is_over
             FROM series s JOIN {head} q ON q.id = s.id

@@ -40,21 +40,21 @@ _NEWEST_TOTALS = (
     "ORDER BY time DESC LIMIT %s"
 )
 _BLOCK_ROWS = (
-    'SELECT b.id, b.service, b.type, b.level, b.start, b."end", b.last, k.key, '  # noqa: S608
+    'SELECT b.id, b.service, b.type, b.resolution, b.start, b."end", b.last, k.key, '  # noqa: S608
     'b."offset", b.length, b.profiles, {summary} '
     f"FROM {_BLOCKS} b JOIN {_BLOBS} k ON k.id = b.blob_id "
     "WHERE b.project_id = %s AND b.service = %s AND b.type = %s "
-    f"AND b.level IN ('{Resolution.DAY}', '{Resolution.PROFILE}') "
+    f"AND b.resolution IN ('{Resolution.DAY}', '{Resolution.PROFILE}') "
     'AND b.start > %s AND b."end" > %s AND b.start < %s AND ({condition})'
 )
 # The parameter before the range is its start minus LONGEST: the lower bound of the index scan.
 _SUMMARY_FIELDS = ("by_labels", "moments", "metrics")
 _JSON_FIELD = {"postgresql": "b.summary -> '{}'", "sqlite": "json_extract(b.summary, '$.{}')"}
-_HOURS = f"b.level = '{Resolution.PROFILE}'"
+_HOURS = f"b.resolution = '{Resolution.PROFILE}'"
 _LARGEST = (
-    f"b.level = '{Resolution.DAY}' AND b.start >= %s AND b.\"end\" <= %s "  # noqa: S608
-    f"OR {_HOURS} AND (b.covered_by_id IS NULL OR EXISTS ("
-    f"SELECT 1 FROM {_BLOCKS} d WHERE d.id = b.covered_by_id "
+    f"b.resolution = '{Resolution.DAY}' AND b.start >= %s AND b.\"end\" <= %s "  # noqa: S608
+    f"OR {_HOURS} AND (b.day_block_id IS NULL OR EXISTS ("
+    f"SELECT 1 FROM {_BLOCKS} d WHERE d.id = b.day_block_id "
     'AND (d.start < %s OR d."end" > %s)))'
 )
 
@@ -301,7 +301,7 @@ def _block_rows(
     finer = {row.pk for row in rows if row.is_day and not is_usable(row)}
     if not finer:
         return rows
-    condition = f"{_HOURS} AND b.covered_by_id IN ({', '.join(['%s'] * len(finer))})"
+    condition = f"{_HOURS} AND b.day_block_id IN ({', '.join(['%s'] * len(finer))})"
     hours = _blocks(context, selection, condition, *sorted(finer))
     return _sort_rows([*(row for row in rows if row.pk not in finer), *hours])
 

@@ -128,7 +128,7 @@ def _copies(rows: int) -> str:
         WITH lookups({columns}) AS (VALUES {_times("%s, %s, %s, %s, %s, %s, %s, %s", rows)})
         SELECT lookups.i, NULL, b.id, f.key, b."offset", b.length FROM lookups
         JOIN {blocks} b ON b.project_id = lookups.project_id AND b.service = lookups.service
-            AND b.type = lookups.type AND b.level = '{Resolution.PROFILE}'
+            AND b.type = lookups.type AND b.resolution = '{Resolution.PROFILE}'
             AND b.start > lookups.since AND b.start <= lookups.time
             AND b.first <= lookups.time AND b.last >= lookups.time AND NOT {is_quarantined}
         JOIN {blobs} f ON f.id = b.blob_id
@@ -151,7 +151,7 @@ def _delete(rows: int) -> str:
 @cache
 def _upsert(rows: int) -> str:
     table = DayUsage._meta.db_table
-    columns = "project_id, day, profiles, stored_bytes, new_deployments, refused"
+    columns = "project_id, day, profiles, stored_bytes, new_deployments, rejected"
     return (
         f"INSERT INTO {table} ({columns}) "  # noqa: S608
         f"VALUES {_times('%s, %s, %s, %s, 0, 0', rows)} ON CONFLICT (project_id, day) DO UPDATE "

@@ -16,8 +16,8 @@ class AgentReport(models.Model):
     sampler = models.CharField(max_length=32, blank=True)
     memory_bytes = models.BigIntegerField(null=True)  # the agent's own, at its last profile
     # Last error: status and reason.
-    rejection = models.CharField(max_length=255, blank=True, db_column="refusal")
-    rejected_at = models.DateTimeField(null=True, db_column="refused_at")
+    rejection = models.CharField(max_length=255, blank=True)
+    rejected_at = models.DateTimeField(null=True)
     # Description of what was left out of the last profile that was stored in part.
     warning = models.CharField(max_length=255, blank=True, default="", db_default="")
     warned_at = models.DateTimeField(null=True)  # when a profile was last stored in part
@@ -27,7 +27,7 @@ class AgentReport(models.Model):
     cpu_share = models.FloatField(null=True)  # CPU time of the agent as a share of one core
     dropped = models.BigIntegerField(null=True)  # samples that agents dropped
     samples = models.BigIntegerField(default=0)  # samples in stored profiles
-    rejected = models.PositiveIntegerField(default=0, db_column="refused")  # rejected uploads
+    rejected = models.PositiveIntegerField(default=0)  # rejected uploads
 
     def __str__(self) -> str:
         return f"{self.agent_id}: {self.last_profile}"

@@ -61,7 +61,7 @@ class DayUsage(models.Model):
     profiles = models.PositiveBigIntegerField(default=0)
     stored_bytes = models.PositiveBigIntegerField(default=0)
     new_deployments = models.PositiveIntegerField(default=0)
-    rejected = models.PositiveBigIntegerField(default=0, db_column="refused")
+    rejected = models.PositiveBigIntegerField(default=0)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["project", "day"], name="one_row_a_day")]

@@ -19,7 +19,7 @@ def _counts(database: Path) -> tuple[int, int, int]:
     with sqlite3.connect(database) as opened:
         (head,) = opened.execute("SELECT count(*) FROM profiles_profile").fetchone()
         (blocks,) = opened.execute(
-            "SELECT coalesce(sum(profiles), 0) FROM profiles_block WHERE level = 'hour'"
+            "SELECT coalesce(sum(profiles), 0) FROM profiles_block WHERE resolution = 'hour'"
         ).fetchone()
         (leases,) = opened.execute("SELECT count(*) FROM profiles_lease").fetchone()
     return head, blocks, leases

@@ -1,15 +1,18 @@
-"""Make a data folder with the server of an old commit, and record its responses.
+r"""Make a data folder with the server of this version, and record its responses.
 
-Run in a checkout of that commit (b50b1ca5), with its engine built:
+docs/development/releasing.md says when. The names that this script imports are those of the
+current version:
 
-    FLAMEWATCH_DATA_DIR=/tmp/old/data PYTHONPATH=. python .../make_data.py /tmp/old/answers.json
+    FLAMEWATCH_DATA_DIR=/tmp/old/data PYTHONPATH=. python tests/upgrades/make_data.py \
+        /tmp/old/answers.json
 
-With DATABASE_URL it fills an empty PostgreSQL database instead of SQLite. Store the folder (and a
-dump of the database: `pg_dump --inserts --no-owner`) as tests/upgrades/data/<database>.tar.xz, and
-the responses beside it. The names that this script imports are those of the old commit.
+With DATABASE_URL it fills an empty PostgreSQL database instead of SQLite; its dump (`pg_dump
+--inserts --no-owner`) belongs into the folder as dump.sql. Store folder and responses as
+tests/upgrades/data/<version>/<database>.tar.xz.
 """
 
 import base64
+import gzip
 import json
 import os
 import random
@@ -26,14 +29,19 @@ os.environ.setdefault("FLAMEWATCH_ALLOWED_HOSTS", "*")
 django.setup()
 
 from django.conf import settings  # noqa: E402
-from django.core.management import call_command  # noqa: E402
-from profiles.rollup import days, due, hours, parts  # noqa: E402
+from django.test import Client as Browser  # noqa: E402
 
-from profiles.models import Block, KeptName, Profile  # noqa: E402
-from projects import keys  # noqa: E402
-from projects.models import Member, Project, Quota, Role, User  # noqa: E402
+from profiler_site.process.migration import migrate  # noqa: E402
+from profiles.compaction import pending_series, plan  # noqa: E402
+from profiles.compaction.compactor import Compactor  # noqa: E402
+from profiles.models import Block, DeduplicationKey, Profile, ResultSnapshot  # noqa: E402
+from projects import annotations, saved_views  # noqa: E402
+from projects.credentials import keys  # noqa: E402
+from projects.models import Annotation, Member, Project, Quota, Role, SavedView, User  # noqa: E402
 from projects.project_ids import create_project  # noqa: E402
+from tests.fuzz.seeds import native  # noqa: E402
 from tests.ingest.client import Client  # noqa: E402
+from tests.profiles.pprof_proto import Profile as Pprof  # noqa: E402
 from tests.profiles.pprofs import upload  # noqa: E402
 
 PASSWORD = "a sentence works well"
@@ -60,7 +68,23 @@ def send(
     chosen = chance.sample(STACKS, 8)
     values = {stack: [chance.randrange(1, 90), chance.randrange(10**5, 10**9)] for stack in chosen}
     nanos = {} if at is None else {"time_nanos": int(at.timestamp()) * 10**9}
-    body = upload(values, sample_types=TYPES[type], duration_nanos=10**10, **nanos)
+    offer(
+        client,
+        service,
+        version,
+        type,
+        upload(values, sample_types=TYPES[type], duration_nanos=10**10, **nanos),
+    )
+
+
+def send_native(client: Client, service: str, at: datetime) -> None:
+    """Upload addresses without symbols, in binaries with and without a build id."""
+    message = Pprof.FromString(native())
+    message.time_nanos, message.duration_nanos = int(at.timestamp()) * 10**9, 10**10
+    offer(client, service, "1", "CPU", gzip.compress(message.SerializeToString()))
+
+
+def offer(client: Client, service: str, version: str, type: str, body: bytes) -> None:
     labels = {"zone": chance.choice(["eu-1", "us-2"]), "version": version, "language": "python"}
     message = {
         "profileType": type,
@@ -80,27 +104,28 @@ def settle() -> None:
 
 
 def main(target: Path) -> None:
-    call_command("migrate", verbosity=0)
-    settings.PUBLIC_URL = "http://127.0.0.1:8000"
+    migrate()
+    settings.FLAMEWATCH_URL = "http://127.0.0.1:8000"
     alice = User.objects.create_user("alice@example.org", PASSWORD)
     project = create_project("Acme Shop", alice)
     bob = User.objects.create_user("bob@example.org", PASSWORD)
     Member.objects.create(project=project, user=bob, role=Role.MEMBER)
     Quota.objects.create(project=project, retention_days=10_000, profiles_per_minute=10_000)
-    _, write = keys.create(project, "agents", by=alice)
-    _, read = keys.create(project, "reader", write=False, read=True, by=alice)
-    row, revoked = keys.create(project, "old laptop", read=True, by=alice)
-    keys.revoke(row, by=alice)
+    _, write = keys.create(project, "agents", actor=alice)
+    _, read = keys.create(project, "reader", write=False, read=True, actor=alice)
+    row, revoked = keys.create(project, "old laptop", read=True, actor=alice)
+    keys.revoke(row, actor=alice)
     client = Client(project.project_id, write)
     fill(project, client)
-    handshake = client.asked()
+    saved = save(project, alice)
+    handshake = client.captured_request()
     reader = Client(project.project_id, read)
     responses = {}
     for path in requests():
         response = reader.request("GET", path)
         assert response.status_code == 200, (path, response.text)
         responses[path] = response.json()
-    blocks = Block.objects.values_list("level", "is_part", "covered_by", "set_aside")
+    blocks = Block.objects.values_list("resolution", "is_level0", "day_block", "quarantined")
     assert len({(level, part, bool(by), bad) for level, part, by, bad in blocks}) >= 5, blocks
     target.write_text(
         json.dumps(
@@ -113,12 +138,16 @@ def main(target: Path) -> None:
                 "uploads": [uploads[0], uploads[-1], *arrived(project)],
                 "rows": {
                     "profiles": Profile.objects.count(),
-                    "quarantined": Profile.objects.filter(set_aside=True).count(),
+                    "quarantined": Profile.objects.filter(quarantined=True).count(),
                     "blocks": Block.objects.count(),
-                    "quarantined_blocks": Block.objects.filter(set_aside=True).count(),
-                    "deduplication": KeptName.objects.count(),
+                    "quarantined_blocks": Block.objects.filter(quarantined=True).count(),
+                    "deduplication": DeduplicationKey.objects.count(),
+                    "snapshots": ResultSnapshot.objects.count(),
+                    "views": SavedView.objects.count(),
+                    "notes": Annotation.objects.count(),
                 },
                 "answers": responses,
+                "pages": saved,
             },
             indent=1,
         )
@@ -132,9 +161,11 @@ def fill(project: Project, client: Client) -> None:
             send(client, "shop", "1.0" if hour < 12 else "1.1", at)
             send(client, "shop", "1.0", at + timedelta(minutes=1), "HEAP")
     send(client, "ledger", "7", DAY + timedelta(hours=4), "WALL")
+    send_native(client, "native", DAY + timedelta(hours=4))
     settle()
-    hours.roll_up_hours(project.pk, LATER)
-    days.roll_up_days(project.pk, LATER)
+    Compactor(project.pk, LATER).build_level1()
+    Compactor(project.pk, LATER).build_level2()
+    send_native(client, "native", DAY + timedelta(days=2, hours=12))
     send(client, "shop", "1.1", DAY + timedelta(hours=14))  # late, beside the day's block
     send(client, "broken", "1", DAY + timedelta(hours=14))
     for _ in range(2):  # without a time: recognised by rows of their names
@@ -142,27 +173,46 @@ def fill(project: Project, client: Client) -> None:
     moved = Profile.objects.filter(service="timeless")
     moved.update(time=DAY + timedelta(days=1, hours=3))
     settle()
-    hours.roll_up_hours(project.pk, LATER)
+    Compactor(project.pk, LATER).build_level1()
     damage_block("broken")
-    days.roll_up_days(project.pk, LATER)
+    Compactor(project.pk, LATER).build_level2()
     for hour in (8, 9):  # a day of hour blocks
         for minute in (0, 20, 40):
             send(client, "shop", "1.1", DAY + timedelta(days=1, hours=hour, minutes=minute))
     settle()
-    hours.roll_up_hours(project.pk, LATER)
+    Compactor(project.pk, LATER).build_level1()
     last = DAY + timedelta(days=2, hours=12)  # an hour that has not ended
     for minute in range(0, 12, 2):
         send(client, "shop", "1.2", last + timedelta(minutes=minute))
     settle()
-    due.LONG = parts.LONG = 3
-    parts.pack_long_heads(project.pk, last + timedelta(minutes=9))
+    pending_series.MIN_ROWS_OPEN_HOUR = plan.MIN_ROWS_OPEN_HOUR = 3
+    Compactor(project.pk, last + timedelta(minutes=9)).build_level0()
     send(client, "broken", "2", DAY + timedelta(days=1))
     Profile.objects.filter(service="broken").update(tree=b"\x00garbage")
     settle()
-    hours.roll_up_hours(project.pk, DAY + timedelta(days=2))
+    Compactor(project.pk, DAY + timedelta(days=2)).build_level1()
     for minute in (13, 14):
         send(client, "shop", "1.2", last + timedelta(minutes=minute))
     Profile.objects.exclude(service="broken").update(stored_at=last)
+    Block.objects.update(created=last)  # compaction waits after a block is made
+
+
+def save(project: Project, alice: User) -> dict[str, object]:
+    """Save a view, a note and the tree of a service; return that tree as its page shows it."""
+    end = f"{DAY + timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
+    page = f"/p/{project.project_id}/flame?service=ledger&type=WALL&span=1d&end={end}"
+    saved_views.create(project, "Ledger", page, actor=alice)
+    fields = annotations.AnnotationFields("Deployed", at=DAY + timedelta(hours=4), service="ledger")
+    annotations.create(project.pk, fields, actor=alice)
+    browser = Browser(headers={"host": "127.0.0.1"})
+    browser.force_login(alice)
+    form = {"address": page, "title": "Ledger in March"}
+    assert browser.post(f"/p/{project.project_id}/snapshots", form).status_code == 302
+    snapshot = ResultSnapshot.objects.get().snapshot_id
+    path = f"{page.replace('/flame?', '/flame/tree?')}&snapshot={snapshot}"
+    response = browser.get(path)
+    assert response.status_code == 200, response.content
+    return {path: json.loads(gzip.decompress(response.content))}
 
 
 def damage_block(service: str) -> None:
@@ -207,6 +257,8 @@ def requests() -> list[str]:
         f"{base}tree?{urlencode(cpu | {'focus': 'serve'})}",
         f"{base}tree?{urlencode(cpu | {'weight': '20'})}",
         f"{base}tree?{urlencode({'service': 'ledger', 'type': 'WALL'} | span)}",
+        f"{base}tree?{urlencode({'service': 'native', 'type': 'CPU'} | span)}",
+        f"{base}top?{urlencode({'service': 'native', 'type': 'CPU'} | span)}",
         f"{base}tree?{urlencode({'service': 'broken', 'type': 'CPU'} | span)}",
         f"{base}tree?{urlencode({'service': 'timeless', 'type': 'CPU'} | span)}",
         f"{base}profiles?{urlencode({'service': 'broken', 'type': 'CPU'} | span)}",

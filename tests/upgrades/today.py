@@ -3,6 +3,7 @@
 Reads what the old version recorded (answers.json of make_data.py), prints today's counterparts.
 """
 
+import gzip
 import json
 import os
 import sys
@@ -29,10 +30,13 @@ from tests.ingest.client import Client  # noqa: E402
 # As in the database, whatever the models are called today.
 TABLES = {
     "profiles": "SELECT count(*) FROM profiles_profile",
-    "quarantined": "SELECT count(*) FROM profiles_profile WHERE set_aside",
+    "quarantined": "SELECT count(*) FROM profiles_profile WHERE quarantined",
     "blocks": "SELECT count(*) FROM profiles_block",
-    "quarantined_blocks": "SELECT count(*) FROM profiles_block WHERE set_aside",
-    "deduplication": "SELECT count(*) FROM profiles_keptname",
+    "quarantined_blocks": "SELECT count(*) FROM profiles_block WHERE quarantined",
+    "deduplication": "SELECT count(*) FROM profiles_deduplicationkey",
+    "snapshots": "SELECT count(*) FROM profiles_resultsnapshot",
+    "views": "SELECT count(*) FROM projects_savedview",
+    "notes": "SELECT count(*) FROM projects_annotation",
 }
 
 
@@ -40,12 +44,14 @@ def main(recorded: dict[str, Any]) -> dict[str, Any]:
     call_command("migrate", verbosity=0)
     before = _rows()
     project = Project.objects.get(project_id=recorded["project"])
+    entered, page, pages = _open_pages(recorded)
     return {
         "rows": before,
         "answers": _responses(recorded),
         "revoked": _status_with_revoked_key(recorded),
         "issued": _check_name(recorded),
-        "signed_in": _signed_in(recorded),
+        "signed_in": [entered, page],
+        "pages": pages,
         "uploads": [_upload(recorded, each["message"]) for each in recorded["uploads"]],
         "rows_after_uploads": _rows(),
         "compacted": _compact(project.pk),
@@ -81,14 +87,22 @@ def _check_name(recorded: dict[str, Any]) -> str:
     return str(names.check(name_id, recorded["project"], recorded["issued_at"]).type)
 
 
-def _signed_in(recorded: dict[str, Any]) -> list[Any]:
+def _open_pages(recorded: dict[str, Any]) -> tuple[int, int, dict[str, Any]]:
+    """Sign in; return both statuses and the JSON of the recorded pages."""
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     form = {"login": "bob@example.org", "password": recorded["password"]}
     with override_settings(STORAGES=settings.STORAGES | {"staticfiles": plain}):
         browser = Browser(headers={"host": "127.0.0.1"})
         entered = browser.post("/account/login/", form)
         page = browser.get(f"/p/{recorded['project']}/services")
-    return [entered.status_code, page.status_code]
+        pages = {path: _read_json(browser, path) for path in recorded.get("pages", {})}
+    return entered.status_code, page.status_code, pages
+
+
+def _read_json(browser: Browser, path: str) -> Any:
+    response = browser.get(path)
+    assert response.status_code == 200, (path, response.content)
+    return json.loads(gzip.decompress(response.content))
 
 
 def _rows() -> dict[str, int]:
