@@ -79,7 +79,7 @@ def _furnish(server: RunningServer) -> None:
     server.add_project("Acme Shop", OWNER)
     files = server.data_dir / "agents"
     files.mkdir(exist_ok=True)
-    (files / "flamewatch_agent-0.1.0-cp311-abi3-linux_x86_64.whl").touch()
+    (files / "flamewatch_agent-0.2.0-cp311-abi3-linux_x86_64.whl").touch()
     os.environ.update(server.environment, DJANGO_SETTINGS_MODULE="profiler_site.settings")
     django.setup()
     from projects.models import Project, User

@@ -16,7 +16,7 @@ import (
 )
 
 // Version of the agent.
-const Version = "0.1.0"
+const Version = "0.2.0"
 
 const (
 	parkedTimeout    = 120 * time.Second // servers park a handshake for about 50 s

@@ -20,7 +20,7 @@ six==1.17.0 \\
 
 
 def wheel(folder: Path, machine: str, binary: bytes | None) -> Path:
-    path = folder / f"flamewatch_agent-0.1.0-cp311-abi3-linux_{machine}.whl"
+    path = folder / f"flamewatch_agent-0.2.0-cp311-abi3-linux_{machine}.whl"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("flamewatch/__init__.py", "GLIBC_9.99")
         if binary is not None:

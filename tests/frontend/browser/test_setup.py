@@ -24,7 +24,7 @@ def setup(
     settings: Settings,
     tmp_path: Path,
 ) -> Page:
-    (tmp_path / "flamewatch_agent-0.1.0-cp311-abi3-linux_x86_64.whl").touch()
+    (tmp_path / "flamewatch_agent-0.2.0-cp311-abi3-linux_x86_64.whl").touch()
     settings.AGENT_FILES_DIR = tmp_path
     sign_in(alice)
     page.goto(SETUP)

@@ -22,7 +22,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(AGENT, copy, ignore=left_out)
     command = [sys.executable, "-m", "build", "--no-isolation"]
     subprocess.run(command, cwd=copy, check=True, capture_output=True)
-    assert [path.name for path in copy.glob("dist/*.tar.gz")] == ["flamewatch_agent-0.1.0.tar.gz"]
+    assert [path.name for path in copy.glob("dist/*.tar.gz")] == ["flamewatch_agent-0.2.0.tar.gz"]
     (built,) = copy.glob("dist/*.whl")
     return built
 
@@ -48,7 +48,7 @@ def test_on_an_unsupported_platform_the_installation_fails_with_a_reason(
 
 @pytest.mark.server
 def test_one_wheel_serves_all_versions(wheel: Path) -> None:
-    assert wheel.name.startswith("flamewatch_agent-0.1.0-cp311-abi3-linux_")
+    assert wheel.name.startswith("flamewatch_agent-0.2.0-cp311-abi3-linux_")
 
 
 @pytest.mark.server

@@ -13,8 +13,8 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-WHEEL = "flamewatch_agent-0.1.0-cp311-abi3-manylinux_2_17_x86_64.whl"
-SDIST = "flamewatch_agent-0.1.0.tar.gz"
+WHEEL = "flamewatch_agent-0.2.0-cp311-abi3-manylinux_2_17_x86_64.whl"
+SDIST = "flamewatch_agent-0.2.0.tar.gz"
 SETUPTOOLS = "setuptools-84.2.1-py3-none-any.whl"
 JSON = "application/vnd.pypi.simple.v1+json"
 # pip 22.3 to 23.0 search for the hash of a file in the whole URL, up to its end.
@@ -27,7 +27,7 @@ def wheel(requires_python: str = ">=3.11") -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         metadata = f"Metadata-Version: 2.4\nRequires-Python: {requires_python}\n\nText.\n"
-        archive.writestr("flamewatch_agent-0.1.0.dist-info/METADATA", metadata)
+        archive.writestr("flamewatch_agent-0.2.0.dist-info/METADATA", metadata)
     return content.getvalue()
 
 
@@ -36,7 +36,7 @@ def sdist() -> bytes:
     """Return an sdist that contains only metadata."""
     content, metadata = io.BytesIO(), b"Requires-Python: >=3.11\n"
     with tarfile.open(fileobj=content, mode="w:gz") as archive:
-        member = tarfile.TarInfo("flamewatch_agent-0.1.0/PKG-INFO")
+        member = tarfile.TarInfo("flamewatch_agent-0.2.0/PKG-INFO")
         member.size = len(metadata)
         archive.addfile(member, io.BytesIO(metadata))
     return content.getvalue()

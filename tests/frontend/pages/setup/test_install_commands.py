@@ -7,9 +7,9 @@ import pytest
 from frontend.pages.agent_files.files import AgentFile
 from frontend.pages.setup.install_commands import install_commands
 
-WHEEL = AgentFile("flamewatch_agent-0.1.0-cp311-abi3-manylinux_2_17_x86_64.whl", Path(), "")
+WHEEL = AgentFile("flamewatch_agent-0.2.0-cp311-abi3-manylinux_2_17_x86_64.whl", Path(), "")
 SETUPTOOLS = AgentFile("setuptools-84.2.1-py3-none-any.whl", Path(), "")
-SDIST = AgentFile("flamewatch_agent-0.1.0.tar.gz", Path(), "")
+SDIST = AgentFile("flamewatch_agent-0.2.0.tar.gz", Path(), "")
 
 
 def test_a_wheel_is_found_on_this_server_and_no_index() -> None:
@@ -29,7 +29,7 @@ def test_an_sdist_alone_goes_by_its_address() -> None:
     shown = install_commands("http://127.0.0.1:8000", "fw_key", [SDIST])
     assert shown.install == (
         'pip install "flamewatch-agent @'
-        ' http://127.0.0.1:8000/agents/python/flamewatch_agent-0.1.0.tar.gz"'
+        ' http://127.0.0.1:8000/agents/python/flamewatch_agent-0.2.0.tar.gz"'
     )
 
 
@@ -68,7 +68,7 @@ def test_the_code_is_python() -> None:
     ],
 )
 def test_platforms_of_the_wheels_are_named(tag: str, platform: str) -> None:
-    wheel = AgentFile(f"flamewatch_agent-0.1.0-cp311-abi3-{tag}.whl", Path(), "")
+    wheel = AgentFile(f"flamewatch_agent-0.2.0-cp311-abi3-{tag}.whl", Path(), "")
     shown = install_commands("http://127.0.0.1", "fw_key", [wheel, SDIST, SETUPTOOLS])
     assert shown.platforms == [platform]
     assert install_commands("http://127.0.0.1", "fw_key", [SDIST]).platforms == []

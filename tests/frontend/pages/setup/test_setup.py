@@ -22,8 +22,8 @@ SETUP, STATUS = "/p/acme-shop/setup", "/p/acme-shop/setup/status"
 @pytest.fixture
 def agent_files(settings: Settings, tmp_path: Path) -> Path:
     settings.AGENT_FILES_DIR = tmp_path
-    (tmp_path / "flamewatch_agent-0.1.0.tar.gz").write_bytes(b"sdist")
-    (tmp_path / "flamewatch_agent-0.1.0-cp311-abi3-linux_x86_64.whl").write_bytes(b"wheel")
+    (tmp_path / "flamewatch_agent-0.2.0.tar.gz").write_bytes(b"sdist")
+    (tmp_path / "flamewatch_agent-0.2.0-cp311-abi3-linux_x86_64.whl").write_bytes(b"wheel")
     return tmp_path
 
 
