@@ -26,8 +26,10 @@ from profiles.queries.render import (
     compare_document,
     compare_json,
     coverage_fields,
+    dumps,
+    focus_document,
     focus_json,
-    functions_json,
+    tree_document,
     tree_json,
 )
 from profiles.queries.reports.deployments import run_deployment_counts
@@ -215,9 +217,10 @@ __all__ = [
     "compare_json",
     "coverage_fields",
     "delete_saved_tree",
+    "dumps",
     "encode_csv",
+    "focus_document",
     "focus_json",
-    "functions_json",
     "get_cached_page",
     "get_deployments",
     "get_saved_tree",
@@ -263,5 +266,6 @@ __all__ = [
     "series_changes",
     "series_document",
     "strip_step",
+    "tree_document",
     "tree_json",
 ]

@@ -80,7 +80,6 @@ FRAME = Parameter(
     "",
 )
 SNAPSHOT = parameter.text("snapshot", "Id of the snapshot to show instead of profiles", 32)
-ONLY_FUNCTIONS = parameter.flag("only", "`functions` leaves the tree out", "functions")
 PREVIEW = parameter.flag("preview", "`1` returns the largest nodes of a large tree")
 SEEN = parameter.text("seen", "Version tag of the profiles that the page shows", 100)
 # Other pages use these names for parameters of their own, or ignore them.

@@ -13,23 +13,22 @@ from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage
 from profiles.engine.stats.comparison import build_drawn, build_untested
 from profiles.queries.context import QueryContext
-from profiles.queries.results import CompareResult, FocusResult, FunctionRow, TopResult, TreeResult
+from profiles.queries.results import CompareResult, FocusResult, FunctionRow, TreeResult
 from profiles.queries.selection import Group, Order, Selection, View
 
 VERSION = 1
 
 
-def tree_json(
-    context: QueryContext,
-    result: TreeResult,
-    functions: TopResult | None = None,
-    *,
-    is_preview: bool = False,
-) -> bytes:
-    """Encode a call tree; values are sums over the profiles, as exact integers.
+def tree_json(context: QueryContext, result: TreeResult) -> bytes:
+    return dumps(tree_document(context, result))
 
-    `functions` adds the self values of a list of functions, `split` of the view the frames that are
-    values of its label. A preview says that it is one.
+
+def tree_document(
+    context: QueryContext, result: TreeResult, *, is_preview: bool = False
+) -> dict[str, Any]:
+    """Return the document of a call tree; values are sums over the profiles, as exact integers.
+
+    `split` of the view adds the frames that are values of its label. A preview says that it is one.
     """
     lines = result.view.group is Group.LINE
     columns = _columns(context, result.tree, result.view, lines, result.folded, result.highlighted)
@@ -37,21 +36,18 @@ def tree_json(
     split_fields = (
         {"split": {"by": split.parameter, "frames": columns.pop("labels", [])}} if split else {}
     )
-    document = {
-        **_common_fields(context, result),
-        **columns,
-        **split_fields,
-        **_functions(functions),
-    }
-    return dumps(document | {"preview": True} if is_preview else document)
+    preview = {"preview": True} if is_preview else {}
+    return {**_common_fields(context, result), **columns, **split_fields, **preview}
 
 
-def focus_json(
-    context: QueryContext, result: FocusResult, functions: TopResult | None = None
-) -> bytes:
-    """Encode a function's row, its direct callers and callees, and the columns of both trees.
+def focus_json(context: QueryContext, result: FocusResult) -> bytes:
+    return dumps(focus_document(context, result))
 
-    The row is null if no stack reaches the function. `functions` is as for `tree_json`.
+
+def focus_document(context: QueryContext, result: FocusResult) -> dict[str, Any]:
+    """Return a function's row, its direct callers and callees, and the columns of both trees.
+
+    The row is null if no stack reaches the function.
     """
     view = result.view
     callers = _columns(
@@ -60,21 +56,13 @@ def focus_json(
     callees = _columns(
         context, result.callees, view, False, result.callees_folded, result.callees_highlighted
     )
-    return dumps(
-        {
-            **_common_fields(context, result),
-            "row": _row(result.row),
-            "peek": _peek(result.peek),
-            "callers": callers,
-            "callees": callees,
-            **_functions(functions),
-        }
-    )
-
-
-def functions_json(functions: TopResult) -> bytes:
-    """Encode the self values of a list of functions, as in `tree_json`."""
-    return dumps(_functions(functions))
+    return {
+        **_common_fields(context, result),
+        "row": _row(result.row),
+        "peek": _peek(result.peek),
+        "callers": callers,
+        "callees": callees,
+    }
 
 
 def compare_json(context: QueryContext, result: CompareResult) -> bytes:
@@ -172,33 +160,6 @@ def _columns(
 ) -> TreeColumns:
     by_name = view.order is Order.NAME
     return to_columns(tree, by_name, lines, folded, highlighted, context.check)
-
-
-def _functions(functions: TopResult | None) -> dict[str, Any]:
-    """Return the functions that decide the colours of packages as columns.
-
-    Names and files are indexes.
-    """
-    if functions is None:
-        return {}
-    rows = functions.rows_for_packages
-    names, files = (
-        _indexes(column) for column in ([row.name for row in rows], [row.file for row in rows])
-    )
-    return {
-        "functions": {
-            "names": list(names),
-            "files": list(files),
-            "name": [names[row.name] for row in rows],
-            "file": [files[row.file] for row in rows],
-            "self": [row.self for row in rows],
-            "total": [row.total for row in rows],
-        }
-    }
-
-
-def _indexes(texts: list[str]) -> dict[str, int]:
-    return {text: index for index, text in enumerate(dict.fromkeys(texts))}
 
 
 def _peek(peek: Peek) -> dict[str, dict[str, list[str] | list[int]]]:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from frontend.components.functions.name_search import build_name_matcher
-from frontend.text.display_names import SplitName, split_name
+from frontend.components.functions.packages import split_function
+from frontend.text.display_names import SplitName
 from frontend.text.units import (
     format_delta,
     format_delta_points,
@@ -150,7 +151,7 @@ def _line(row: FunctionChange, scale: _Scale, unit: str, *, relative: bool) -> C
 
     return ChangeRow(
         name=row.name,
-        split=split_name(row.name),
+        split=split_function(row.name, row.file),
         file=row.file,
         self=delta(row.b_self, row.a_self),
         total=delta(row.b_total, row.a_total),

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
+from frontend.components.functions.package_colours import PackageColours
 from frontend.components.results.downloads import csv_file
 from frontend.http.fragments import text_error
 from frontend.page_query import DEADLINE_SECONDS, query_context
@@ -32,7 +33,8 @@ from profiles.query import (
     InvalidQuery,
     QueryContext,
     SavedTreeNotFound,
-    compare_json,
+    compare_document,
+    dumps,
 )
 from projects.access import project_for
 from projects.models import Project
@@ -88,11 +90,13 @@ def compare_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
     context = query_context(request, project)
     try:
-        body = compare_json(context, _result(request, project, context))
+        document = compare_document(context, _result(request, project, context))
+        PackageColours(()).add_columns(document, context.check)  # for the labels of frames
     except _ErrorPage as error_page:
         return JsonResponse({"error": str(error_page)}, status=error_page.status)
     # Compressed here because GZipMiddleware would expose HTML pages to BREACH.
-    response = HttpResponse(gzip.compress(body, _COMPRESSION, mtime=0), "application/json")
+    body = gzip.compress(dumps(document), _COMPRESSION, mtime=0)
+    response = HttpResponse(body, "application/json")
     response["Content-Encoding"] = "gzip"
     response["Cache-Control"] = "private, no-store"
     return response

@@ -20,8 +20,8 @@ from endpoints.api_view import WireView
 from endpoints.error_responses import error_response
 from endpoints.params.reader import LenientReader
 from endpoints.query_execution import admit_query, execute
+from frontend.components.functions.package_colours import PackageColours
 from frontend.page_query import find_metric
-from frontend.pages.embed.package_colours import PackageColours
 from frontend.pages.embed.params import ImageParams, read_image
 from frontend.pages.embed.picture import GraphPicture, flame_picture, message_picture
 from frontend.pages.embed.png import png

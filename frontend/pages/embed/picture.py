@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from frontend.pages.embed.package_colours import NATIVE, PackageColours
-from frontend.pages.embed.packages import PackageCollector
+from frontend.components.functions.package_colours import NATIVE, PackageColours
 from frontend.pages.embed.theme import Theme
 from profiles.query import TreeResult
 
@@ -112,16 +111,10 @@ def _boxes(
 ) -> Iterator[GraphBox]:
     """Yield at most MAX_BOXES boxes, parents before their children."""
     total = result.drawn_total
-    collector = PackageCollector()
-
-    def package_token(node: _PlacedNode) -> str:
-        if node.is_label:
-            return NATIVE
-        return colours.package_token(collector.find_package(node.name, node.file))
-
     for node, _ in zip(_nodes(result, size), range(MAX_BOXES), strict=False):
         y = TITLE + node.row * ROW
-        fill, ink = theme.fills[package_token(node)], theme.ink
+        token = NATIVE if node.is_label else colours.find_token(node.name, node.file)
+        fill, ink = theme.fills[token], theme.ink
         if node.is_highlighted:
             fill, ink = theme.highlight, theme.highlight_ink
         yield GraphBox(

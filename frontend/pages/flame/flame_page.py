@@ -106,7 +106,6 @@ class FlamePage:
     comparisons: list[Comparison]
     is_view_reset: bool  # the root or focus in the URL cannot be shown
     tree_url: str
-    packages_url: str  # of the functions whose packages colour a list without a graph
     seen: str  # version tag of the result; changes when there are new profiles
     snapshot: SavedTreeInfo | None
     narrowed: list[str]  # zones, versions and labels that the snapshot was restricted to
@@ -214,7 +213,6 @@ def _build_page(
         comparisons=offer_comparisons(page_query, params, options),
         is_view_reset=is_view_reset,
         tree_url=tree_url(page_query, seen),
-        packages_url=f"{tree_url(page_query, key or seen)}&only=functions",
         seen=seen,
         snapshot=page_query.snapshot,
         narrowed=_snapshot_restrictions(page_query),

@@ -7,12 +7,14 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from frontend.components.functions.name_search import build_name_matcher
+from frontend.components.functions.package_colours import PackageColours
+from frontend.components.functions.packages import split_function
 from frontend.pages.flame.controls import SortColumn, columns
 from frontend.pages.flame.merged_tree import MergedPage, data_address
 from frontend.params.formats import is_reversed
 from frontend.params.page_links import flame_url
 from frontend.params.page_params import LIST_VIEW, PageParams
-from frontend.text.display_names import SplitName, split_name
+from frontend.text.display_names import SplitName
 from frontend.text.units import format_count, format_percent, format_value
 from profiles.query import (
     FunctionRow,
@@ -38,6 +40,7 @@ class FunctionListRow:
 
     name: str
     split: SplitName
+    swatch: str  # CSS class
     file: str
     self: str
     self_share: str
@@ -59,7 +62,12 @@ class FunctionList:
 
 
 def function_list(
-    top: TopResult, whole: int, sort: str, reverse: bool, page: int | None
+    top: TopResult,
+    colours: PackageColours,
+    whole: int,
+    sort: str,
+    reverse: bool,
+    page: int | None,
 ) -> FunctionList:
     """Return page number `page` (from 1) of PAGE_ROWS rows; None for every row.
 
@@ -75,7 +83,8 @@ def function_list(
     def line(row: FunctionRow) -> FunctionListRow:
         return FunctionListRow(
             name=row.name,
-            split=split_name(row.name),
+            split=split_function(row.name, row.file),
+            swatch=colours.find_swatch_class(row.name, row.file),
             file=row.file,
             self=format_value(row.self / profiles, unit),
             self_share=format_percent(row.self, whole),
@@ -156,7 +165,12 @@ def functions_page(
     drawn_total = sum(row.self for row in results.top.rows)
     rows_page = None if params.all_rows else page
     shown = function_list(
-        found.top, drawn_total, params.sort_column, is_reversed(params.sort), rows_page
+        found.top,
+        results.get_colours(context.check),
+        drawn_total,
+        params.sort_column,
+        is_reversed(params.sort),
+        rows_page,
     )
     here = reverse("flame_functions", args=[project.project_id])
     further = f"{_address(params, seen)}&page={page + 1}"

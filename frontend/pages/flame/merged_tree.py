@@ -1,8 +1,10 @@
 """Call tree and function list of a flame page URL, merged once for all of its requests."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from frontend.components.functions.package_colours import PackageColours
 from frontend.page_query import find_metric, version_tag
 from frontend.params.page_params import PageParams
 from profiles.query import (
@@ -20,15 +22,23 @@ from profiles.query import (
 _ROW = 4  # memory of a list row, in nodes
 
 
-class MergedPage(NamedTuple):
+@dataclass(slots=True)
+class MergedPage:
     drawn: TreeResult | FocusResult
     top: TopResult
     unfocused: TopResult | None  # list of all stacks; None without a focus, where `top` has them
+    _colours: PackageColours | None = None
 
     @property
     def whole(self) -> TopResult:
         """Return the list of functions that all views of the selection share."""
         return self.unfocused or self.top
+
+    def get_colours(self, check: Callable[[], None]) -> PackageColours:
+        """Return the colours of the packages, which are determined once; `check` may raise."""
+        if self._colours is None:
+            self._colours = PackageColours(self.whole.rows_for_packages, check)
+        return self._colours
 
     @property
     def nodes(self) -> int:
@@ -55,9 +65,11 @@ def find_or_merge(
 
     Raise `DeadlinePassed` or `InvalidQuery`.
     """
-    cached = get_cached_page(selection.project, data_address(params, seen)) if seen else None
+    cached: MergedPage | None = (
+        get_cached_page(selection.project, data_address(params, seen)) if seen else None
+    )
     if cached:
-        return MergedPage(*cached)
+        return cached
     metric = find_metric(context, selection, params.metric)
     return merge_page(context, params, selection, metric, seen)
 
@@ -80,4 +92,4 @@ def merge_page(
 
 def cache_merged(params: PageParams, selection: Selection, seen: str, page: MergedPage) -> None:
     """Cache a page for the requests that have its parameters and `seen`."""
-    cache_page(selection.project, data_address(params, seen), tuple(page), 2 * page.nodes)
+    cache_page(selection.project, data_address(params, seen), page, 2 * page.nodes)

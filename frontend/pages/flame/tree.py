@@ -11,16 +11,16 @@ from django.views.decorators.http import require_safe
 from endpoints.params.reader import LenientReader
 from frontend.page_query import DEADLINE_SECONDS, query_context
 from frontend.pages.flame.merged_tree import MergedPage, find_or_merge
-from frontend.params.page_params import ONLY_FUNCTIONS, PREVIEW, SEEN, page_params
+from frontend.params.page_params import PREVIEW, SEEN, page_params
 from profiles.query import (
     DeadlinePassed,
     FocusResult,
     InvalidQuery,
     QueryContext,
-    focus_json,
-    functions_json,
+    dumps,
+    focus_document,
     preview,
-    tree_json,
+    tree_document,
 )
 from projects.access import project_for
 
@@ -31,9 +31,9 @@ _COMPRESSION = 5  # gzip level: higher ones save a few percent for twice the tim
 def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     """Return the tree as JSON (docs/reference/api.md, "tree"); errors are {"error": sentence}.
 
-    `functions` has the self values of the whole selection, for the shares of its packages; with
-    `only=functions` there is nothing else. With `preview=1`, a large tree has only its largest
-    nodes, and `preview` is true.
+    It also has the packages of its frames, and their shares and colours in the whole selection
+    (`PackageColours.add_columns`). With `preview=1`, a large tree has only its largest nodes, and
+    `preview` is true.
     """
     if not request.user.is_authenticated:
         return _error(HTTPStatus.UNAUTHORIZED, _("Sign in to see this project."))
@@ -47,7 +47,7 @@ def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     context = query_context(request, project)
     try:
         page = find_or_merge(context, params, selection, reader.read(SEEN))
-        body = _body(context, page, reader.read(ONLY_FUNCTIONS), reader.read(PREVIEW))
+        body = _body(context, page, reader.read(PREVIEW))
     except InvalidQuery as error:
         return _error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
@@ -56,16 +56,15 @@ def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     return _compress(body)
 
 
-def _body(
-    context: QueryContext, page: MergedPage, only_functions: bool, may_be_preview: bool
-) -> bytes:
-    if only_functions:
-        return functions_json(page.whole)
+def _body(context: QueryContext, page: MergedPage, may_be_preview: bool) -> bytes:
     if isinstance(page.drawn, FocusResult):
-        return focus_json(context, page.drawn, page.whole)
-    if may_be_preview and (first := preview(context, page.drawn)):
-        return tree_json(context, first, page.whole, is_preview=True)
-    return tree_json(context, page.drawn, page.whole)
+        document = focus_document(context, page.drawn)
+    elif may_be_preview and (first := preview(context, page.drawn)):
+        document = tree_document(context, first, is_preview=True)
+    else:
+        document = tree_document(context, page.drawn)
+    page.get_colours(context.check).add_columns(document, context.check)
+    return dumps(document)
 
 
 def _compress(body: bytes) -> HttpResponse:

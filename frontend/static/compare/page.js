@@ -6,7 +6,6 @@ import { watchLinks } from '../page-controls/links.js';
 import { watchMenu } from '../flame-graph/menu/menu.js';
 import { watchPanes } from '../page-controls/panes.js';
 import { search, watchSearch } from '../flame-graph/search/search.js';
-import { paintSwatches } from '../flame-graph/page/swatches.js';
 import { addressWith, visit } from '../shell/visit.js';
 import { FlameDiff } from './diff_graph.js';
 import { readDifferences } from './differences.js';
@@ -97,11 +96,6 @@ function fail(sentence) {
   text.textContent = typeof sentence === 'string' && sentence ? sentence : (note.dataset.failed ?? '');
   note.hidden = false;
 }
-
-// -- Names in the list, as in the graph
-
-paintSwatches(document);
-document.addEventListener('htmx:afterSwap', () => paintSwatches(document));
 
 openNamedMenu();
 

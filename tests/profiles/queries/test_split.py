@@ -182,7 +182,7 @@ def test_frames_of_the_split_are_no_functions(selection: ProfileSelection) -> No
     context = query_context(selection)
     drawn, top, _ = run_tree_and_top(context, selection, SPLIT)
     assert isinstance(drawn, TreeResult)
-    document = json.loads(tree_json(context, drawn, top))
+    document = json.loads(tree_json(context, drawn))
     frames = document["frames"]
     marked = [document["names"][frames["name"][i]] for i in document["split"]["frames"]]
     assert sorted(marked) == ["endpoint: (not set)", "endpoint: /list", "endpoint: /pay"]

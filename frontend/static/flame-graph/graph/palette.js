@@ -1,7 +1,6 @@
 /** Colours of the stylesheet for the canvas. */
 
-import { FOLDED, MATCH, TOKENS } from '../packages/colours.js';
-import { PACKAGE_TOKENS } from '../packages/package-colours.js';
+import { FOLDED, MATCH, PACKAGE_TOKENS, TOKENS } from '../packages/colours.js';
 import { pixelOf } from './pixels.js';
 
 /**

@@ -1,11 +1,20 @@
 /** Colour of each node by package, by self or by total, as an index into TOKENS. */
 
-import { PACKAGE_TOKENS, packageColoursOf } from './package-colours.js';
-import { packagesOf } from './tree-packages.js';
-
 /** @typedef {import("../tree/tree.js").Tree} Tree */
 /** @typedef {"package" | "self" | "total"} ColourBy */
 
+/** @param {string} kind @param {number} count */
+const numberedTokens = (kind, count) => Array.from({ length: count }, (_, i) => `${kind}-${i + 1}`);
+
+/** Tokens of the packages: names of CSS custom properties without the leading dashes. */
+export const PACKAGE_TOKENS = [
+  ...numberedTokens('own', 4),
+  'own-rest',
+  ...numberedTokens('lib', 8),
+  'lib-rest',
+  'unknown',
+  'native',
+];
 const ROOT = PACKAGE_TOKENS.length - 1;
 const HEAT = PACKAGE_TOKENS.length;
 const STEPS = 5;
@@ -44,10 +53,8 @@ export function coloursOfSearch(tree, found) {
 
 /** @param {Tree} tree */
 function byPackage(tree) {
-  const { packages, byFrame } = packagesOf(tree);
-  const colouring = packageColoursOf(tree);
-  const slots = packages.map((packaged) => colouring.slotOf(packaged));
-  const ofFrame = Uint8Array.from(byFrame, (at) => (at < 0 ? ROOT : slots[at]));
+  const packageColours = tree.packages.map(({ colour }) => PACKAGE_TOKENS.indexOf(colour));
+  const ofFrame = Uint8Array.from(tree.frames.package, (at) => (at < 0 ? ROOT : packageColours[at]));
   ofFrame[ofFrame.length - 1] = FOLDED; // folded nodes have the last frame of the table
   const { n, frame } = tree;
   const colours = new Uint8Array(n);

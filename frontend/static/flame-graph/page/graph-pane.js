@@ -1,4 +1,4 @@
-/** Elements around the graph that follow it: legend, breadcrumbs, swatches, and status messages. */
+/** Elements around the graph that follow it: legend, breadcrumbs, and status messages. */
 
 import { findElement } from '../../dom.js';
 import { colourBy } from '../packages/colours.js';

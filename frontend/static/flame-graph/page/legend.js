@@ -6,10 +6,10 @@
 import { textOf } from '../../shell/texts.js';
 import { formatCount, formatPercent, formatValue } from '../../units.js';
 import { mostSelf } from '../packages/colours.js';
-import { packageColoursOf } from '../packages/package-colours.js';
 import { insertValues, markInvisible } from '../../text.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
+/** @typedef {import("../tree/tree.js").Package} Package */
 /** @typedef {import("../packages/colours.js").ColourBy} ColourBy */
 
 const LEAD = 6; // colours that are looked for first, by self value and by area in turn
@@ -43,15 +43,15 @@ function showMenu(menu, items) {
  * @param {Tree} tree
  */
 function packageItems(list, tree) {
-  const colours = packageColoursOf(tree);
-  const named = namesOf(list, colours.shares);
+  const shares = listShares(tree);
+  const total = sumSelf(shares);
+  const named = namesOf(list, shares);
   /** @type {Map<string, {name: string, self: number, area: number}>} */
   const byColour = new Map();
-  for (const { packaged, self, area } of colours.shares) {
-    const colour = colours.classOf(packaged);
-    const name = colours.isDistinct(packaged)
-      ? named(packaged)
-      : (list.dataset[packaged.kind === 'own' ? 'own' : 'library'] ?? '');
+  for (const share of shares) {
+    const { colour, kind, self, area } = share;
+    const isShared = colour.endsWith('-rest');
+    const name = isShared ? (list.dataset[kind === 'own' ? 'own' : 'library'] ?? '') : named(share);
     const entry = byColour.get(colour) ?? { name, self: 0, area: 0 };
     byColour.set(colour, { name, self: entry.self + self, area: entry.area + area });
   }
@@ -59,30 +59,38 @@ function packageItems(list, tree) {
   const byArea = [...bySelf].sort(([, a], [, b]) => b.area - a.area);
   const lead = new Set([...new Set(bySelf.flatMap((entry, i) => [entry, byArea[i]]))].slice(0, LEAD));
   return [...bySelf.filter((entry) => lead.has(entry)), ...bySelf.filter((entry) => !lead.has(entry))].map(
-    ([colour, { name, self }]) => packageItem(colour, name, formatPercent(self, colours.total)),
+    ([colour, { name, self }]) => packageItem(colour, name, formatPercent(self, total)),
   );
 }
 
 /** Return an entry for each package. @param {HTMLElement} list @param {Tree} tree */
 function allItems(list, tree) {
-  const colours = packageColoursOf(tree);
-  const named = namesOf(list, colours.shares);
-  return colours.shares.map(({ packaged, self }) =>
-    packageItem(colours.classOf(packaged), named(packaged), formatPercent(self, colours.total)),
-  );
+  const shares = listShares(tree);
+  const total = sumSelf(shares);
+  const named = namesOf(list, shares);
+  return shares.map((share) => packageItem(share.colour, named(share), formatPercent(share.self, total)));
+}
+
+/** Return the packages that have a share of the selection, largest self value first. @param {Tree} tree */
+function listShares({ packages }) {
+  return packages.filter(({ area }) => area > 0);
+}
+
+/** @param {Package[]} packages */
+function sumSelf(packages) {
+  return packages.reduce((sum, { self }) => sum + self, 0);
 }
 
 /**
  * Return a function that names packages, by their whole path if another one has the same name.
  * @param {HTMLElement} list
- * @param {import("../packages/tree-packages.js").Share[]} shares
+ * @param {Package[]} shares
  */
 function namesOf(list, shares) {
   /** @type {Map<string, Set<string>>} */
   const paths = new Map();
-  for (const { packaged } of shares)
-    paths.set(packaged.name, (paths.get(packaged.name) ?? new Set()).add(packaged.path));
-  return (/** @type {import("../packages/packages.js").Package} */ { name, path, kind }) => {
+  for (const { name, path } of shares) paths.set(name, (paths.get(name) ?? new Set()).add(path));
+  return (/** @type {Package} */ { name, path, kind }) => {
     if (name === 'native' && kind === 'native') return textOf('native', 'Native code');
     if (kind === 'unknown') return list.dataset.unknown ?? '';
     if (name === 'stdlib' && kind === 'stdlib') return textOf('stdlib', 'Standard library');
@@ -90,11 +98,11 @@ function namesOf(list, shares) {
   };
 }
 
-/** @param {string} colour CSS class @param {string} text @param {string} share */
+/** @param {string} colour one of PACKAGE_TOKENS @param {string} text @param {string} share */
 function packageItem(colour, text, share) {
   const entry = item('', '');
   const swatch = document.createElement('i');
-  swatch.className = `sw ${colour}`;
+  swatch.className = `sw p-${colour.replace('-', '')}`;
   const name = document.createElement('b');
   name.textContent = text;
   entry.append(swatch, name, share);

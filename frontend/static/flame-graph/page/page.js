@@ -38,7 +38,6 @@ import { showChartTimes } from '../../shell/times.js';
 import { watchPanes } from '../../page-controls/panes.js';
 import { isCallers } from '../tree/rows.js';
 import { field, search, searchFromAddress, watchSearch } from '../search/search.js';
-import { paintLike, paintListAlone, paintSwatches } from './swatches.js';
 import { noteShown, pushAddress, returnToShown } from '../navigation/history-entry.js';
 import { isLabel, nameOf } from '../tree/tree.js';
 
@@ -63,7 +62,6 @@ document.addEventListener('flame-load', (event) => {
   if (missing) forgetFrame();
   loaded = true;
   noteDrawn(tree);
-  paintLike(tree);
   noteIfShown();
   showGraphContext();
   showSeries();
@@ -270,8 +268,6 @@ watchFailures(document, goBack);
 function settle() {
   settleControls(document);
   showChartTimes(document);
-  paintSwatches(document);
-  void paintListAlone();
   showGraphContext();
   if (!graph()?.getAttribute('src')) showSeries(); // otherwise once the graph has its tree
 }
@@ -287,7 +283,6 @@ document.addEventListener('htmx:afterSwap', (event) => {
   const { target, pathInfo } = detailOf(event);
   if (target?.id === 'functions') noteList();
   if (!changesPage(event)) {
-    paintSwatches(document);
     void showLines(getParameter('lines'));
     return;
   }

@@ -26,21 +26,6 @@ export async function loadTree(url, signal, side = '') {
   return parsed(await shared(url, signal), side);
 }
 
-/**
- * Load the functions of a selection without a tree, for the colours of their packages.
- * @param {string} url
- * @param {AbortSignal} signal
- * @returns {Promise<import("./tree.js").Functions | null>} null if it fails: colours are not essential
- */
-export async function loadFunctions(url, signal) {
-  try {
-    return JSON.parse(await shared(url, signal)).functions ?? null;
-  } catch (error) {
-    if (signal.aborted || error instanceof LoadError) return null;
-    throw error;
-  }
-}
-
 /** @typedef {{text: Promise<string>, stop: AbortController, users: number}} Flight */
 
 /** @type {Map<string, Flight>} in-flight requests: one response has both sides of a focus */

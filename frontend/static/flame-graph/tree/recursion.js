@@ -91,6 +91,8 @@ class MergedTree {
         name: [...tree.frames.name],
         file: [...tree.frames.file],
         line: [...tree.frames.line],
+        package: [...tree.frames.package],
+        prefix: [...tree.frames.prefix],
       },
       frame: order.map((node) => this.frame[node]),
       depth: order.map((node) => depth[node] - base),
@@ -98,7 +100,7 @@ class MergedTree {
       highlight:
         tree.highlight === null ? undefined : order.flatMap((node, i) => (this.lit.has(this.frame[node]) ? [i] : [])),
       base: tree.base,
-      functions: tree.functions ?? undefined,
+      packages: tree.packages,
       split: { by: '', frames: [...tree.labels] },
       folded: {
         at: at.map((node) => row.get(node) ?? 0),

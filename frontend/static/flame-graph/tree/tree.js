@@ -5,14 +5,14 @@
  */
 
 /**
- * @typedef {object} Functions functions of the whole selection, the same for all of its views:
- * those with a self value or a large total; parallel columns
- * @property {string[]} names
- * @property {string[]} files
- * @property {number[]} name index into names
- * @property {number[]} file index into files
- * @property {ArrayLike<number>} self
- * @property {ArrayLike<number>} total
+ * @typedef {object} Package
+ * @property {string} name as shown
+ * @property {string} path identity: differs for packages of equal names
+ * @property {"own" | "library" | "stdlib" | "native" | "unknown"} kind
+ * @property {string} colour one of PACKAGE_TOKENS of packages/colours.js
+ * @property {number} self self value of its functions in the whole selection
+ * @property {number} area sum of its functions' totals: the size of its frames in a graph; 0 for
+ * packages without a share of the selection
  */
 
 /**
@@ -23,7 +23,8 @@
  * @property {number} profiles number of merged profiles; values are sums over them
  * @property {string[]} names
  * @property {string[]} files
- * @property {{name: number[], file: number[], line?: number[]}} frames indexes into names and files
+ * @property {{name: number[], file: number[], line?: number[], package?: number[], prefix?: number[]}} frames indexes
+ * into names, files and packages, and the number of UTF-16 units at the name's beginning that are its package
  * @property {number[]} frame of each node, index into frames
  * @property {number[]} depth 0 for roots
  * @property {number[]} self
@@ -32,8 +33,17 @@
  * @property {string | null} [root] id of the only root, if the tree is a subtree
  * @property {{at: number[], count: number[], total: number[]}} folded omitted children
  * @property {{by: string, frames: number[]}} [split] frames that are values of a label, not functions
- * @property {Functions} [functions] those of the whole selection
+ * @property {Package[]} [packages] those of the whole selection, largest self value first, then the frames' others
  * @property {boolean} [preview] only the largest nodes
+ */
+
+/**
+ * @typedef {object} FrameTable parallel columns
+ * @property {Int32Array} name index into names
+ * @property {Int32Array} file index into files
+ * @property {Int32Array} line 0 if unknown
+ * @property {Int32Array} package index into packages; -1 for those that are no functions
+ * @property {Int32Array} prefix number of UTF-16 units at the name's beginning that are its package
  */
 
 /**
@@ -42,8 +52,7 @@
  * @property {number} rows number of levels
  * @property {string[]} names
  * @property {string[]} files
- * @property {{name: Int32Array, file: Int32Array, line: Int32Array}} frames distinct frames: indexes
- * into names and files, and the line, 0 if unknown; the last two are the service and folded nodes
+ * @property {FrameTable} frames distinct frames; the last two are the service and folded nodes
  * @property {Set<number>} labels frames that are values of the label that splits the tree
  * @property {Int32Array} frame index into frames
  * @property {Int32Array} depth
@@ -60,7 +69,7 @@
  * @property {string} unit
  * @property {string} service
  * @property {string} type
- * @property {Functions | null} functions those of the whole selection
+ * @property {Package[]} packages
  * @property {boolean} preview only the largest nodes of the tree; `hidden` counts the others
  */
 
@@ -96,11 +105,15 @@ function check(wire, length) {
  */
 function framesOf(wire) {
   const { name, file, line } = wire.frames;
+  const packages = column(wire.frames.package ?? new Array(name.length).fill(-1), -1, -1);
+  for (const label of wire.split?.frames ?? []) packages[label] = -1;
   const [service, none] = [wire.names.length, wire.files.length];
   return {
     name: column(name, service, service + 1),
     file: column(file, none, none),
     line: column(line ?? new Array(name.length).fill(0), 0, 0),
+    package: packages,
+    prefix: column(wire.frames.prefix ?? new Array(name.length).fill(0), 0, 0),
   };
 }
 
@@ -136,7 +149,7 @@ function emptyTree(wire, n) {
     unit: wire.metric.unit,
     service: wire.service,
     type: wire.type,
-    functions: wire.functions ?? null,
+    packages: wire.packages ?? [],
     preview: Boolean(wire.preview),
   };
 }

@@ -373,7 +373,7 @@ def test_what_got_slower_is_first_and_page_file_and_graph_agree(
     signed_in: Client, project: Project, now: datetime
 ) -> None:
     found = rows(shown(signed_in, VERSIONS))
-    assert [row[0] for row in found] == ["main", "shop.Rule.matches", "runtime.gcBgMarkWorker"]
+    assert [row[0] for row in found] == ["main", "shop.Rule.matches", "runtime · gcBgMarkWorker"]
     assert [row[2] for row in found] == ["+120 ms", "+100 ms", "+4 ms"]
     assert all(row[3][0] == "+" for row in found)
 

@@ -107,23 +107,38 @@ def test_the_tree_has_the_sums_over_the_profiles(
 
 @pytest.mark.usefixtures("profiles")
 @pytest.mark.parametrize(
-    "view", [{}, {"view": "bottomup"}, {"focus": "pricing.quote"}, {"only": "functions"}]
+    "view", [{}, {"view": "bottomup"}, {"focus": "pricing.quote"}, {"preview": "1"}]
 )
-def test_each_tree_has_the_functions_of_the_whole_selection(
+def test_each_tree_has_the_packages_of_the_whole_selection(
     client: Client, alice: User, project: Project, view: dict[str, str]
 ) -> None:
     client.force_login(alice)
     address = reverse("flame_tree", args=[project.project_id])
     response = client.get(address, {"service": "checkout", "type": "CPU", **view})
     document = json.loads(gzip.decompress(response.content))
-    assert set(document) == {"functions"} if "only" in view else "depth" in str(document)
-    found = document["functions"]
-    names = [found["names"][at] for at in found["name"]]
-    files = [found["files"][at] for at in found["file"]]
-    assert sum(found["self"]) == 3 * 1000 * sum(shop.STACKS.values())
-    assert files[names.index("pricing.quote")] == "/app/shop/pricing/quote.py"
-    assert found["self"][names.index("pricing.quote")] == 3 * 46_100_000
-    assert found["total"][names.index("Thread.run")] == sum(found["self"])
+    packages = document["packages"]
+    assert sum(package["self"] for package in packages) == 3 * 1000 * sum(shop.STACKS.values())
+    assert max(package["area"] for package in packages) >= document["total"]
+    tree = document.get("callees", document)
+    frames = tree["frames"]
+    index = [tree["names"][name] for name in frames["name"]].index("pricing.quote")
+    package = packages[frames["package"][index]]
+    assert (package["name"], package["kind"]) == ("shop.pricing", "own")
+
+
+@pytest.mark.usefixtures("profiles")
+def test_a_function_in_the_list_has_the_colour_that_its_package_has_in_the_graph(
+    client: Client, alice: User, project: Project
+) -> None:
+    client.force_login(alice)
+    query = {"service": "checkout", "type": "CPU"}
+    tree = client.get(reverse("flame_tree", args=[project.project_id]), query)
+    document = json.loads(gzip.decompress(tree.content))
+    page = client.get(reverse("flame_functions", args=[project.project_id]), query)
+    row = re.search(r'data-name="pricing.quote".*?class="sw ([\w-]+)"', page.content.decode(), re.S)
+    package = next(each for each in document["packages"] if each["name"] == "shop.pricing")
+    assert row
+    assert row[1] == f"p-{package['colour'].replace('-', '')}"
 
 
 def test_a_tree_without_a_selection_is_rejected(

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from frontend.components.functions.package_colours import PackageColours
 from frontend.pages.flame.function_list import PAGE_ROWS, FunctionList, function_list
 from profiles.query import Coverage, FunctionRow, Metric, ProfileSelection, TopResult, View
 from projects.profile_types import ProfileType
@@ -22,7 +23,9 @@ def shown(
     total = sum(row.self for row in rows)
     coverage = Coverage(2, total, 20 * 10**9, NOON, NOON)
     top = TopResult(selection, View(), CPU, (CPU,), coverage, tuple(rows), total)
-    return function_list(top, total, sort, reverse, None if whole else page)
+    return function_list(
+        top, PackageColours(top.rows), total, sort, reverse, None if whole else page
+    )
 
 
 EXAMPLE = [

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { PACKAGE_TOKENS } from '../../../../../frontend/static/flame-graph/packages/package-colours.js';
+import { PACKAGE_TOKENS } from '../../../../../frontend/static/flame-graph/packages/colours.js';
 import { contrast, difference, SIGHTS } from '../../colour-vision.js';
 
 const CSS = readFileSync(new URL('../../../../../frontend/static/flamewatch.css', import.meta.url), 'utf8');

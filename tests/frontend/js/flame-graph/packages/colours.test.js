@@ -2,16 +2,37 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { coloursOf, FOLDED, TOKENS } from '../../../../../frontend/static/flame-graph/packages/colours.js';
+import { labelOf } from '../../../../../frontend/static/flame-graph/packages/labels.js';
+import { withoutRecursion } from '../../../../../frontend/static/flame-graph/tree/recursion.js';
 import { readTree } from '../../../../../frontend/static/flame-graph/tree/tree.js';
 import { example, wireOf } from '../../trees.js';
 
 const tokens = (tree, by) => [...coloursOf(tree, by)].map((index) => TOKENS[index]);
 
-test('frames of one package have one colour, the root is grey', () => {
-  const [root, ...frames] = tokens(readTree(example()), 'package');
-  assert.equal(root, 'native');
-  assert.equal(new Set(frames).size, 1);
-  assert.match(frames[0], /^own-\d$/);
+const PACKAGES = [
+  { name: 'shop', path: 'shop', kind: 'own', colour: 'own-2', self: 6, area: 6 },
+  { name: 'django', path: 'django', kind: 'library', colour: 'lib-rest', self: 3, area: 3 },
+];
+
+test('frames have the colours of their packages, the root is grey', () => {
+  const wire = example();
+  wire.packages = PACKAGES;
+  wire.frames.package = [0, 0, 1, 0]; // main, foo1, bar, foo2
+  for (const tree of [readTree(wire), withoutRecursion(readTree(wire))]) {
+    assert.deepEqual(tokens(tree, 'package'), ['native', 'own-2', 'own-2', 'lib-rest', 'own-2', 'lib-rest']);
+  }
+});
+
+test('frames of a document without packages are grey', () => {
+  assert.deepEqual(new Set(tokens(readTree(example()), 'package')), new Set(['native']));
+});
+
+test('a label has the package in place of the prefix that the name has', () => {
+  const wire = wireOf([[0, 'acme.dev/shop/pricing.(*Rule).Match', 1]], { packages: PACKAGES });
+  wire.frames.package = [0];
+  wire.frames.prefix = [22];
+  const { whole, narrow, leaf } = labelOf(readTree(wire), 1);
+  assert.deepEqual([whole, narrow, leaf], ['shop · (*Rule).Match', '(*Rule).Match · shop', 13]);
 });
 
 test('by self, the frame with most of it is hottest and one without any is coldest', () => {

@@ -1,14 +1,27 @@
-"""Package of a function: the unit that colours a flame graph.
+"""Package of a function: the unit that the graph's colours, legend and labels name.
 
-The same definition as static/flame-graph/packages/packages.js, which describes it by language: the
-tests compare both. Regular expressions have ASCII classes, as in JavaScript. Some take quadratic
-time for hostile names: 25 ms at most, because a name has at most 4,096 bytes (MAX_NAME_BYTES of the
-engine).
+- Go: the import path, with its module shortened to the module's last element
+- Java, Kotlin, Scala: the package of the class
+- Python: the installed distribution (its top-level import name)
+- Node.js: the package in node_modules, with its scope
+- Rust: the crate
+- own code of Python and Node.js: the last two directories of its file
+- addresses without symbols: their executable or library
+- native code by its file, a binary, or by its name
+- a function without a file whose name has no package: an unknown one
+
+It comes from the path of the source file, or from the function's name in languages that put the
+package there. Scripts of the console get it with each tree (flame_packages.py).
+
+Some regular expressions take quadratic time for hostile names: 25 ms at most, because a name has at
+most 4,096 bytes (MAX_NAME_BYTES of the engine).
 """
 
 import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
+
+from frontend.text.display_names import SplitName, split_name
 
 Kind = Literal["own", "library", "stdlib", "native", "unknown"]
 
@@ -46,6 +59,8 @@ _UNKNOWN = _read_package("unknown", "unknown")
 # Standard library of languages whose functions do not name one of its packages.
 _STDLIB = _read_package("stdlib", "stdlib")
 
+_SEPARATOR = "\u00a0·\u00a0"  # spaces at an element's end would collapse
+
 # Directory names that do not identify a package.
 _EMPTY_FOLDERS = _words("src lib app python main java kotlin scala packages code")
 # Directories where applications are deployed; code below them is the application's own.
@@ -63,6 +78,28 @@ def find_package(name: str, file: str) -> Package:
         if found := rule(name, path):
             return found
     return NATIVE if path else _UNKNOWN  # a file without an ending is a binary
+
+
+def find_prefix(name: str, file: str) -> str:
+    """Return the beginning of a function's name that is its package, with the dot; "" for none."""
+    path = _with_slashes(file)
+    if _is_go(name, path):
+        prefix = name[: _go_import_length(name)]
+    elif _is_java(name, path):
+        prefix = _java_package(name)
+    else:
+        return ""
+    if name[len(prefix) :].startswith("."):
+        prefix = name[: len(prefix) + 1]
+    return prefix if len(prefix) < len(name) else ""
+
+
+def split_function(name: str, file: str) -> SplitName:
+    """Split a function's name for a list, where the package is truncated first."""
+    prefix = find_prefix(name, file)
+    if not prefix:
+        return split_name(name)
+    return SplitName(find_package(name, file).name + _SEPARATOR, name[len(prefix) :])
 
 
 class PackageCollector:
@@ -256,13 +293,18 @@ def _go_path(name: str) -> str:
     return name.partition("[")[0]
 
 
-def _go_import(name: str) -> str:
-    """Return the import path of a Go function: `net/http` for `net/http.(*conn).serve`."""
+def _go_import_length(name: str) -> int:
+    """Return the length of the import path in a name: 8 for `net/http.(*conn).serve`."""
     path = _go_path(name)
     slash = path.partition("(")[0].rfind("/")
     dot = path.find(".", slash + 1)
+    return len(path) if dot < 0 else dot
+
+
+def _go_import(name: str) -> str:
+    """Return the import path of a Go function: `net/http` for `net/http.(*conn).serve`."""
     # Linkers write a dot in the last element as %2e.
-    return (path if dot < 0 else path[:dot]).replace("%2e", ".")
+    return name[: _go_import_length(name)].replace("%2e", ".")
 
 
 def _go_module_length(parts: Sequence[str]) -> int:
@@ -331,8 +373,7 @@ _JAVA_TYPE = _expression(r"(?:\A|\.)[A-Z]")
 
 
 def _java_frame(name: str, file: str) -> Package | None:
-    is_bare = not file and _JAVA_NAME.search(name)
-    if not is_bare and not _JAVA_FILE.search(file):
+    if not _is_java(name, file):
         return None
     found = _java_package(name)
     if not found:
@@ -340,6 +381,11 @@ def _java_frame(name: str, file: str) -> Package | None:
     if _JAVA_RUNTIME.search(name):
         return _read_package(found, "stdlib")
     return _read_package(found, "library" if _JAVA_LIBRARY.search(name) else "own")
+
+
+def _is_java(name: str, file: str) -> bool:
+    is_bare = not file and _JAVA_NAME.search(name)
+    return bool(is_bare or _JAVA_FILE.search(file))
 
 
 def _java_package(name: str) -> str:
