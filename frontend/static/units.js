@@ -5,7 +5,7 @@
  * that both must pass. Thousands and decimals are separated as the language of the page does.
  */
 
-import { textOf } from './shell/texts.js';
+import { getText } from './shell/texts.js';
 
 /** @type {Record<string, [string, number][]>} units of each kind with their size, ascending */
 const SCALES = {
@@ -80,7 +80,7 @@ export function formatPercent(part, whole) {
 export function formatDeltaPoints(share) {
   if (share === 0) return '';
   const number = formatPercent(share, 1).replace('%', '');
-  return textOf('points', '{number} pp').replace('{number}', share > 0 ? `+${number}` : number);
+  return getText('points', '{number} pp').replace('{number}', share > 0 ? `+${number}` : number);
 }
 
 /**
@@ -102,7 +102,7 @@ function named(number, unit) {
   const singular = SINGULAR[unit];
   if (!singular) return `${number} ${unit}`;
   const word = number === '1' ? singular : unit;
-  return `${number} ${textOf(`unit-${word}`, word)}`;
+  return `${number} ${getText(`unit-${word}`, word)}`;
 }
 
 /**
@@ -127,5 +127,5 @@ function grouped(number) {
 
 /** Replace the separators of English. @param {string} number */
 function localised(number) {
-  return number.replace(/[.,]/g, (sign) => (sign === ',' ? textOf('thousands', ',') : textOf('decimals', '.')));
+  return number.replace(/[.,]/g, (sign) => (sign === ',' ? getText('thousands', ',') : getText('decimals', '.')));
 }

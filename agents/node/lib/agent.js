@@ -46,7 +46,7 @@ class Agent {
         pause = await this.round(types);
       }
     } catch (error) {
-      this.config.log(`flamewatch: profiling stopped: ${textOf(error)}. ${ASIDE}`);
+      this.config.log(`flamewatch: profiling stopped: ${formatError(error)}. ${ASIDE}`);
     } finally {
       this.client.close();
       this.sampler.stop();
@@ -91,7 +91,7 @@ class Agent {
       await this.upload({ ...assignment, duration: captured.duration }, captured.profile);
     } catch (error) {
       this.lose('profile not uploaded', error);
-      return this.lost.next(delayOf(error));
+      return this.lost.next(readDelay(error));
     }
     this.lost.succeed();
     this.losses.forget();
@@ -111,7 +111,7 @@ class Agent {
         return await this.client.upload(assignment, profile, this.stopping.signal);
       } catch (error) {
         if (!isWorthAnother(error) || attempt === UPLOAD_ATTEMPTS - 1) throw error;
-        const pause = (delayOf(error) ?? FIRST_RETRY * 2 ** attempt) * (1 + 0.1 * Math.random());
+        const pause = (readDelay(error) ?? FIRST_RETRY * 2 ** attempt) * (1 + 0.1 * Math.random());
         waited += pause;
         if (waited > LONGEST_RETRIES || (await this.sleep(pause))) throw error;
       }
@@ -126,7 +126,7 @@ class Agent {
   afterError(error) {
     const server = this.config.url;
     if (!(error instanceof ErrorResponse)) {
-      const line = `cannot send profiles to ${server}: ${textOf(error)}`;
+      const line = `cannot send profiles to ${server}: ${formatError(error)}`;
       return this.failed('server', line, this.backoff.next());
     }
     const { status, retryAfter } = error;
@@ -164,7 +164,7 @@ class Agent {
    */
   lose(event, error) {
     if (!this.stopping.signal.aborted) {
-      this.losses.failed(event, `${event}: ${textOf(error)}. ${ASIDE}`);
+      this.losses.failed(event, `${event}: ${formatError(error)}. ${ASIDE}`);
     }
   }
 
@@ -199,12 +199,12 @@ function isWorthAnother(error) {
 }
 
 /** @param {unknown} error */
-function delayOf(error) {
+function readDelay(error) {
   return error instanceof ErrorResponse ? error.retryAfter : null;
 }
 
 /** @param {unknown} error */
-function textOf(error) {
+function formatError(error) {
   if (!(error instanceof Error)) return oneLine(String(error));
   return oneLine(error.message || String(/** @type {any} */ (error).code ?? error.name));
 }

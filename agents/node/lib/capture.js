@@ -179,7 +179,7 @@ function stacksById(profile, nodes) {
     if (isOwn(node.callFrame)) continue;
     const name = node.callFrame.functionName;
     /** @type {number[] & { isIdle?: boolean }} */
-    const own = name === ROOT ? stack : [profile.location(frameOf(node.callFrame)), ...stack];
+    const own = name === ROOT ? stack : [profile.location(buildFrame(node.callFrame)), ...stack];
     if (name === IDLE) own.isIdle = true;
     stacks.set(node.id, own);
     for (const child of node.children ?? []) open.push({ node: byId.get(child), stack: own });
@@ -201,7 +201,7 @@ function heapProfile(head, metric) {
     const { node, stack } = /** @type {{ node: any, stack: number[] }} */ (open.pop());
     if (isOwn(node.callFrame)) continue;
     const name = node.callFrame.functionName;
-    const own = name === ROOT ? stack : [profile.location(frameOf(node.callFrame)), ...stack];
+    const own = name === ROOT ? stack : [profile.location(buildFrame(node.callFrame)), ...stack];
     if (node.selfSize > 0 && own.length) profile.add(own, [node.selfSize]);
     for (const child of node.children ?? []) open.push({ node: child, stack: own });
   }
@@ -221,7 +221,7 @@ function isOwn(frame) {
  * @param {CallFrame} frame
  * @returns {Frame}
  */
-function frameOf(frame) {
+function buildFrame(frame) {
   const file = frame.url.startsWith('file:') ? fileURLToPath(frame.url) : frame.url;
   return { name: frame.functionName || '(anonymous)', file, line: frame.lineNumber + 1 };
 }

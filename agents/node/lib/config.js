@@ -42,7 +42,7 @@ function read(settings, env) {
     url: first(settings.url, env.FLAMEWATCH_URL).replace(/\/+$/, ''),
     key: first(settings.key, env.FLAMEWATCH_KEY),
     project: first(settings.project, env.FLAMEWATCH_PROJECT) || OWN_PROJECT,
-    types: settings.types ?? typesOf(env.FLAMEWATCH_TYPES),
+    types: settings.types ?? parseTypes(env.FLAMEWATCH_TYPES),
     log: settings.log ?? ((/** @type {string} */ line) => console.warn(line)),
   };
   const problems = [
@@ -51,7 +51,7 @@ function read(settings, env) {
     serviceProblem(config.service),
     PROJECT.test(config.project)
       ? ''
-      : `invalid project id ${shown(config.project)}: omit it, the API key identifies the project`,
+      : `invalid project id ${quoteText(config.project)}: omit it, the API key identifies the project`,
     labelProblem('version', config.version),
     labelProblem('zone', config.zone),
     typesProblem(config.types),
@@ -69,7 +69,7 @@ function first(...texts) {
  * @param {string | undefined} text
  * @returns {ProfileType[]}
  */
-function typesOf(text) {
+function parseTypes(text) {
   const names = (text ?? '').split(',').map((name) => name.trim().toUpperCase());
   const types = /** @type {ProfileType[]} */ (names.filter(Boolean));
   return types.length ? types : DEFAULT_TYPES;
@@ -112,8 +112,8 @@ function serviceProblem(service) {
   if (!service) return 'no service name: set FLAMEWATCH_SERVICE or pass service';
   if (SERVICE.test(service)) return '';
   const near = nearestService(service);
-  const example = near ? `, for example ${shown(near)}` : '';
-  return `invalid service name ${shown(service)}: use lower-case letters, digits, '-', '_' and '.', at most 255${example}`;
+  const example = near ? `, for example ${quoteText(near)}` : '';
+  return `invalid service name ${quoteText(service)}: use lower-case letters, digits, '-', '_' and '.', at most 255${example}`;
 }
 
 /**
@@ -130,7 +130,7 @@ function labelProblem(name, value) {
 function typesProblem(types) {
   const unknown = types.find((type) => !ALL_TYPES.includes(type));
   if (unknown !== undefined) {
-    return `unknown profile type ${shown(String(unknown))}; the types are ${ALL_TYPES.join(', ')}`;
+    return `unknown profile type ${quoteText(String(unknown))}; the types are ${ALL_TYPES.join(', ')}`;
   }
   if (!types.length) return 'no profile types: types is empty';
   // V8 has one sampling heap profiler, which either drops freed objects or keeps them.
@@ -140,7 +140,7 @@ function typesProblem(types) {
 }
 
 /** @param {string} text */
-function shown(text) {
+function quoteText(text) {
   return JSON.stringify(text.slice(0, 80));
 }
 

@@ -97,7 +97,7 @@ class Profile {
     /** @type {Buffer[]} */
     const parts = [...this.types];
     for (const { stack, values } of this.samples.values()) {
-      parts.push(bytes(2, Buffer.concat([packed(1, stack), packed(2, values)])));
+      parts.push(bytes(2, Buffer.concat([encodePacked(1, stack), encodePacked(2, values)])));
     }
     parts.push(...this.symbols);
     parts.push(int(9, Math.round(startMs) * 1e6), int(10, Math.round(durationNs)));
@@ -139,7 +139,7 @@ function bytes(field, data) {
  * @param {number} field
  * @param {number[]} numbers
  */
-function packed(field, numbers) {
+function encodePacked(field, numbers) {
   return bytes(field, Buffer.concat(numbers.map(varint)));
 }
 

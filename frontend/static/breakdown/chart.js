@@ -9,7 +9,7 @@
 import { SeriesChart } from '../charts/series_chart.js';
 import { library } from '../charts/uplot.js';
 import { insertValues, markInvisible } from '../text.js';
-import { coloursOf } from '../shell/theming.js';
+import { readColours } from '../shell/theming.js';
 import { formatCount } from '../units.js';
 import { stackValues } from './stack.js';
 
@@ -25,7 +25,7 @@ class BreakdownChart extends SeriesChart {
     const sums = stackValues(content.values);
     const paths = library().paths.bars({ size: [0.9, Infinity], align: 1 });
     const fills = this.fills(content);
-    const [surface] = coloursOf(this, ['surface']);
+    const [surface] = readColours(this, ['surface']);
     // The highest sums are drawn first; each lower one covers its part of them.
     const series = sums.map((_, i) => ({
       paths,
@@ -43,11 +43,11 @@ class BreakdownChart extends SeriesChart {
   /** Return the fill of each series. @param {any} content @returns {(string | (() => CanvasPattern | string))[]} */
   fills(content) {
     const tokens = Array.from({ length: COLOURS }, (_, i) => `stack-${i + 1}`);
-    const colours = coloursOf(this, [...tokens, 'stack-other', 'surface']);
+    const colours = readColours(this, [...tokens, 'stack-other', 'surface']);
     const [other, surface] = colours.splice(COLOURS);
     return content.values.map((/** @type {unknown} */ _, /** @type {number} */ i) => {
       if (i >= content.names.length) return other;
-      return i < COLOURS ? colours[i] : () => hatched(colours[i % COLOURS], surface);
+      return i < COLOURS ? colours[i] : () => createHatchPattern(colours[i % COLOURS], surface);
     });
   }
 
@@ -72,7 +72,7 @@ class BreakdownChart extends SeriesChart {
  * @param {string} ground
  * @returns {CanvasPattern | string} lines of the colour from the lower left to the upper right
  */
-function hatched(colour, ground) {
+function createHatchPattern(colour, ground) {
   const size = HATCH * Math.max(1, Math.round(devicePixelRatio || 1));
   const tile = document.createElement('canvas');
   tile.width = tile.height = size;

@@ -5,7 +5,7 @@
  * with their `names`. The cursor is synchronised between all charts of the page.
  */
 
-import { coloursOf } from '../shell/theming.js';
+import { readColours } from '../shell/theming.js';
 import { SeriesChart } from './series_chart.js';
 import { findLonePoints } from './time_chart.js';
 
@@ -14,7 +14,7 @@ const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], []];
 class HistoryChart extends SeriesChart {
   /** @param {any} content @param {import("./time_chart.js").Look} look */
   drawing(content, look) {
-    const strokes = coloursOf(
+    const strokes = readColours(
       this,
       DASHES.map((_, i) => `series-${i + 1}`),
     );

@@ -29,7 +29,7 @@ export function drawNotes(chart, plot, notes, colour, point) {
     const left = plot.valToPos(time, 'x');
     if (left < 0 || left > plot.over.clientWidth) continue;
     ctx.fillRect(Math.round(plot.valToPos(time, 'x', true)), bbox.top, ratio, bbox.height);
-    plot.over.append(linkTo(chart, id, text, left, point));
+    plot.over.append(addNoteLink(chart, id, text, left, point));
   }
   ctx.restore();
 }
@@ -41,7 +41,7 @@ export function drawNotes(chart, plot, notes, colour, point) {
  * @param {number} left
  * @param {(left: number) => void} point
  */
-function linkTo(chart, id, text, left, point) {
+function addNoteLink(chart, id, text, left, point) {
   const link = document.createElement('a');
   link.className = 'note-mark';
   link.href = `${chart.dataset.notes ?? ''}#note-${id}`;

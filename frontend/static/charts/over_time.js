@@ -43,7 +43,7 @@ export function stopOverTime() {
 
 /** @param {HTMLElement} box @param {string} url @param {AbortSignal} signal */
 async function load(box, url, signal) {
-  const [html, isDrawable] = await Promise.all([fetched(box, url, signal), loadChart(box.dataset.library ?? '')]);
+  const [html, isDrawable] = await Promise.all([fetchChart(box, url, signal), loadChart(box.dataset.library ?? '')]);
   if (signal.aborted) return;
   shown = url;
   const { Idiomorph } = /** @type {{Idiomorph?: Idiomorph}} */ (/** @type {unknown} */ (globalThis));
@@ -80,7 +80,7 @@ function failureNote(box) {
  * @param {string} url
  * @param {AbortSignal} signal
  */
-async function fetched(box, url, signal) {
+async function fetchChart(box, url, signal) {
   const note = failureNote(box);
   try {
     const response = await fetch(url, { credentials: 'same-origin', signal });

@@ -9,7 +9,7 @@
  */
 
 import { insertValues, markInvisible } from '../text.js';
-import { coloursOf } from '../shell/theming.js';
+import { readColours } from '../shell/theming.js';
 import { formatCount, formatValue } from '../units.js';
 import { drawNotes, noteRows } from './notes.js';
 import { rangeText } from './times.js';
@@ -30,7 +30,7 @@ const GRIP = { width: 8, height: 16, radius: 3 };
 
 class ProfileStrip extends TimeChart {
   /** @param {any} plot @returns {import("./time_chart.js").Model} */
-  modelOf(plot) {
+  createModel(plot) {
     this.bars = plot;
     return { from: plot.from, to: plot.to, step: plot.step, count: plot.counts.length, versions: plot.versions };
   }
@@ -42,7 +42,7 @@ class ProfileStrip extends TimeChart {
 
   /** @param {any} plot @param {import("./time_chart.js").Look} look */
   drawing(plot, look) {
-    const [bar, base, ...strokes] = coloursOf(this, ['strip-bar', 'line-strong', 'series-3', 'series-1']);
+    const [bar, base, ...strokes] = readColours(this, ['strip-bar', 'line-strong', 'series-3', 'series-1']);
     const isStrip = this.clientHeight < LEAST_HEIGHT;
     const middle = (/** @type {number} */ _, /** @type {number} */ i) => plot.from + (i + 0.5) * plot.step;
     const times = plot.counts.map(middle);
@@ -76,8 +76,8 @@ class ProfileStrip extends TimeChart {
         draw: [
           (/** @type {Plot} */ made) => {
             this.mark(made, look);
-            drawVersions(made, this.signedVersions(), { text: look.text, line: look.muted, face: look.face }, 1);
-            drawNotes(this, made, plot.notes, look.accent, (left) => this.readAt(left));
+            drawVersions(made, this.keyVersions(), { text: look.text, line: look.muted, face: look.face }, 1);
+            drawNotes(this, made, plot.notes, look.accent, (left) => this.readTime(left));
           },
         ],
       },
@@ -87,7 +87,7 @@ class ProfileStrip extends TimeChart {
   }
 
   /** Return the versions, with an arrow before those of a significant change. */
-  signedVersions() {
+  keyVersions() {
     const { versions, changes } = this.bars;
     return versions.map(
       (/** @type {[number, string]} */ [time, name], /** @type {number} */ i) =>
@@ -128,7 +128,7 @@ class ProfileStrip extends TimeChart {
     const { ctx, bbox } = plot;
     const ratio = devicePixelRatio || 1;
     const [left, right] = this.selected.map((time) => plot.valToPos(time, 'x', true));
-    const [surface] = coloursOf(this, ['surface']);
+    const [surface] = readColours(this, ['surface']);
     ctx.save();
     ctx.fillStyle = ctx.strokeStyle = look.accent;
     ctx.lineWidth = 1.5 * ratio;

@@ -27,9 +27,9 @@ export class Readout {
   /** @param {Reading} reading @param {number} x in the host's pixels */
   show(reading, x) {
     const head = document.createElement('header');
-    head.append(textOf('b', reading.when));
+    head.append(buildTextElement('b', reading.when));
     const table = document.createElement('table');
-    for (const row of reading.rows) table.insertRow().append(...cellsOf(row));
+    for (const row of reading.rows) table.insertRow().append(...buildCells(row));
     this.box.replaceChildren(head, table);
     this.box.hidden = false;
     const { clientWidth: room } = this.host;
@@ -50,7 +50,7 @@ export class Readout {
 }
 
 /** @param {Reading["rows"][0]} row */
-function cellsOf({ name, value, number, swatch, whole }) {
+function buildCells({ name, value, number, swatch, whole }) {
   const first = document.createElement('td');
   const look = swatch ?? (number ? `s${number}` : '');
   if (look) {
@@ -64,13 +64,13 @@ function cellsOf({ name, value, number, swatch, whole }) {
     first.colSpan = 2;
     return [first];
   }
-  const second = textOf('td', value);
+  const second = buildTextElement('td', value);
   second.className = 'num strong';
   return [first, second];
 }
 
 /** @param {string} tag @param {string} text */
-function textOf(tag, text) {
+function buildTextElement(tag, text) {
   const element = document.createElement(tag);
   element.textContent = text;
   return element;

@@ -25,7 +25,7 @@ const HEADROOM = 1.08; // of the value axis above the greatest value
 /** @abstract */
 export class SeriesChart extends TimeChart {
   /** @param {any} content of data-plot @returns {import("./time_chart.js").Model} */
-  modelOf(content) {
+  createModel(content) {
     this.content = content;
     const { from, to, step, profiles, versions } = content;
     return { from, to, step, count: profiles.length, versions };
@@ -61,7 +61,7 @@ export class SeriesChart extends TimeChart {
         draw: [
           (/** @type {Plot} */ plot) => {
             drawVersions(plot, versions, { text: look.text, line: look.muted, face: look.face }, VERSION_ROWS);
-            drawNotes(this, plot, notes, look.accent, (left) => this.readAt(left));
+            drawNotes(this, plot, notes, look.accent, (left) => this.readTime(left));
           },
         ],
       },

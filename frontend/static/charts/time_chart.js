@@ -7,7 +7,7 @@
  * and `to` (RFC 3339), and `chart-step` for a clicked step, whose detail has `at` (seconds).
  */
 
-import { coloursOf, watchTheme } from '../shell/theming.js';
+import { readColours, watchTheme } from '../shell/theming.js';
 import { watchDrags } from './dragging.js';
 import { Readout } from './readout.js';
 import { axisText, momentText } from './times.js';
@@ -74,7 +74,7 @@ export class TimeChart extends HTMLElement {
   // -- Defined by the subclasses
 
   /** @param {any} _plot content of data-plot @returns {Model} @abstract */
-  modelOf(_plot) {
+  createModel(_plot) {
     throw new Error('TimeChart.modelOf is abstract');
   }
 
@@ -99,12 +99,12 @@ export class TimeChart extends HTMLElement {
   draw() {
     if (!this.dataset.plot || !this.clientWidth) return;
     const parsed = JSON.parse(this.dataset.plot);
-    this.model = this.modelOf(parsed);
+    this.model = this.createModel(parsed);
     this.rest();
     this.plot?.destroy();
     this.drawn.abort();
     this.drawn = new AbortController();
-    const [text, muted, line, accent] = coloursOf(this, ['text', 'muted', 'line', 'accent']);
+    const [text, muted, line, accent] = readColours(this, ['text', 'muted', 'line', 'accent']);
     const face = getComputedStyle(this).fontFamily;
     const { data, options } = this.drawing(parsed, { text, muted, line, accent, face });
     this.plot = new (library())({ ...this.common(), ...options }, data, this);
@@ -141,7 +141,7 @@ export class TimeChart extends HTMLElement {
       return marks.map((mark) => {
         const text = axisText(mark, step, to - from);
         const room = (width * (to - mark)) / (to - from) + margin;
-        const needed = widthOf(plot.ctx, text, `${LABEL_PIXELS}px ${look.face}`) * (isCentred ? 0.5 : 1);
+        const needed = measureWidth(plot.ctx, text, `${LABEL_PIXELS}px ${look.face}`) * (isCentred ? 0.5 : 1);
         return needed <= room ? text : '';
       });
     };
@@ -168,7 +168,7 @@ export class TimeChart extends HTMLElement {
   // -- Readout
 
   /** @param {number} left in pixels of the plot area @returns {number} the step there, or -1 */
-  stepAt(left) {
+  findStep(left) {
     const { plot, model } = this;
     if (!plot || !model || left < 0) return -1;
     return Math.min(model.count - 1, Math.max(0, Math.floor((plot.posToVal(left, 'x') - model.from) / model.step)));
@@ -176,15 +176,15 @@ export class TimeChart extends HTMLElement {
 
   /** Handle uPlot's setCursor hook: the cursor moved or left the chart. @param {Plot} plot */
   point(plot) {
-    const step = plot === this.plot ? this.stepAt(plot.cursor.left) : -1;
+    const step = plot === this.plot ? this.findStep(plot.cursor.left) : -1;
     if (step < 0) this.readout?.hide();
     else this.readout?.show(this.reading(step), plot.over.offsetLeft + plot.cursor.left);
   }
 
   /** Show the readout at a position, for a mark that has focus; hide it for -1. @param {number} left */
-  readAt(left) {
+  readTime(left) {
     const { plot } = this;
-    const step = this.stepAt(left);
+    const step = this.findStep(left);
     if (plot && step >= 0) this.readout?.show(this.reading(step), plot.over.offsetLeft + left);
     else this.readout?.hide();
   }
@@ -216,7 +216,7 @@ export class TimeChart extends HTMLElement {
       anchor: (x) => this.anchor(plot, x),
       show: (left, right) => this.cover(plot, left, right),
       choose: (left, right) => this.choose(second(left), second(right)),
-      click: (x) => this.pick(this.stepAt(x)),
+      click: (x) => this.pick(this.findStep(x)),
       end: cleared,
     };
   }
@@ -300,7 +300,7 @@ export class TimeChart extends HTMLElement {
  * @param {string} text
  * @param {string} font
  */
-function widthOf(context, text, font) {
+function measureWidth(context, text, font) {
   context.save();
   context.font = font;
   const { width } = context.measureText(text);

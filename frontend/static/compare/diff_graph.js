@@ -7,17 +7,17 @@
  * caller's id); `diff-leave` (Escape at full view).
  */
 
-import { idOf, nodeWithId } from '../flame-graph/tree/ids.js';
-import { labelOf, plainLabel } from '../flame-graph/packages/labels.js';
-import { nodeAt, rowsOf } from '../flame-graph/tree/rows.js';
+import { getNodeId, nodeWithId } from '../flame-graph/tree/ids.js';
+import { getLabel, buildPlainLabel } from '../flame-graph/packages/labels.js';
+import { findNode, groupRows } from '../flame-graph/tree/rows.js';
 import { Pin } from '../flame-graph/graph/pin.js';
-import { frameOf, rowsInSight } from '../flame-graph/graph/visible-levels.js';
+import { findClippingFrame, findVisibleRows } from '../flame-graph/graph/visible-levels.js';
 import { insertValues, markInvisible } from '../text.js';
-import { fileOf, lineOf, nameOf } from '../flame-graph/tree/tree.js';
+import { getFile, getLine, getName } from '../flame-graph/tree/tree.js';
 import { Zoom } from '../flame-graph/graph/zoom.js';
-import { textOf } from '../shell/texts.js';
+import { getText } from '../shell/texts.js';
 import { formatCount, formatValue } from '../units.js';
-import { comparison, intervalOf, isReal, kindOf, strengthOf } from './differences.js';
+import { formatComparison, formatInterval, isReal, getKind, computeStrength } from './differences.js';
 import { paint, readPalette, ROW } from './paint.js';
 
 /** @typedef {import("./differences.js").Differences} Differences */
@@ -122,7 +122,7 @@ export class FlameDiff extends HTMLElement {
   show(all) {
     this.all = all;
     const tree = /** @type {Tree} */ (this.tree);
-    this.rows = rowsOf(tree);
+    this.rows = groupRows(tree);
     this.view?.style.setProperty('height', `${tree.rows * ROW}px`);
     this.zoomed.show(tree, nodeWithId(tree, this.getAttribute('frame') ?? ''), false);
   }
@@ -136,7 +136,7 @@ export class FlameDiff extends HTMLElement {
     const { tree, rows, view, canvas, palette } = this;
     const range = this.zoomed.shown;
     if (!tree || !rows || !view?.clientWidth || !canvas || !palette || range.to <= range.from) return;
-    const { first, last } = rowsInSight(view.getBoundingClientRect(), frameOf(this), tree.rows);
+    const { first, last } = findVisibleRows(view.getBoundingClientRect(), findClippingFrame(this), tree.rows);
     const ratio = devicePixelRatio || 1;
     canvas.width = Math.round(view.clientWidth * ratio);
     canvas.height = Math.round((last - first) * ROW * ratio);
@@ -153,10 +153,10 @@ export class FlameDiff extends HTMLElement {
   look(node) {
     const all = /** @type {Differences} */ (this.all);
     const grey = this.hasAttribute('real') && !isReal(all, node);
-    const kind = grey ? 'same' : kindOf(all, node, this.isRelative);
+    const kind = grey ? 'same' : getKind(all, node, this.isRelative);
     const dim = this.found !== null && !this.found[node];
-    const label = this.shownLabel(node, this.signOf(kind));
-    return { kind, strength: grey ? 0 : strengthOf(all, node, this.isRelative), label, dim };
+    const label = this.buildSignedLabel(node, this.getSign(kind));
+    return { kind, strength: grey ? 0 : computeStrength(all, node, this.isRelative), label, dim };
   }
 
   /** Return whether colours and texts compare shares instead of averages. */
@@ -165,25 +165,25 @@ export class FlameDiff extends HTMLElement {
   }
 
   /** @param {import("./differences.js").Kind} kind */
-  signOf(kind) {
+  getSign(kind) {
     const sign = kind === 'added' || kind === 'removed' ? (this.dataset[kind] ?? '') : SIGNS[kind];
     return sign && `${sign} `;
   }
 
   /** @param {number} node @param {string} sign @returns {import("../text.js").Label} */
-  shownLabel(node, sign) {
+  buildSignedLabel(node, sign) {
     const { mean } = /** @type {Differences} */ (this.all);
-    if (!node || mean.hidden[node]) return plainLabel(this.labelOf(node, sign));
-    const { full, whole, narrow, leaf } = labelOf(mean, node);
+    if (!node || mean.hidden[node]) return buildPlainLabel(this.buildText(node, sign));
+    const { full, whole, narrow, leaf } = getLabel(mean, node);
     return { full, whole: sign + whole, narrow: sign + narrow, leaf: sign.length + leaf };
   }
 
   /** @param {number} node @param {string} sign */
-  labelOf(node, sign) {
+  buildText(node, sign) {
     const all = /** @type {Differences} */ (this.all);
     if (all.mean.hidden[node])
       return insertValues(this.dataset.folded ?? '', { count: formatCount(all.mean.hidden[node]) });
-    if (node) return `${sign}${markInvisible(nameOf(all.mean, node))}`;
+    if (node) return `${sign}${markInvisible(getName(all.mean, node))}`;
     const totals = [all.baseline, all.selected].map((tree) => formatValue(tree.total[0], tree.unit));
     return `${sign}${markInvisible(all.mean.service)}, ${totals.join(' → ')}`;
   }
@@ -193,7 +193,7 @@ export class FlameDiff extends HTMLElement {
    * @param {number} node
    * @returns {Record<string, string>}
    */
-  wordsOf(node) {
+  buildTexts(node) {
     const all = /** @type {Differences} */ (this.all);
     const { baseline, selected, mean } = all;
     const none = this.dataset.none ?? '';
@@ -202,22 +202,22 @@ export class FlameDiff extends HTMLElement {
         value: column === 'self' && !node ? 0 : tree[column][node],
         whole: tree.total[0],
       }));
-      return comparison(before, after, mean.unit, none, this.isRelative);
+      return formatComparison(before, after, mean.unit, none, this.isRelative);
     };
-    const [file, line] = [fileOf(mean, node), lineOf(mean, node)];
+    const [file, line] = [getFile(mean, node), getLine(mean, node)];
     return {
-      name: this.labelOf(node, ''),
+      name: this.buildText(node, ''),
       where: markInvisible(file && line ? `${file}:${line}` : file),
-      total: insertValues(textOf('total', 'total: {value}'), { value: of('total') }),
-      self: insertValues(textOf('self', 'self: {value}'), { value: of('self') }),
-      say: this.verdictOf(node),
+      total: insertValues(getText('total', 'total: {value}'), { value: of('total') }),
+      self: insertValues(getText('self', 'self: {value}'), { value: of('self') }),
+      say: this.formatVerdict(node),
     };
   }
 
   /** @param {number} node */
-  verdictOf(node) {
+  formatVerdict(node) {
     const all = /** @type {Differences} */ (this.all);
-    const interval = intervalOf(all, node);
+    const interval = formatInterval(all, node);
     if (all.mean.hidden[node] || this.isRelative) return '';
     if (!interval) return node ? (this.dataset.untested ?? '') : '';
     const sentence = isReal(all, node) ? this.dataset.real : this.dataset.chance;
@@ -228,19 +228,19 @@ export class FlameDiff extends HTMLElement {
   // -- Pointing
 
   /** @param {MouseEvent} event */
-  under(event) {
+  findNodeUnder(event) {
     const { tree, rows, view } = this;
     if (!tree || !rows || !view) return -1;
     const box = view.getBoundingClientRect();
     const { from, to } = this.zoomed.shown;
     const x = from + ((event.clientX - box.left) / box.width) * (to - from);
-    return nodeAt(tree, rows, Math.floor((event.clientY - box.top) / ROW), x);
+    return findNode(tree, rows, Math.floor((event.clientY - box.top) / ROW), x);
   }
 
   /** @param {PointerEvent} event */
   hover(event) {
     if (event.pointerType === 'touch' || this.pin?.approaches(event)) return;
-    const node = this.under(event);
+    const node = this.findNodeUnder(event);
     if (node !== this.marked) this.pin?.set(false);
     if (node < 0) this.unmark();
     else this.point(node, event.clientX);
@@ -259,7 +259,7 @@ export class FlameDiff extends HTMLElement {
 
   /** @param {MouseEvent} event */
   choose(event) {
-    const node = this.under(event);
+    const node = this.findNodeUnder(event);
     if (node < 0) return;
     if (this.tree?.hidden[node]) return this.open(node);
     this.zoom(node);
@@ -275,7 +275,7 @@ export class FlameDiff extends HTMLElement {
     const { tree } = this;
     if (tree)
       this.dispatchEvent(
-        new CustomEvent('diff-open', { detail: { id: idOf(tree, tree.parent[node]) }, bubbles: true }),
+        new CustomEvent('diff-open', { detail: { id: getNodeId(tree, tree.parent[node]) }, bubbles: true }),
       );
   }
 
@@ -285,7 +285,7 @@ export class FlameDiff extends HTMLElement {
     if (!tip || !view) return;
     if (node !== this.marked) {
       this.marked = node;
-      for (const [name, text] of Object.entries(this.wordsOf(node))) {
+      for (const [name, text] of Object.entries(this.buildTexts(node))) {
         const field = tip.querySelector(`[data-tip="${name}"]`);
         if (field) field.textContent = text;
       }
@@ -306,7 +306,7 @@ export class FlameDiff extends HTMLElement {
    * @param {number} node
    * @returns {[number, number]}
    */
-  pixelsOf(node) {
+  measureNode(node) {
     const { tree, view } = this;
     if (!tree || !view) return [0, 0];
     const { from, to } = this.zoomed.shown;
@@ -320,7 +320,7 @@ export class FlameDiff extends HTMLElement {
     if (!mark || !tree) return;
     mark.hidden = marked < 0;
     if (marked < 0) return;
-    const [left, width] = this.pixelsOf(marked);
+    const [left, width] = this.measureNode(marked);
     mark.style.left = `${left}px`;
     mark.style.width = `${Math.max(2, width)}px`;
     mark.style.top = `${tree.depth[marked] * ROW - 1}px`;
@@ -334,12 +334,12 @@ export class FlameDiff extends HTMLElement {
     const { tip, view, tree, marked } = this;
     if (!tip || !view || !tree) return;
     tip.hidden = false;
-    const [host, box, seen] = [this.getBoundingClientRect(), view.getBoundingClientRect(), frameOf(this)];
+    const [host, box, seen] = [this.getBoundingClientRect(), view.getBoundingClientRect(), findClippingFrame(this)];
     const top = box.top + tree.depth[marked] * ROW;
     const under = top + ROW + GAP;
     const fits = under + tip.offsetHeight <= seen.bottom || top - GAP - tip.offsetHeight < seen.top;
     const y = fits ? under : top - GAP - tip.offsetHeight;
-    const x = Math.min((clientX ?? box.left + this.pixelsOf(marked)[0]) + 16, box.right - tip.offsetWidth);
+    const x = Math.min((clientX ?? box.left + this.measureNode(marked)[0]) + 16, box.right - tip.offsetWidth);
     tip.style.left = `${Math.max(box.left, x) - host.left + this.scrollLeft}px`;
     tip.style.top = `${y - host.top + this.scrollTop}px`;
   }
@@ -351,7 +351,7 @@ export class FlameDiff extends HTMLElement {
     const { tree } = this;
     if (!tree || event.ctrlKey || event.metaKey || event.altKey) return;
     const at = Math.max(0, this.marked);
-    const to = this.reached(tree, at, event.key);
+    const to = this.findTarget(tree, at, event.key);
     if (to >= 0) this.reach(to);
     else if (event.key === 'Enter' && tree.hidden[at]) this.open(at);
     else if (event.key === 'Enter') this.zoom(at);
@@ -368,7 +368,7 @@ export class FlameDiff extends HTMLElement {
    * @param {string} key
    * @returns {number} the node the key moves to; -1 for other keys
    */
-  reached(tree, at, key) {
+  findTarget(tree, at, key) {
     if (key === 'ArrowUp') return Math.max(0, tree.parent[at]);
     if (key === 'ArrowDown') return tree.end[at] > at + 1 ? at + 1 : at;
     if (key === 'ArrowRight')
@@ -393,7 +393,7 @@ export class FlameDiff extends HTMLElement {
     if (top < seen || seen < least) this.scrollTo({ top: top < seen ? top : least });
     this.point(node);
     this.pin?.set(true);
-    const { name, total, say } = this.wordsOf(node);
+    const { name, total, say } = this.buildTexts(node);
     said.textContent = `${name}, ${total}. ${say}`;
   }
 
@@ -402,7 +402,7 @@ export class FlameDiff extends HTMLElement {
     const { tree } = this;
     if (!tree || node < 0 || node === this.zoomed.node || tree.hidden[node] || tree.total[node] <= 0) return;
     this.zoomed.show(tree, node, true);
-    this.dispatchEvent(new CustomEvent('diff-zoom', { detail: { id: idOf(tree, node) }, bubbles: true }));
+    this.dispatchEvent(new CustomEvent('diff-zoom', { detail: { id: getNodeId(tree, node) }, bubbles: true }));
   }
 }
 

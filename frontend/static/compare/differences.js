@@ -8,7 +8,7 @@ import { formatDeltaPoints, formatPercent, formatValue } from '../units.js';
 /**
  * @typedef {import("../flame-graph/tree/tree.js").WireTree & {
  *   b: {profiles: number, total: number, self: number[]},
- *   ci_lo: (number | null)[], ci_hi: (number | null)[], q: (number | null)[],
+ *   whole?: {real: boolean}, ci_lo: (number | null)[], ci_hi: (number | null)[], q: (number | null)[],
  * }} WireDifferences `self` is the selected side's, `b` the baseline; values are sums over the profiles
  */
 
@@ -21,6 +21,7 @@ import { formatDeltaPoints, formatPercent, formatValue } from '../units.js';
  * @property {Float64Array} low 95 % interval of selected - baseline by row; NaN if not tested
  * @property {Float64Array} high
  * @property {Float64Array} q
+ * @property {boolean} isTotalReal the difference of the totals of all nodes is significant
  * @property {{baseline: number, selected: number}} profiles
  */
 
@@ -46,10 +47,11 @@ export function readDifferences(wire) {
     mean: tree(selected.map((value, i) => (value + baseline[i]) / 2)),
     baseline: tree(baseline),
     selected: tree(selected),
-    row: rowsOf(tree(wire.self.map((_, i) => i))),
-    low: columnOf(wire.ci_lo),
-    high: columnOf(wire.ci_hi),
-    q: columnOf(wire.q),
+    row: listRows(tree(wire.self.map((_, i) => i))),
+    low: readColumn(wire.ci_lo),
+    high: readColumn(wire.ci_hi),
+    q: readColumn(wire.q),
+    isTotalReal: wire.whole?.real ?? false,
     profiles,
   };
 }
@@ -58,12 +60,12 @@ export function readDifferences(wire) {
  * Return the JSON row of each node, from a tree whose self values are the row indexes.
  * @param {Tree} tree
  */
-function rowsOf(tree) {
+function listRows(tree) {
   return Int32Array.from(tree.self, (row, node) => (node === 0 || tree.hidden[node] ? -1 : row));
 }
 
 /** @param {(number | null)[]} column */
-function columnOf(column) {
+function readColumn(column) {
   return Float64Array.from(column, (value) => value ?? Number.NaN);
 }
 
@@ -73,6 +75,7 @@ function columnOf(column) {
  * @param {number} node
  */
 export function isReal(all, node) {
+  if (node === 0) return all.isTotalReal;
   const row = all.row[node];
   return row >= 0 && all.q[row] <= REAL;
 }
@@ -83,19 +86,19 @@ export function isReal(all, node) {
  * @param {number} node
  * @param {boolean} relative
  */
-function sidesOf(all, node, relative) {
+function getSides(all, node, relative) {
   return [all.baseline, all.selected].map((tree) =>
     relative ? tree.total[node] / (tree.total[0] || 1) : tree.total[node],
   );
 }
 
 /** @param {Differences} all @param {number} node @param {boolean} [relative] @returns {Kind} */
-export function kindOf(all, node, relative = false) {
-  const [before, after] = sidesOf(all, node, relative);
+export function getKind(all, node, relative = false) {
+  const [before, after] = getSides(all, node, relative);
   if (all.mean.hidden[node]) return 'same';
   if (before === 0 && after > 0) return 'added';
   if (after === 0 && before > 0) return 'removed';
-  if (strengthOf(all, node, relative) === 0) return 'same';
+  if (computeStrength(all, node, relative) === 0) return 'same';
   return after > before ? 'more' : 'less';
 }
 
@@ -105,10 +108,10 @@ export function kindOf(all, node, relative = false) {
  * @param {number} node
  * @param {boolean} [relative] of shares, instead of averages
  */
-export function strengthOf(all, node, relative = false) {
-  const [before, after] = sidesOf(all, node, relative);
+export function computeStrength(all, node, relative = false) {
+  const [before, after] = getSides(all, node, relative);
   const change = Math.abs(after - before);
-  const whole = Math.max(...sidesOf(all, 0, relative));
+  const whole = Math.max(...getSides(all, 0, relative));
   if (all.mean.hidden[node] || change < NEGLIGIBLE * whole) return 0;
   const strength = Math.min(1, change / Math.max(before, after) / FULL);
   return strength < LEAST ? 0 : strength;
@@ -128,11 +131,11 @@ export function strengthOf(all, node, relative = false) {
  * @param {string} none "no change"
  * @param {boolean} [relative]
  */
-export function comparison(baseline, selected, unit, none, relative = false) {
+export function formatComparison(baseline, selected, unit, none, relative = false) {
   const share = (/** @type {Compared} */ of) => (of.whole ? of.value / of.whole : 0);
   const change = selected.value - baseline.value;
   const points = share(selected) - share(baseline);
-  const changes = [signed(formatValue(change, unit), change) || none, formatDeltaPoints(points) || none];
+  const changes = [addSign(formatValue(change, unit), change) || none, formatDeltaPoints(points) || none];
   const values = [baseline, selected].map((of) => formatValue(of.value, unit)).join(' → ');
   const shares = [baseline, selected].map((of) => formatPercent(of.value, of.whole)).join(' → ');
   const parts = [`${values} (${changes[0]})`, `${shares} (${changes[1]})`];
@@ -140,7 +143,7 @@ export function comparison(baseline, selected, unit, none, relative = false) {
 }
 
 /** Prefix positive values with +; zero is "". @param {string} text @param {number} value */
-function signed(text, value) {
+function addSign(text, value) {
   if (value === 0) return '';
   return value > 0 ? `+${text}` : text;
 }
@@ -150,9 +153,9 @@ function signed(text, value) {
  * @param {Differences} all
  * @param {number} node
  */
-export function intervalOf(all, node) {
+export function formatInterval(all, node) {
   const row = all.row[node];
   if (row < 0 || Number.isNaN(all.low[row])) return '';
-  const end = (/** @type {number} */ value) => signed(formatValue(value, all.mean.unit), value) || '0';
+  const end = (/** @type {number} */ value) => addSign(formatValue(value, all.mean.unit), value) || '0';
   return `${end(all.low[row])} … ${end(all.high[row])}`;
 }

@@ -1,6 +1,6 @@
 /** Keyboard shortcuts of the compare page: search, matches, and actions on the marked frame. */
 
-import { act, KEYS, subjectOf } from '../flame-graph/menu/actions.js';
+import { act, KEYS, buildNodeSubject } from '../flame-graph/menu/actions.js';
 import { isForeignKey, showKeys, watchHelp } from '../page-controls/help.js';
 import { copyLink } from '../page-controls/links.js';
 import { openMenu } from '../flame-graph/menu/menu.js';
@@ -23,8 +23,8 @@ const DEEDS = {
  * @param {number} node
  * @returns {import("../flame-graph/menu/menu.js").MenuTarget | null}
  */
-export function menuTargetOf(graph, node) {
-  const subject = graph.tree && subjectOf(graph.tree, node);
+export function buildMenuTarget(graph, node) {
+  const subject = graph.tree && buildNodeSubject(graph.tree, node);
   const back = () => {
     graph.view?.focus();
     graph.reach(node);
@@ -41,9 +41,9 @@ export function watchKeys(page, graphs) {
     if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
       if (!graph?.mark || !graph.contains(page.activeElement)) return;
       const box = graph.mark.getBoundingClientRect();
-      openMenu(menuTargetOf(graph, graph.marked), box.left + 8, box.bottom);
+      openMenu(buildMenuTarget(graph, graph.marked), box.left + 8, box.bottom);
     } else if (KEYS[event.key] && graph?.tree) {
-      if (!act(KEYS[event.key], subjectOf(graph.tree, graph.marked))) return;
+      if (!act(KEYS[event.key], buildNodeSubject(graph.tree, graph.marked))) return;
     } else if (DEEDS[event.key]) DEEDS[event.key]();
     else return;
     event.preventDefault();

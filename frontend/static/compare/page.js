@@ -1,15 +1,15 @@
 /** Compare page: fetches the aligned trees once, draws them, and zooms all graphs together. */
 
-import { act, subjectOf } from '../flame-graph/menu/actions.js';
+import { act, buildNodeSubject } from '../flame-graph/menu/actions.js';
 import { watchChips } from '../page-controls/chips.js';
 import { watchLinks } from '../page-controls/links.js';
 import { watchMenu } from '../flame-graph/menu/menu.js';
 import { watchPanes } from '../page-controls/panes.js';
 import { search, watchSearch } from '../flame-graph/search/search.js';
-import { addressWith, visit } from '../shell/visit.js';
+import { buildAddress, visit } from '../shell/visit.js';
 import { FlameDiff } from './diff_graph.js';
 import { readDifferences } from './differences.js';
-import { menuTargetOf, watchKeys } from './keys.js';
+import { buildMenuTarget, watchKeys } from './keys.js';
 
 const WAIT_MS = 150;
 
@@ -23,7 +23,7 @@ function zoomAll(id) {
 
 document.addEventListener('diff-zoom', (event) => {
   const id = event instanceof CustomEvent ? event.detail.id : '';
-  history.pushState({}, '', addressWith([['frame', id]]));
+  history.pushState({}, '', buildAddress([['frame', id]]));
   zoomAll(id);
 });
 
@@ -50,14 +50,14 @@ watchSearch(document, graphs);
 watchMenu(document, (event, target) => {
   const graph = target.closest('flame-diff');
   if (!(graph instanceof FlameDiff)) return null;
-  return menuTargetOf(graph, event.button === 2 ? graph.under(event) : graph.marked);
+  return buildMenuTarget(graph, event.button === 2 ? graph.findNodeUnder(event) : graph.marked);
 });
 
 document.addEventListener('click', (event) => {
   const button = event.target instanceof Element ? event.target.closest('.tip [data-act]') : null;
   const graph = button?.closest('flame-diff');
   if (graph instanceof FlameDiff && graph.tree)
-    act(button?.getAttribute('data-act') ?? '', subjectOf(graph.tree, graph.marked));
+    act(button?.getAttribute('data-act') ?? '', buildNodeSubject(graph.tree, graph.marked));
 });
 
 /** Open the menu that the URL names: the value of one side was chosen, that of the other follows. */

@@ -4,7 +4,7 @@
  * Frames are grey mixed with the colour for more or less; those that only one side has are hatched.
  */
 
-import { boxesOfRow, clipBox } from '../flame-graph/graph/boxes.js';
+import { emitRowBoxes, clipBox } from '../flame-graph/graph/boxes.js';
 import { truncateToFit, formFor } from '../text.js';
 
 /** @typedef {import("../flame-graph/tree/tree.js").Tree} Tree */
@@ -53,17 +53,17 @@ export function readPalette(element) {
   const [same, more, less, dim, dimText] = ['same', 'more', 'less', 'dim', 'dim-text'].map(css);
   const face = getComputedStyle(element).getPropertyValue('--mono').trim() || 'monospace';
   probe.remove();
-  return { same: partsOf(same), more: partsOf(more), less: partsOf(less), dim, dimText, font: `11.5px ${face}` };
+  return { same: readParts(same), more: readParts(more), less: readParts(less), dim, dimText, font: `11.5px ${face}` };
 }
 
 /** @param {string} css rgb(…) @returns {Colour} */
-function partsOf(css) {
+function readParts(css) {
   const [r, g, b] = (css.match(/[\d.]+/g) ?? []).map(Number);
   return [r ?? 0, g ?? 0, b ?? 0];
 }
 
 /** @param {Palette} palette @param {Look} look @returns {Colour} */
-export function fillOf(palette, { kind, strength }) {
+export function mixFill(palette, { kind, strength }) {
   if (kind === 'same') return palette.same;
   const goal = kind === 'more' || kind === 'added' ? palette.more : palette.less;
   const part = kind === 'added' || kind === 'removed' ? 1 : strength;
@@ -72,7 +72,7 @@ export function fillOf(palette, { kind, strength }) {
 }
 
 /** Return black or white, whichever has more contrast on the colour. @param {Colour} colour */
-export function inkOn(colour) {
+export function chooseInk(colour) {
   const [r, g, b] = colour.map((value) => {
     const part = value / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
@@ -93,7 +93,7 @@ export function paint(context, scene) {
   const cell = context.measureText('mmmmmmmmmm').width / 10;
   for (let row = scene.first; row < scene.last; row++) {
     const y = (row - scene.first) * ROW;
-    boxesOfRow(scene.tree, scene.rows, row, span, (node, x, width, count) => {
+    emitRowBoxes(scene.tree, scene.rows, row, span, (node, x, width, count) => {
       const [left, wide] = clipBox(x, width, span.width);
       if (wide > 0) paintBox(context, scene, count === 1 ? node : -1, { x: left, y, width: wide }, cell);
     });
@@ -110,7 +110,7 @@ export function paint(context, scene) {
 function paintBox(context, scene, node, { x, y, width }, cell) {
   const folded = node < 0 || scene.tree.hidden[node] > 0;
   const look = folded ? null : scene.look(node);
-  const colour = look && !look.dim ? fillOf(scene.palette, look) : null;
+  const colour = look && !look.dim ? mixFill(scene.palette, look) : null;
   context.fillStyle = colour ? `rgb(${colour.join(' ')})` : scene.palette.dim;
   context.fillRect(x, y, Math.max(0.5, width - 1), ROW - 1);
   if (!look) return;
@@ -119,7 +119,7 @@ function paintBox(context, scene, node, { x, y, width }, cell) {
   const measure = (/** @type {string} */ text) => context.measureText(text).width;
   const room = width - 2 * PADDING;
   const text = truncateToFit(formFor(look.label, room, cell), room, cell, measure);
-  context.fillStyle = colour ? inkOn(colour) : scene.palette.dimText;
+  context.fillStyle = colour ? chooseInk(colour) : scene.palette.dimText;
   if (text) context.fillText(text, x + PADDING, y + ROW / 2 + 0.5);
 }
 

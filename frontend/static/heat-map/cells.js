@@ -33,7 +33,7 @@ export function readGrid(data) {
  * @param {number} y share of the height
  * @returns {Cell}
  */
-export function cellAt(grid, x, y) {
+export function findCell(grid, x, y) {
   return {
     x: clamp(Math.floor(x * grid.columns), grid.columns - 1),
     y: clamp(Math.floor(y * grid.rows), grid.rows - 1),
@@ -51,14 +51,14 @@ export function moveCell(grid, cell, dx, dy) {
  * @param {Cell} b
  * @returns {Box}
  */
-export function boxOf(a, b) {
+export function buildBox(a, b) {
   const x = Math.min(a.x, b.x),
     y = Math.min(a.y, b.y);
   return { x, y, width: Math.abs(a.x - b.x) + 1, height: Math.abs(a.y - b.y) + 1 };
 }
 
 /** Return the number of profiles in a box. @param {Grid} grid @param {Box} box */
-export function profilesIn(grid, box) {
+export function countProfiles(grid, box) {
   let sum = 0;
   for (let y = box.y; y < box.y + box.height; y++) {
     for (let x = box.x; x < box.x + box.width; x++) sum += grid.counts[y * grid.columns + x];
@@ -67,13 +67,13 @@ export function profilesIn(grid, box) {
 }
 
 /** @param {Grid} grid @param {Box} box @returns {[Date, Date]} */
-export function timesOf(grid, box) {
+export function getTimes(grid, box) {
   const from = grid.start + box.x * grid.step;
   return [new Date(from), new Date(from + box.width * grid.step)];
 }
 
 /** Return the weight range of a box as "least..most". @param {Grid} grid @param {Box} box */
-export function weightsOf(grid, box) {
+export function getWeightRange(grid, box) {
   const [, most] = grid.bounds[box.y].split('..');
   const [least] = grid.bounds[box.y + box.height - 1].split('..');
   return `${least}..${most}`;
@@ -86,11 +86,11 @@ export function weightsOf(grid, box) {
  * @returns {import('../shell/visit.js').Change[]}
  */
 export function pickCells(grid, box) {
-  const [from, to] = timesOf(grid, box);
+  const [from, to] = getTimes(grid, box);
   return [
     ['pick_from', from.toISOString()],
     ['pick_to', to.toISOString()],
-    ['weights', weightsOf(grid, box)],
+    ['weights', getWeightRange(grid, box)],
   ];
 }
 

@@ -5,7 +5,7 @@
 import { clock, locale } from '../shell/texts.js';
 import { visitWith } from '../shell/visit.js';
 import { formatCount } from '../units.js';
-import { boxOf, cellAt, moveCell, pickCells, profilesIn, readGrid, timesOf } from './cells.js';
+import { buildBox, findCell, moveCell, pickCells, countProfiles, readGrid, getTimes } from './cells.js';
 
 /** @type {Record<string, [number, number]>} */
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -28,18 +28,18 @@ function watch(view) {
   let to = { x: grid.columns - 1, y: 0 };
 
   const show = () => {
-    const box = boxOf(from ?? to, to);
+    const box = buildBox(from ?? to, to);
     for (const [name, value] of Object.entries(box)) pick.setAttribute(name, String(value));
     pick.removeAttribute('hidden');
-    const [start, end] = timesOf(grid, box);
-    const words = { from: minute.format(start), to: minute.format(end), n: formatCount(profilesIn(grid, box)) };
+    const [start, end] = getTimes(grid, box);
+    const words = { from: minute.format(start), to: minute.format(end), n: formatCount(countProfiles(grid, box)) };
     said.textContent = fill(said.dataset.said ?? '', words);
   };
-  const follow = () => visitWith(pickCells(grid, boxOf(from ?? to, to)));
+  const follow = () => visitWith(pickCells(grid, buildBox(from ?? to, to)));
   /** @param {PointerEvent} event */
   const at = (event) => {
     const box = graphic.getBoundingClientRect();
-    return cellAt(grid, (event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
+    return findCell(grid, (event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
   };
 
   graphic.addEventListener('pointerdown', (event) => {

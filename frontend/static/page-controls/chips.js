@@ -1,6 +1,6 @@
 /** Filter chips, edited in place: Enter applies the change, Escape cancels it. */
 
-import { valuesOf, visit } from '../shell/visit.js';
+import { getValues, visit } from '../shell/visit.js';
 
 /**
  * Return the filters with one replaced; an empty replacement removes it.
@@ -17,13 +17,13 @@ export function replaceFilter(filters, before, after) {
 }
 
 /** @param {EventTarget | null} target @returns {HTMLElement | null} */
-function chipOf(target) {
+function findChip(target) {
   const chip = target instanceof Element ? target.closest('.chip') : null;
   return chip instanceof HTMLElement ? chip : null;
 }
 
 /** @param {HTMLElement} chip */
-function fieldsOf(chip) {
+function listFields(chip) {
   const [option, value] = [chip.querySelector('select'), chip.querySelector('input')];
   return option && value ? { option, value } : null;
 }
@@ -31,11 +31,11 @@ function fieldsOf(chip) {
 /** @param {HTMLElement} chip */
 function edit(chip) {
   const template = document.querySelector('#chip-editor');
-  if (!(template instanceof HTMLTemplateElement) || fieldsOf(chip)) return;
+  if (!(template instanceof HTMLTemplateElement) || listFields(chip)) return;
   const editor = template.content.cloneNode(true);
   chip.insertBefore(editor, chip.querySelector('a'));
   chip.classList.add('editing');
-  const fields = fieldsOf(chip);
+  const fields = listFields(chip);
   const [option, ...value] = (chip.dataset.filter ?? '').split(':');
   if (!fields) return;
   fields.option.value = option;
@@ -53,27 +53,27 @@ function leave(chip, back) {
 
 /** @param {HTMLElement} chip */
 function take(chip) {
-  const fields = fieldsOf(chip);
+  const fields = listFields(chip);
   const before = chip.dataset.filter ?? '';
   if (!fields) return;
   const after = fields.value.value ? `${fields.option.value}:${fields.value.value}` : '';
   leave(chip, true);
-  if (after !== before) visit('f', replaceFilter(valuesOf('f'), before, after));
+  if (after !== before) visit('f', replaceFilter(getValues('f'), before, after));
 }
 
 /** @param {Document} page */
 export function watchChips(page) {
   page.addEventListener('click', (event) => {
-    const chip = chipOf(event.target);
+    const chip = findChip(event.target);
     const part =
       event.target instanceof Element ? event.target.closest('.chip [data-edit], .chip[data-filter] > a') : null;
     if (!chip || !part || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     if (part.hasAttribute('data-edit')) return edit(chip);
     event.preventDefault();
-    visit('f', replaceFilter(valuesOf('f'), chip.dataset.filter ?? '', ''));
+    visit('f', replaceFilter(getValues('f'), chip.dataset.filter ?? '', ''));
   });
   page.addEventListener('keydown', (event) => {
-    const chip = chipOf(event.target);
+    const chip = findChip(event.target);
     if (!chip?.classList.contains('editing')) return;
     if (event.key === 'Enter') take(chip);
     else if (event.key === 'Escape') leave(chip, true);
@@ -81,7 +81,7 @@ export function watchChips(page) {
     event.preventDefault();
   });
   page.addEventListener('focusout', (event) => {
-    const chip = chipOf(event.target);
+    const chip = findChip(event.target);
     if (
       chip?.classList.contains('editing') &&
       event.relatedTarget instanceof Node &&

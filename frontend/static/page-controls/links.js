@@ -11,7 +11,7 @@ const SIDES = ['', 'b.']; // parameter prefixes of the sides of a comparison
  * @param {string} side
  * @returns {{from: string, to: string} | null}
  */
-function rangeOf(side) {
+function readSideRange(side) {
   const shown = document.querySelector('#range');
   const [from, to] = ['from', 'to'].map((end) => shown?.getAttribute(`data-${side.replace('.', '-')}${end}`));
   return from && to ? { from, to } : null;
@@ -24,7 +24,7 @@ function rangeOf(side) {
 export function absoluteLink(values = {}) {
   const url = new URL(relativeLink());
   for (const side of SIDES) {
-    const ends = rangeOf(side);
+    const ends = readSideRange(side);
     if (!ends) continue;
     for (const name of ['span', 'end']) url.searchParams.delete(side + name);
     url.searchParams.set(`${side}from`, ends.from);

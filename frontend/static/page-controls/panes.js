@@ -21,14 +21,14 @@ function store(key, value) {
 }
 
 /** @param {HTMLElement} splitter @returns {number} px */
-function widthOfList(splitter) {
+function measureList(splitter) {
   return Math.round(splitter.nextElementSibling?.getBoundingClientRect().width ?? 0);
 }
 
 /** Tell the splitter's value: the list's share of the window's width. @param {HTMLElement} splitter */
 function tell(splitter) {
   const isHidden = root.dataset.list === 'hidden';
-  const percent = isHidden ? 0 : Math.round((100 * widthOfList(splitter)) / Math.max(1, innerWidth));
+  const percent = isHidden ? 0 : Math.round((100 * measureList(splitter)) / Math.max(1, innerWidth));
   splitter.setAttribute('aria-valuenow', String(percent));
 }
 
@@ -54,20 +54,20 @@ function toggleList(splitter) {
 }
 
 /** @param {EventTarget | null} target @returns {HTMLElement | null} */
-function splitterOf(target) {
+function findSplitter(target) {
   const found = target instanceof Element ? target.closest('[data-resize-list]') : null;
   return found instanceof HTMLElement ? found : null;
 }
 
 /** @param {PointerEvent} event */
 function drag(event) {
-  const splitter = splitterOf(event.target);
+  const splitter = findSplitter(event.target);
   if (!splitter || event.button !== 0) return;
   event.preventDefault();
   splitter.focus();
   splitter.setPointerCapture(event.pointerId);
   const stop = new AbortController();
-  const offset = (root.dataset.list === 'hidden' ? 0 : widthOfList(splitter)) + event.clientX;
+  const offset = (root.dataset.list === 'hidden' ? 0 : measureList(splitter)) + event.clientX;
   const { signal } = stop;
   splitter.addEventListener('pointermove', ({ clientX }) => resize(splitter, offset - clientX), { signal });
   for (const end of ['pointerup', 'pointercancel']) splitter.addEventListener(end, () => stop.abort(), { signal });
@@ -75,11 +75,11 @@ function drag(event) {
 
 /** @param {KeyboardEvent} event */
 function press(event) {
-  const splitter = splitterOf(event.target);
+  const splitter = findSplitter(event.target);
   if (!splitter || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === 'Enter') toggleList(splitter);
-  else if (event.key === 'ArrowLeft') resize(splitter, widthOfList(splitter) + STEP);
-  else if (event.key === 'ArrowRight') resize(splitter, widthOfList(splitter) - STEP);
+  else if (event.key === 'ArrowLeft') resize(splitter, measureList(splitter) + STEP);
+  else if (event.key === 'ArrowRight') resize(splitter, measureList(splitter) - STEP);
   else return;
   event.preventDefault();
   event.stopPropagation();

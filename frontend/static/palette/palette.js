@@ -61,7 +61,7 @@ function field() {
 }
 
 /** @param {Element} element */
-function nameOf(element) {
+function readName(element) {
   const copy = /** @type {Element} */ (element.cloneNode(true));
   for (const key of copy.querySelectorAll('kbd')) key.remove();
   const text = element.getAttribute('aria-label') ?? copy.textContent ?? '';
@@ -79,12 +79,12 @@ function ownCommands() {
     .filter((each) => each instanceof HTMLElement && !each.closest('[hidden], dialog'))
     .map((each) => ({
       group: 'actions',
-      text: textOf(each),
+      text: readText(each),
       run: () => (each instanceof HTMLElement ? each.click() : undefined),
     }));
   const pages = [...document.querySelectorAll('.nav a')].map((link) => ({
     group: 'pages',
-    text: nameOf(link),
+    text: readName(link),
     run: go(link.getAttribute('href') ?? ''),
   }));
   const recent = recentViews()
@@ -94,15 +94,15 @@ function ownCommands() {
 }
 
 /** Return the name of an action, behind that of the menu or the group that it is in. @param {Element} element */
-function textOf(element) {
+function readText(element) {
   const menu = element.closest('.pop')?.parentElement?.querySelector('summary');
   const group = menu ?? (element.closest('nav') ? element.closest('nav') : null);
-  return group && group !== element ? `${nameOfGroup(group)}: ${nameOf(element)}` : nameOf(element);
+  return group && group !== element ? `${getGroupName(group)}: ${readName(element)}` : readName(element);
 }
 
 /** @param {Element} group */
-function nameOfGroup(group) {
-  return group.getAttribute('aria-label') ?? nameOf(group).replace(/…$/, '');
+function getGroupName(group) {
+  return group.getAttribute('aria-label') ?? readName(group).replace(/…$/, '');
 }
 
 /** Return a command for each function of the graph. @returns {Command[]} */
@@ -132,7 +132,7 @@ async function load(box, words, signal) {
   try {
     if (words.length) await new Promise((resume) => setTimeout(resume, TYPING_MS));
     if (signal.aborted) return;
-    const response = await fetch(addressOf(box, words), { headers: { Accept: 'application/json' }, signal });
+    const response = await fetch(buildAddress(box, words), { headers: { Accept: 'application/json' }, signal });
     if (!response.ok) return;
     /** @type {{entries: {group: string, text: string, url: string}[], services: number}} */
     const { entries, services: number } = await response.json();
@@ -157,7 +157,7 @@ async function load(box, words, signal) {
 }
 
 /** @param {HTMLDialogElement} box @param {string[]} words */
-function addressOf(box, words) {
+function buildAddress(box, words) {
   const carried = document.querySelector('.nav a[data-carries="all"]');
   const parameters = new URLSearchParams(carried instanceof HTMLAnchorElement ? carried.search : '');
   if (words.length) parameters.set('find', words.join(' '));
@@ -189,7 +189,7 @@ export function matches(text, words) {
 }
 
 /** Return the words of the field, in lower case. */
-function wordsOfField() {
+function readWords() {
   return (field()?.value ?? '').toLowerCase().split(/\s+/).filter(Boolean);
 }
 
@@ -198,7 +198,7 @@ function show() {
   const box = dialog();
   const list = box?.querySelector('[role=listbox]');
   if (!box || !list) return;
-  const words = wordsOfField();
+  const words = readWords();
   listed = [];
   const shown = serviceMenu ? ['services'] : GROUPS;
   let more = '';
@@ -208,7 +208,7 @@ function show() {
     const matching = ofGroup.filter((each) => matches(each.text, words));
     const most = matching.slice(0, serviceMenu ? MOST_SERVICES_ALONE : MOST);
     if (group === 'services') more = remainder(box, matching.length, most.length, words);
-    return most.length ? [groupOf(group, box.dataset[group] ?? group, most)] : [];
+    return most.length ? [buildGroup(group, box.dataset[group] ?? group, most)] : [];
   });
   list.replaceChildren(...groups);
   const status = box.querySelector('[role=status]');
@@ -237,7 +237,7 @@ function remainder(box, matching, shown, words) {
 }
 
 /** @param {string} group @param {string} title @param {Command[]} found */
-function groupOf(group, title, found) {
+function buildGroup(group, title, found) {
   const element = document.createElement('div');
   element.setAttribute('role', 'group');
   element.setAttribute('aria-labelledby', `palette-${group}`);
@@ -300,7 +300,7 @@ function search() {
   show();
   searching.abort();
   const box = dialog();
-  const words = wordsOfField();
+  const words = readWords();
   if (!box || !words.length || hasAllServices() || found.has(words.join(' '))) return;
   searching = new AbortController();
   void load(box, words, AbortSignal.any([visible.signal, searching.signal]));

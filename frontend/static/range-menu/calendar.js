@@ -13,7 +13,7 @@ const weekdayFormat = new Intl.DateTimeFormat(locale(), { weekday: 'short' });
 const dayFormat = new Intl.DateTimeFormat(locale(), { weekday: 'long', day: 'numeric', month: 'long' });
 
 /** Return midnight of a day, some days later. @param {Date} time @param {number} [later] */
-function dayOf(time, later = 0) {
+function getMidnight(time, later = 0) {
   return new Date(time.getFullYear(), time.getMonth(), time.getDate() + later);
 }
 
@@ -31,7 +31,7 @@ export class Calendar {
   constructor(host, texts) {
     this.host = host;
     this.texts = texts;
-    this.month = dayOf(new Date()); // some day of the shown month
+    this.month = getMidnight(new Date()); // some day of the shown month
     this.from = this.to = this.month;
     /** @type {Date | null} */
     this.first = null; // selected day that a second click extends
@@ -44,7 +44,7 @@ export class Calendar {
   show(from, to) {
     this.first = null;
     const last = new Date(to.getTime() - 1);
-    this.month = Number.isNaN(last.getTime()) ? dayOf(new Date()) : dayOf(last);
+    this.month = Number.isNaN(last.getTime()) ? getMidnight(new Date()) : getMidnight(last);
     this.draw();
     this.mark(from, to);
     this.host.hidden = false;
@@ -54,7 +54,7 @@ export class Calendar {
   mark(from, to) {
     [this.from, this.to] = [from, to];
     for (const [button, day] of this.buttons()) {
-      const inside = day < to && dayOf(day, 1) > from;
+      const inside = day < to && getMidnight(day, 1) > from;
       button.setAttribute('aria-pressed', String(inside));
     }
   }
@@ -75,13 +75,13 @@ export class Calendar {
     for (let i = 0; i < DAYS_OF_WEEK; i++) {
       const head = document.createElement('th');
       head.scope = 'col';
-      head.textContent = weekdayFormat.format(dayOf(start, i - gap));
+      head.textContent = weekdayFormat.format(getMidnight(start, i - gap));
       heads.append(head);
     }
     const body = table.createTBody();
     let row = body.insertRow();
     for (let i = 0; i < gap; i++) row.insertCell();
-    for (let day = start; day < next; day = dayOf(day, 1)) {
+    for (let day = start; day < next; day = getMidnight(day, 1)) {
       if (row.childElementCount === DAYS_OF_WEEK) row = body.insertRow();
       row.insertCell().append(this.button(day));
     }
@@ -128,7 +128,7 @@ export class Calendar {
     button.dataset.day = `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
     button.textContent = String(day.getDate());
     button.setAttribute('aria-label', dayFormat.format(day));
-    button.disabled = day > new Date() || dayOf(day, 1) <= new Date(this.texts.oldest ?? '');
+    button.disabled = day > new Date() || getMidnight(day, 1) <= new Date(this.texts.oldest ?? '');
     button.tabIndex = day.getDate() === Math.max(1, this.month.getDate()) ? 0 : -1;
     button.addEventListener('click', () => this.pick(day));
     return button;
@@ -139,7 +139,7 @@ export class Calendar {
     const start = this.first && this.first < day ? this.first : day;
     this.first = start === day ? day : null;
     const now = new Date();
-    const end = dayOf(day, 1);
+    const end = getMidnight(day, 1);
     this.choose(start, end < now ? end : now);
     this.mark(start, end);
   }
@@ -174,7 +174,7 @@ export class Calendar {
       .then((response) => (response.ok ? response.json() : null))
       .catch(() => null);
     legend.textContent = (found ? this.texts.legend : this.texts.failed) ?? '';
-    const days = new Set((found?.hours ?? []).map((hour) => dayOf(new Date(hour * 1000)).getTime()));
+    const days = new Set((found?.hours ?? []).map((hour) => getMidnight(new Date(hour * 1000)).getTime()));
     if (!legend.isConnected) return; // another month is shown
     for (const [button, day] of this.buttons()) {
       if (!days.has(day.getTime())) continue;

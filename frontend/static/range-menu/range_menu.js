@@ -16,7 +16,7 @@ import { visit } from '../shell/visit.js';
 const calendars = new WeakMap();
 
 /** @param {unknown} target @returns {Parts | null} */
-function partsOf(target) {
+function findParts(target) {
   const menu = target instanceof Element ? target.closest('details[data-range]') : null;
   const custom = menu?.querySelector('.custom');
   const from = menu?.querySelector('input[name=from]');
@@ -30,13 +30,13 @@ function partsOf(target) {
  * Return the time in a field: the exact one of the range, with its seconds, until it is edited.
  * @param {HTMLInputElement} input
  */
-function timeIn(input) {
+function readTime(input) {
   return new Date(input.value === input.defaultValue ? (input.dataset.moment ?? '') : input.value);
 }
 
 /** @param {Parts} parts @returns {string} name of the attribute with the reason, "" if all is well */
-function problemOf({ custom, from, to }) {
-  const [start, end] = [timeIn(from).getTime(), timeIn(to).getTime()];
+function findProblem({ custom, from, to }) {
+  const [start, end] = [readTime(from).getTime(), readTime(to).getTime()];
   if (Number.isNaN(start) || Number.isNaN(end)) return 'missing';
   if (start >= end) return 'order';
   if (start >= Date.now()) return 'future';
@@ -57,13 +57,13 @@ function say({ custom, from, to }, problem) {
 
 /** @param {Parts} parts */
 function apply(parts) {
-  const problem = problemOf(parts);
+  const problem = findProblem(parts);
   say(parts, problem);
   if (problem) return parts.from.focus();
   parts.menu.removeAttribute('open');
   visit(
     'range',
-    [parts.from, parts.to].map((input) => `${timeIn(input).toISOString().slice(0, 19)}Z`),
+    [parts.from, parts.to].map((input) => `${readTime(input).toISOString().slice(0, 19)}Z`),
   );
 }
 
@@ -81,13 +81,13 @@ async function open(parts) {
     to.value = formatForInput(end);
     say(parts, '');
   };
-  calendar.show(timeIn(from), timeIn(to));
+  calendar.show(readTime(from), readTime(to));
 }
 
 document.addEventListener(
   'toggle',
   (event) => {
-    const parts = partsOf(event.target);
+    const parts = findParts(event.target);
     if (parts && event.target === parts.menu && parts.menu.hasAttribute('open')) void open(parts);
   },
   { capture: true },
@@ -95,20 +95,20 @@ document.addEventListener(
 
 document.addEventListener('click', (event) => {
   if (!(event.target instanceof Element) || !event.target.closest('[data-apply-range]')) return;
-  const parts = partsOf(event.target);
+  const parts = findParts(event.target);
   if (parts) apply(parts);
 });
 
 document.addEventListener('keydown', (event) => {
-  const parts = event.key === 'Enter' && event.target instanceof HTMLInputElement ? partsOf(event.target) : null;
+  const parts = event.key === 'Enter' && event.target instanceof HTMLInputElement ? findParts(event.target) : null;
   if (!parts) return;
   event.preventDefault();
   apply(parts);
 });
 
 document.addEventListener('change', (event) => {
-  const parts = event.target instanceof HTMLInputElement ? partsOf(event.target) : null;
+  const parts = event.target instanceof HTMLInputElement ? findParts(event.target) : null;
   if (!parts) return;
   say(parts, '');
-  calendars.get(parts.menu)?.mark(timeIn(parts.from), timeIn(parts.to));
+  calendars.get(parts.menu)?.mark(readTime(parts.from), readTime(parts.to));
 });

@@ -6,7 +6,7 @@
  */
 
 import { formatForInput, showChartTimes } from './times.js';
-import { valuesOf, visitWith, watchReturns } from './visit.js';
+import { getValues, visitWith, watchReturns } from './visit.js';
 
 /** @typedef {HTMLInputElement | HTMLSelectElement} Field */
 /** @typedef {import('./visit.js').Change} Change */
@@ -16,25 +16,25 @@ const TOGETHER = '\x1f'; // separator of values that one menu entry selects toge
 const ON_SUBMIT = ['f.option', 'f.value', 'function', 'search', 'from', 'to'];
 
 /** @param {unknown} target @returns {Field | null} */
-function fieldOf(target) {
+function findField(target) {
   return target instanceof HTMLInputElement || target instanceof HTMLSelectElement ? target : null;
 }
 
 /** @param {ParentNode} root @returns {HTMLFormElement[]} */
-function formsIn(root) {
+function listForms(root) {
   return [...root.querySelectorAll('form[data-address]')].filter((form) => form instanceof HTMLFormElement);
 }
 
 /** @param {HTMLFormElement} form @param {string} name @returns {Field[]} */
 function fieldsNamed(form, name) {
   return [...form.elements]
-    .map(fieldOf)
+    .map(findField)
     .filter((field) => field !== null)
     .filter((field) => field.name === name);
 }
 
 /** @param {Field} field @returns {string[]} */
-function chosenIn(field) {
+function listChosen(field) {
   if (field.type === 'checkbox') return field instanceof HTMLInputElement && field.checked ? [field.value] : [];
   if (field.type !== 'datetime-local') return field.value.split(TOGETHER);
   const time = new Date(field.value); // in the browser's time zone, see localise
@@ -48,7 +48,7 @@ function chosenIn(field) {
  * @returns {Change[]}
  */
 function changesBy(form, field) {
-  const values = fieldsNamed(form, field.name).flatMap(chosenIn);
+  const values = fieldsNamed(form, field.name).flatMap(listChosen);
   const parameter = field.name.replace(/(^|\.)at$/, '$1end');
   if (parameter === 'end' && field.type === 'datetime-local' && !values.length) return [];
   return [...pinBaseline(form, parameter), [parameter, parameter.startsWith('b.') ? values : values.filter(Boolean)]];
@@ -63,8 +63,8 @@ export function isServiceSearch(target) {
 }
 
 /** Return the changes that a changed field makes at once. @param {unknown} target @returns {Change[]} */
-function changesOf(target) {
-  const field = fieldOf(target);
+function listChanges(target) {
+  const field = findField(target);
   const form = field?.form;
   if (!field?.name || !form?.hasAttribute('data-address') || ON_SUBMIT.includes(field.name)) return [];
   if (isServiceSearch(field)) return [];
@@ -101,19 +101,19 @@ function pinBaseline(form, parameter) {
  * @param {HTMLFormElement} form
  * @returns {Change[]}
  */
-function additionsOf(form) {
+function listAdditions(form) {
   const typed = (/** @type {string} */ name) => fieldsNamed(form, name)[0]?.value ?? '';
   /** @type {Change[]} */
   const changes = [];
-  if (typed('f.value')) changes.push(['f', [...valuesOf('f'), `${typed('f.option')}:${typed('f.value')}`]]);
-  if (typed('function')) changes.push(['function', [...valuesOf('function'), typed('function')]]);
+  if (typed('f.value')) changes.push(['f', [...getValues('f'), `${typed('f.option')}:${typed('f.value')}`]]);
+  if (typed('function')) changes.push(['function', [...getValues('function'), typed('function')]]);
   if (fieldsNamed(form, 'search').length) changes.push(['search', typed('search')]);
   return changes;
 }
 
 /** @param {HTMLFormElement} form */
 function send(form) {
-  const changes = additionsOf(form);
+  const changes = listAdditions(form);
   for (const field of [...fieldsNamed(form, 'f.value'), ...fieldsNamed(form, 'function')]) field.value = '';
   for (const menu of form.querySelectorAll('details[data-menu][open]')) menu.removeAttribute('open');
   visitWith(changes);
@@ -135,15 +135,15 @@ export function settleControls(page) {
   for (const input of page.querySelectorAll('form[data-address] input[type=datetime-local][data-moment]')) {
     if (input instanceof HTMLInputElement && !('local' in input.dataset)) localise(input);
   }
-  for (const form of formsIn(page)) {
+  for (const form of listForms(page)) {
     if (form.id !== 'filters') form.reset();
   }
 }
 
 /** @param {Document} page */
 export function watchControls(page) {
-  const early = takeEarlyChanges().flatMap(changesOf);
-  page.addEventListener('change', ({ target }) => visitWith(changesOf(target)));
+  const early = takeEarlyChanges().flatMap(listChanges);
+  page.addEventListener('change', ({ target }) => visitWith(listChanges(target)));
   page.addEventListener('submit', (event) => {
     if (!(event.target instanceof HTMLFormElement) || !event.target.hasAttribute('data-address')) return;
     event.preventDefault();
@@ -157,6 +157,6 @@ export function watchControls(page) {
   });
   settleControls(page);
   visitWith(early);
-  if (formsIn(page).length) showChartTimes(page); // times on the charts
+  if (listForms(page).length) showChartTimes(page); // times on the charts
   watchReturns(() => settleControls(page));
 }

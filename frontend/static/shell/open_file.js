@@ -59,7 +59,7 @@ function sayDenied(page, zone) {
  * @param {File[]} files
  */
 async function open(page, files) {
-  const form = formOf(page) ?? formInDialog(page);
+  const form = findForm(page) ?? formInDialog(page);
   const input = form?.querySelector('input[type=file]');
   if (input instanceof HTMLElement) input.focus();
   const { sendFiles } = await import('../upload/upload.js');
@@ -67,7 +67,7 @@ async function open(page, files) {
 }
 
 /** @param {Document} page @returns {HTMLFormElement | null} */
-function formOf(page) {
+function findForm(page) {
   return page.querySelector('form[data-open-first]');
 }
 
@@ -76,5 +76,5 @@ function formInDialog(page) {
   const template = page.getElementById('open-file-dialog');
   if (template instanceof HTMLTemplateElement) page.body.append(template.content.cloneNode(true));
   raiseDialogs(page);
-  return formOf(page);
+  return findForm(page);
 }

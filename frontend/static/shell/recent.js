@@ -6,14 +6,14 @@ const MOST = 20;
 const PATHS = /^\/p\/([a-z0-9-]+)\/(flame|compare|history|breakdown|profiles|agents|services)$/;
 
 /** Return the key in local storage of the project's pages. @param {string} path */
-function keyOf(path) {
+function buildKey(path) {
   return `recent:${/^\/p\/([a-z0-9-]+)/.exec(path)?.[1] ?? ''}`;
 }
 
 /** Return the pages of this project, the last one first; empty if storage is unavailable. @returns {Recent[]} */
 export function recentViews() {
   try {
-    const found = JSON.parse(localStorage.getItem(keyOf(location.pathname)) ?? '[]');
+    const found = JSON.parse(localStorage.getItem(buildKey(location.pathname)) ?? '[]');
     return Array.isArray(found) ? found.filter(isRecent) : [];
   } catch {
     return [];
@@ -43,7 +43,7 @@ export function noteRecent() {
   const others = recentViews().filter((each) => each.address !== address);
   try {
     const entries = [{ address, label: label(), at: Date.now() }, ...others].slice(0, MOST);
-    localStorage.setItem(keyOf(location.pathname), JSON.stringify(entries));
+    localStorage.setItem(buildKey(location.pathname), JSON.stringify(entries));
   } catch {
     /* storage is unavailable or full: the list stays as it is */
   }

@@ -10,14 +10,14 @@ const page = globalThis.document;
  * @param {string} name of the attribute, without `data-`
  * @param {string} english for a page without the attribute
  */
-export function textOf(name, english) {
+export function getText(name, english) {
   return page?.querySelector('meta[name="texts"]')?.getAttribute(`data-${name}`) ?? english;
 }
 
 /** Return the locale for dates: the browser's if it has the page's language, else that language. */
 export function locale() {
   const language = page?.documentElement.lang;
-  if (!language || written(navigator.language) === written(language)) return undefined;
+  if (!language || getWrittenLanguage(navigator.language) === getWrittenLanguage(language)) return undefined;
   return language;
 }
 
@@ -25,7 +25,7 @@ export function locale() {
  * Return a language with its script and without its region: `zh-Hans` for `zh-CN`, `zh-Hant` for `zh-TW`.
  * @param {string} tag
  */
-function written(tag) {
+function getWrittenLanguage(tag) {
   const { language, script } = new Intl.Locale(tag).maximize();
   return `${language}-${script}`;
 }

@@ -5,7 +5,7 @@
  * @param {string[]} tokens custom properties without the leading dashes
  * @returns {string[]} rgb(…) of each in the current theme
  */
-export function coloursOf(element, tokens) {
+export function readColours(element, tokens) {
   const probe = document.createElement('i');
   element.append(probe);
   const found = tokens.map((token) => {

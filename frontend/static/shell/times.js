@@ -5,7 +5,7 @@
  * seconds; otherwise day and time.
  */
 
-import { clock, locale, textOf } from './texts.js';
+import { clock, locale, getText } from './texts.js';
 
 const SECOND = 1000,
   MINUTE = 60 * SECOND,
@@ -36,17 +36,17 @@ const weekday = new Intl.DateTimeFormat(locale(), { weekday: 'short', day: 'nume
  * @param {number} elapsed milliseconds
  */
 export function ago(elapsed) {
-  if (elapsed < SECOND) return textOf('now', 'now');
-  if (elapsed < MINUTE) return counted('seconds', '{n} s ago', elapsed / SECOND);
-  if (elapsed < HOUR) return counted('minutes', '{n} min ago', elapsed / MINUTE);
-  if (elapsed < DAY) return counted('hours', '{n} h ago', elapsed / HOUR);
-  if (elapsed < 2 * DAY) return textOf('day', '1 day ago');
-  return counted('days', '{n} days ago', elapsed / DAY);
+  if (elapsed < SECOND) return getText('now', 'now');
+  if (elapsed < MINUTE) return formatElapsed('seconds', '{n} s ago', elapsed / SECOND);
+  if (elapsed < HOUR) return formatElapsed('minutes', '{n} min ago', elapsed / MINUTE);
+  if (elapsed < DAY) return formatElapsed('hours', '{n} h ago', elapsed / HOUR);
+  if (elapsed < 2 * DAY) return getText('day', '1 day ago');
+  return formatElapsed('days', '{n} days ago', elapsed / DAY);
 }
 
 /** @param {string} name @param {string} english @param {number} elapsed in the unit of the text */
-function counted(name, english, elapsed) {
-  return textOf(name, english).replace('{n}', String(Math.floor(elapsed)));
+function formatElapsed(name, english, elapsed) {
+  return getText(name, english).replace('{n}', String(Math.floor(elapsed)));
 }
 
 /** @param {Element} element @param {number} now */

@@ -2,7 +2,7 @@
 // page has a notice of its own.
 
 /** @param {Event} event @returns {any} htmx's detail */
-const detailOf = (event) => (event instanceof CustomEvent ? event.detail : {});
+const getDetail = (event) => (event instanceof CustomEvent ? event.detail : {});
 
 /** @param {Document} page @param {string} reason "" removes the notice */
 function say(page, reason) {
@@ -26,16 +26,16 @@ function isRedirected({ xhr, pathInfo }) {
 /** @param {Document} page */
 export function watchTrouble(page) {
   page.addEventListener('htmx:beforeOnLoad', (event) => {
-    if (!isRedirected(detailOf(event))) return;
+    if (!isRedirected(getDetail(event))) return;
     // the session ended: load the sign-in page as a whole, not into a part of this page
     event.preventDefault();
     location.reload();
   });
   page.addEventListener('htmx:afterRequest', (event) => {
-    if (detailOf(event).successful) say(page, '');
+    if (getDetail(event).successful) say(page, '');
   });
   page.addEventListener('htmx:responseError', (event) => {
-    say(page, detailOf(event).xhr?.status === 404 ? 'gone' : 'failed');
+    say(page, getDetail(event).xhr?.status === 404 ? 'gone' : 'failed');
   });
   page.addEventListener('htmx:sendError', () => say(page, 'offline'));
 }

@@ -31,7 +31,7 @@ export function changedAddress(address, parameter, value, dependents) {
   const own = parameter.slice(side.length);
   const values = [value].flat();
   if (own === 'span' || own === 'end') settleRange(parameters, side);
-  for (const name of dependentsOf(sourcesOf(parameters, own, values), dependents))
+  for (const name of collectDependents(findSources(parameters, own, values), dependents))
     remove(parameters, side + name, parameter);
   if (own === RANGE) {
     parameters.set(`${side}from`, values[0]);
@@ -84,7 +84,7 @@ function remove(parameters, name, changed) {
  * @param {string} own
  * @param {string[]} values
  */
-function sourcesOf(parameters, own, values) {
+function findSources(parameters, own, values) {
   const family = FAMILIES.find((each) => own.startsWith(each));
   if (family) return [family];
   if (own !== 'f') return [own];
@@ -101,7 +101,7 @@ function sourcesOf(parameters, own, values) {
  * @param {string[]} sources
  * @param {Dependents} dependents
  */
-function dependentsOf(sources, dependents) {
+function collectDependents(sources, dependents) {
   /** @type {Set<string>} */
   const found = new Set();
   const open = [...sources];

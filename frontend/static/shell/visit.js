@@ -28,7 +28,7 @@ export function showBy(other) {
 }
 
 /** Return the current URL with each of the changes applied. @param {Change[]} changes */
-export function addressWith(changes) {
+export function buildAddress(changes) {
   const dependents = pageDependents();
   return changes.reduce(
     (address, [parameter, value]) => changedAddress(address, parameter, value, dependents),
@@ -38,7 +38,7 @@ export function addressWith(changes) {
 
 /** Show the page with each of the changes applied. @param {Change[]} changes */
 export function visitWith(changes) {
-  const address = addressWith(changes);
+  const address = buildAddress(changes);
   if (address !== currentAddress()) show(address);
 }
 
@@ -52,7 +52,7 @@ export function visit(parameter, value) {
 }
 
 /** @param {string} parameter @returns {string[]} its values in the current URL */
-export function valuesOf(parameter) {
+export function getValues(parameter) {
   return new URL(currentAddress()).searchParams.getAll(parameter);
 }
 

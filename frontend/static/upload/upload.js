@@ -65,7 +65,7 @@ async function send(form) {
     if (isParameter) parameters.set(name, value);
   }
   const file = fields.get('file');
-  const error = file instanceof File ? await problemOf(form, file) : '';
+  const error = file instanceof File ? await findProblem(form, file) : '';
   if (error) return [errorNote(error)];
   try {
     const response = await fetch(`${form.action}?${parameters}`, {
@@ -80,7 +80,7 @@ async function send(form) {
     if (!response.ok) return [errorNote(reply.error.message)];
     const [first] = reply.profiles;
     if ('openFirst' in form.dataset && reply.profiles.length === 1 && form.isConnected) open(first);
-    return reply.profiles.map((/** @type {StoredProfile} */ each) => described(each, form));
+    return reply.profiles.map((/** @type {StoredProfile} */ each) => describeProfile(each, form));
   } catch {
     return [errorNote(form.dataset.failed ?? '')];
   }
@@ -91,7 +91,7 @@ async function send(form) {
  * @param {HTMLFormElement} form
  * @param {File} file
  */
-async function problemOf(form, file) {
+async function findProblem(form, file) {
   const { name } = file;
   if (file.size > Number(form.dataset.limit)) {
     return sentence(form, 'tooLarge', { name, limit: form.dataset.limitText ?? '' });
@@ -126,7 +126,7 @@ function errorNote(text) {
 
 /** @param {StoredProfile} profile */
 function open(profile) {
-  location.assign(pathOf(profile));
+  location.assign(buildPath(profile));
 }
 
 /**
@@ -134,16 +134,16 @@ function open(profile) {
  * name than the server's own.
  * @param {StoredProfile} profile
  */
-function pathOf(profile) {
+function buildPath(profile) {
   const address = new URL(profile.url);
   return address.pathname + address.search;
 }
 
 /** @param {StoredProfile} profile @param {HTMLFormElement} form */
-function described(profile, form) {
+function describeProfile(profile, form) {
   const line = paragraph(`${typeName(profile.type, form)}: `, 'small');
   const link = document.createElement('a');
-  link.href = pathOf(profile);
+  link.href = buildPath(profile);
   link.textContent = form.dataset.open ?? '';
   line.append(link, ...profile.warnings.map((warning) => paragraph(warning, 'note warn')));
   return line;

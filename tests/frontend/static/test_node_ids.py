@@ -9,11 +9,11 @@ from tests.profiles.engine.calltree import reference_ids
 
 SCRIPT = """
 import { readFileSync } from 'node:fs';
-import { idOf, nodeWithId } from './frontend/static/flame-graph/tree/ids.js';
+import { getNodeId, nodeWithId } from './frontend/static/flame-graph/tree/ids.js';
 import { readTree } from './frontend/static/flame-graph/tree/tree.js';
 const trees = JSON.parse(readFileSync(0, 'utf8')).map(readTree);
 const results = trees.map((tree) => {
-  const ids = Array.from({ length: tree.n }, (_, node) => idOf(tree, node));
+  const ids = Array.from({ length: tree.n }, (_, node) => getNodeId(tree, node));
   return { ids, found: ids.map((id) => nodeWithId(tree, id)) };
 });
 console.log(JSON.stringify(results));

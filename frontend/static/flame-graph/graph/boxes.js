@@ -1,6 +1,6 @@
 /** Layout of one level of the graph as boxes in pixels. */
 
-import { firstRightOf } from '../tree/rows.js';
+import { findFirstRight } from '../tree/rows.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
 /** @typedef {import("../tree/rows.js").Rows} Rows */
@@ -33,7 +33,7 @@ export const NARROWEST = 0.5;
  * @param {Emit} emit
  * @param {Uint8Array | null} [prefer] [n] nodes preferred over heavier ones to represent a run
  */
-export function boxesOfRow(tree, rows, row, span, emit, prefer = null) {
+export function emitRowBoxes(tree, rows, row, span, emit, prefer = null) {
   const { start, total } = tree;
   const { nodes } = rows;
   const scale = span.width / (span.to - span.from);
@@ -46,7 +46,7 @@ export function boxesOfRow(tree, rows, row, span, emit, prefer = null) {
   let runTo = 0;
   let count = 0;
   const emitRun = () => emit(run, (runFrom - span.from) * scale, Math.max(NARROWEST, (runTo - runFrom) * scale), count);
-  for (let i = firstRightOf(tree, rows, row, span.from); i < last; i++) {
+  for (let i = findFirstRight(tree, rows, row, span.from); i < last; i++) {
     const node = nodes[i];
     const from = start[node];
     if (from >= span.to) break;

@@ -1,6 +1,6 @@
 /** Canvas painter of the visible levels: first the boxes, then the labels colour by colour. */
 
-import { boxesOfRow } from './boxes.js';
+import { emitRowBoxes } from './boxes.js';
 import { FOLDED } from '../packages/colours.js';
 import { truncateToFit, formFor } from '../../text.js';
 
@@ -60,14 +60,14 @@ export function draw(context, scene) {
   };
   for (let row = scene.firstRow; row < scene.lastRow; row++) {
     line = scene.flip ? scene.lastRow - 1 - row : row - scene.firstRow;
-    boxesOfRow(scene.tree, scene.rows, row, span, addBox, scene.found);
+    emitRowBoxes(scene.tree, scene.rows, row, span, addBox, scene.found);
   }
   stretch(context, pixels.finish(), wide / ratio);
   boxes.forEach((list, colour) => writeLabels(context, scene, list, palette.ink[colour], cell));
   hatch(
     context,
     scene,
-    boxes[FOLDED].filter((_, i, list) => hatched(scene, list[i - (i % 4) + 3])),
+    boxes[FOLDED].filter((_, i, list) => isHatched(scene, list[i - (i % 4) + 3])),
   );
 }
 
@@ -97,7 +97,7 @@ function narrowestLabel(cell) {
  * @param {Scene} scene
  * @param {number} node -1 for a run of narrow nodes
  */
-function hatched(scene, node) {
+function isHatched(scene, node) {
   return node >= 0 ? scene.tree.hidden[node] > 0 : !scene.found;
 }
 

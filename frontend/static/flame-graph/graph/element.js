@@ -12,21 +12,21 @@
 
 import { watchTheme } from '../../shell/theming.js';
 import { formatCount, formatPercent, formatValue } from '../../units.js';
-import { colourBy, coloursOf, coloursOfSearch } from '../packages/colours.js';
+import { readColourBy, chooseColours, chooseSearchColours } from '../packages/colours.js';
 import { ROW_HEIGHT } from './draw.js';
-import { idOf, nodeWithId } from '../tree/ids.js';
+import { getNodeId, nodeWithId } from '../tree/ids.js';
 import { onKey } from './keyboard.js';
-import { labelOf, plainLabel } from '../packages/labels.js';
+import { getLabel, buildPlainLabel } from '../packages/labels.js';
 import { LoadError } from '../tree/load.js';
 import { MatchMap } from './match-map.js';
 import { Picture } from './picture.js';
 import { Pointing } from './marked-frame.js';
-import { withoutRecursion } from '../tree/recursion.js';
+import { foldRecursion } from '../tree/recursion.js';
 import { RootAnchor } from './root-anchor.js';
-import { isCallers, levelsOf, lineOfRow, nodeAt, rowsOf } from '../tree/rows.js';
+import { isCallers, countLevels, getRowLine, findNode, groupRows } from '../tree/rows.js';
 import { insertValues } from '../../text.js';
 import { TreeLoader } from '../tree/tree-loader.js';
-import { nameOf, readTree } from '../tree/tree.js';
+import { getName, readTree } from '../tree/tree.js';
 import { Zoom } from './zoom.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
@@ -135,14 +135,14 @@ export class FlameGraph extends HTMLElement {
 
   /** @param {Tree} whole */
   take(whole) {
-    const tree = this.hasAttribute('recursion') ? withoutRecursion(whole) : whole;
+    const tree = this.hasAttribute('recursion') ? foldRecursion(whole) : whole;
     this.whole = whole;
     this.found = null;
     const frameId = this.getAttribute('frame') ?? '';
     const node = nodeWithId(tree, frameId);
     const chosenId = this.chosenId || frameId;
-    const colours = coloursOf(tree, colourBy(this.getAttribute('colour')));
-    this.data = { tree, rows: rowsOf(tree), colours };
+    const colours = chooseColours(tree, readColourBy(this.getAttribute('colour')));
+    this.data = { tree, rows: groupRows(tree), colours };
     this.measure(tree);
     this.anchor.restore();
     this.zoomed.show(tree, node, false);
@@ -152,7 +152,7 @@ export class FlameGraph extends HTMLElement {
 
   /** Set the graph's height; a callers' graph without callers is hidden. @param {Tree} tree */
   measure(tree) {
-    const levels = levelsOf(tree, isCallers(this));
+    const levels = countLevels(tree, isCallers(this));
     this.view?.style.setProperty('height', `${levels * ROW_HEIGHT}px`);
     this.view?.toggleAttribute('hidden', levels === 0);
     this.releaseRoom();
@@ -165,7 +165,7 @@ export class FlameGraph extends HTMLElement {
 
   /** Show the same levels after the root moved to the other end. */
   mirror() {
-    if (this.data) this.pointing?.unmark(this.shown(this.data));
+    if (this.data) this.pointing?.unmark(this.buildMarkedView(this.data));
     this.anchor.mirror();
     this.redraw();
   }
@@ -180,8 +180,8 @@ export class FlameGraph extends HTMLElement {
   recolour() {
     if (!this.data) return;
     const { tree } = this.data;
-    const by = colourBy(this.getAttribute('colour'));
-    this.data.colours = this.found ? coloursOfSearch(tree, this.found) : coloursOf(tree, by);
+    const by = readColourBy(this.getAttribute('colour'));
+    this.data.colours = this.found ? chooseSearchColours(tree, this.found) : chooseColours(tree, by);
     this.redraw();
   }
 
@@ -203,18 +203,18 @@ export class FlameGraph extends HTMLElement {
   drawNow() {
     cancelAnimationFrame(this.frameRequest);
     if (!this.data || !this.picture) return;
-    this.picture.draw(this.drawn(this.data));
-    this.pointing?.moveTo(this.shown(this.data));
-    this.map?.draw(this.shown(this.data), this.found);
+    this.picture.draw(this.buildDrawing(this.data));
+    this.pointing?.moveTo(this.buildMarkedView(this.data));
+    this.map?.draw(this.buildMarkedView(this.data), this.found);
   }
 
   /** @param {NonNullable<FlameGraph["data"]>} data @returns {import("./picture.js").Drawn} */
-  drawn(data) {
-    return { ...data, range: this.zoomed.shown, found: this.found, label: (node) => this.labelOf(data.tree, node) };
+  buildDrawing(data) {
+    return { ...data, range: this.zoomed.shown, found: this.found, label: (node) => this.getLabel(data.tree, node) };
   }
 
   /** @param {NonNullable<FlameGraph["data"]>} data @returns {import("./marked-frame.js").Shown} */
-  shown(data) {
+  buildMarkedView(data) {
     return { tree: data.tree, range: this.zoomed.shown, node: this.zoomed.node, flip: this.flip };
   }
 
@@ -227,12 +227,12 @@ export class FlameGraph extends HTMLElement {
   }
 
   /** @param {Tree} tree @param {number} node @returns {import("../../text.js").Label} */
-  labelOf(tree, node) {
+  getLabel(tree, node) {
     if (tree.hidden[node])
-      return plainLabel(insertValues(this.dataset.folded ?? '{count}', { count: formatCount(tree.hidden[node]) }));
-    if (node) return labelOf(tree, node);
-    const root = labelOf(tree, 0).whole;
-    return plainLabel(`${root}, ${formatValue(tree.total[0] / tree.profiles, tree.unit)}, 100%`);
+      return buildPlainLabel(insertValues(this.dataset.folded ?? '{count}', { count: formatCount(tree.hidden[node]) }));
+    if (node) return getLabel(tree, node);
+    const root = getLabel(tree, 0).whole;
+    return buildPlainLabel(`${root}, ${formatValue(tree.total[0] / tree.profiles, tree.unit)}, 100%`);
   }
 
   /**
@@ -243,10 +243,10 @@ export class FlameGraph extends HTMLElement {
     const { data, picture } = this;
     if (!data || !picture) return [];
     const { tree } = data;
-    return picture.boxes(this.drawn(data)).map(({ node, ...box }) => ({
+    return picture.boxes(this.buildDrawing(data)).map(({ node, ...box }) => ({
       ...box,
-      name: nameOf(tree, node),
-      label: this.labelOf(tree, node).whole,
+      name: getName(tree, node),
+      label: this.getLabel(tree, node).whole,
       share: formatPercent(tree.total[node], tree.total[0]),
     }));
   }
@@ -254,32 +254,32 @@ export class FlameGraph extends HTMLElement {
   // -- Pointing
 
   /** @param {MouseEvent} event @returns {number} the node under the pointer, or -1 */
-  under(event) {
+  findNodeUnder(event) {
     if (!this.data || !this.view) return -1;
     const box = this.view.getBoundingClientRect();
     const { from, to } = this.zoomed.shown;
     const x = from + ((event.clientX - box.left) / box.width) * (to - from);
     const line = Math.floor((event.clientY - box.top) / ROW_HEIGHT);
-    const row = lineOfRow(this.data.tree, line, this.flip);
-    return nodeAt(this.data.tree, this.data.rows, row, x);
+    const row = getRowLine(this.data.tree, line, this.flip);
+    return findNode(this.data.tree, this.data.rows, row, x);
   }
 
   /** @param {PointerEvent} event */
   hover(event) {
     if (event.pointerType === 'touch' || !this.data) return;
-    const node = this.under(event);
-    if (node < 0) this.pointing?.unmark(this.shown(this.data));
-    else this.pointing?.mark(this.shown(this.data), node, event.clientX);
+    const node = this.findNodeUnder(event);
+    if (node < 0) this.pointing?.unmark(this.buildMarkedView(this.data));
+    else this.pointing?.mark(this.buildMarkedView(this.data), node, event.clientX);
   }
 
   /** Hide the tooltip when the pointer leaves the graph. */
   leave() {
-    if (this.data) this.pointing?.unmark(this.shown(this.data));
+    if (this.data) this.pointing?.unmark(this.buildMarkedView(this.data));
   }
 
   /** @param {MouseEvent} event */
   pick(event) {
-    const node = this.under(event);
+    const node = this.findNodeUnder(event);
     if (node < 0 || !this.data) return;
     if (this.data.tree.hidden[node]) return this.open(node);
     this.choose(node === 0 && !this.data.tree.base ? -1 : node);
@@ -290,8 +290,8 @@ export class FlameGraph extends HTMLElement {
   choose(node) {
     if (!this.data) return;
     const { tree } = this.data;
-    this.pointing?.choose(this.shown(this.data), node);
-    this.chosenId = node < 0 ? '' : idOf(tree, node);
+    this.pointing?.choose(this.buildMarkedView(this.data), node);
+    this.chosenId = node < 0 ? '' : getNodeId(tree, node);
     this.tell('flame-choose', { tree, node, view: this.zoomed.node });
   }
 
@@ -329,7 +329,7 @@ export class FlameGraph extends HTMLElement {
    */
   open(node) {
     const tree = this.data?.tree;
-    if (tree) this.tell('flame-open', { tree, id: idOf(tree, tree.parent[node]) });
+    if (tree) this.tell('flame-open', { tree, id: getNodeId(tree, tree.parent[node]) });
   }
 
   /** Mark a frame, bring it into sight, and announce it to screen readers. @param {number} node */
@@ -337,10 +337,10 @@ export class FlameGraph extends HTMLElement {
     const { data, pointing } = this;
     if (!data || !pointing) return;
     const { tree } = data;
-    if (node === 0 && levelsOf(tree, isCallers(this)) < tree.rows) return this.tell('flame-foot', {});
+    if (node === 0 && countLevels(tree, isCallers(this)) < tree.rows) return this.tell('flame-foot', {});
     if (!this.covers(node)) this.zoom(tree.parent[node]);
     this.see(node);
-    pointing.say(this.shown(data), node);
+    pointing.say(this.buildMarkedView(data), node);
   }
 
   /** Return whether a frame is within the zoomed range. @param {number} node */
@@ -353,7 +353,7 @@ export class FlameGraph extends HTMLElement {
   /** Choose a frame and scroll to it, without zooming. @param {number} node */
   see(node) {
     if (!this.data) return;
-    this.pointing?.bringIntoSight(this.shown(this.data), node);
+    this.pointing?.bringIntoSight(this.buildMarkedView(this.data), node);
     this.choose(node);
   }
 
@@ -367,14 +367,14 @@ export class FlameGraph extends HTMLElement {
     const tree = this.data?.tree;
     if (!tree || node === this.zoomed.node || tree.hidden[node]) return;
     this.show(node, true);
-    this.tell('flame-zoom', { tree, node, id: idOf(tree, node) });
+    this.tell('flame-zoom', { tree, node, id: getNodeId(tree, node) });
   }
 
   /** @param {number} node @param {boolean} slide animate the transition */
   show(node, slide) {
     if (!this.data || node === this.zoomed.node) return;
     this.zoomed.show(this.data.tree, node, slide);
-    this.pointing?.refill(this.shown(this.data));
+    this.pointing?.refill(this.buildMarkedView(this.data));
     this.tell('flame-choose', { tree: this.data.tree, node: this.pointing?.chosen ?? -1, view: node });
   }
 }

@@ -18,8 +18,8 @@
 const DEEDS = {
   ArrowDown: (reader) => reader.mark(heaviestCallee(reader.tree, reader.at)),
   ArrowUp: (reader) => reader.mark(Math.max(0, reader.tree.parent[reader.at])),
-  ArrowLeft: (reader) => reader.mark(besides(reader, -1)),
-  ArrowRight: (reader) => reader.mark(besides(reader, 1)),
+  ArrowLeft: (reader) => reader.mark(findSibling(reader, -1)),
+  ArrowRight: (reader) => reader.mark(findSibling(reader, 1)),
   Enter: (reader) => reader.zoom(reader.at),
   Escape: (reader) => reader.out(),
   Home: (reader) => {
@@ -67,7 +67,7 @@ export function heaviestCallee(tree, node) {
  * @param {Reader} reader
  * @param {-1 | 1} step
  */
-function besides({ tree, rows, at }, step) {
+function findSibling({ tree, rows, at }, step) {
   const row = tree.depth[at];
   const index = rows.nodes.subarray(rows.first[row], rows.first[row + 1]).indexOf(at) + step;
   const count = rows.first[row + 1] - rows.first[row];

@@ -6,10 +6,10 @@
  */
 
 import { ROW_HEIGHT } from './draw.js';
-import { lineOfRow } from '../tree/rows.js';
-import { frameOf } from './visible-levels.js';
+import { getRowLine } from '../tree/rows.js';
+import { findClippingFrame } from './visible-levels.js';
 import { insertValues } from '../../text.js';
-import { Tooltip, valuesOf } from './tooltip.js';
+import { Tooltip, formatValues } from './tooltip.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
 
@@ -26,8 +26,8 @@ import { Tooltip, valuesOf } from './tooltip.js';
  * @param {Shown} shown
  * @param {number} node
  */
-function lineOf({ tree, flip }, node) {
-  return lineOfRow(tree, tree.depth[node], flip);
+function getNodeLine({ tree, flip }, node) {
+  return getRowLine(tree, tree.depth[node], flip);
 }
 
 const MARGIN = 3 * ROW_HEIGHT; // around a frame that was scrolled to
@@ -85,20 +85,20 @@ export class Pointing {
   moveTo(shown) {
     this.box.hidden = this.marked < 0;
     if (this.box.hidden) return;
-    const [x, width] = this.pixelsOf(shown, this.marked);
+    const [x, width] = this.measureNode(shown, this.marked);
     this.box.style.left = `${x}px`;
     this.box.style.width = `${Math.max(2, width)}px`;
-    this.box.style.top = `${lineOf(shown, this.marked) * ROW_HEIGHT - 1}px`;
+    this.box.style.top = `${getNodeLine(shown, this.marked) * ROW_HEIGHT - 1}px`;
   }
 
   /** @param {Shown} shown @param {number} [clientX] */
   placeTip(shown, clientX) {
     const host = this.host.getBoundingClientRect();
     const view = this.view.getBoundingClientRect();
-    const seen = frameOf(this.host);
+    const seen = findClippingFrame(this.host);
     const [right, down] = [this.host.scrollLeft - host.left, this.host.scrollTop - host.top];
-    const x = (clientX ?? view.left + this.pixelsOf(shown, this.marked)[0]) + right;
-    const y = view.top + lineOf(shown, this.marked) * ROW_HEIGHT + down;
+    const x = (clientX ?? view.left + this.measureNode(shown, this.marked)[0]) + right;
+    const y = view.top + getNodeLine(shown, this.marked) * ROW_HEIGHT + down;
     const room = {
       left: view.left + right,
       right: view.right + right,
@@ -113,7 +113,7 @@ export class Pointing {
     if (!this.said) return;
     this.said.textContent = insertValues(
       this.said.dataset.text ?? '',
-      valuesOf(shown.tree, node, shown.node, this.folded),
+      formatValues(shown.tree, node, shown.node, this.folded),
     );
   }
 
@@ -123,8 +123,8 @@ export class Pointing {
    * @param {number} node
    */
   bringIntoSight(shown, node) {
-    const top = this.view.getBoundingClientRect().top + lineOf(shown, node) * ROW_HEIGHT;
-    const seen = frameOf(this.host);
+    const top = this.view.getBoundingClientRect().top + getNodeLine(shown, node) * ROW_HEIGHT;
+    const seen = findClippingFrame(this.host);
     // where the whole page scrolls, the bar of the chosen frame stays above the graph
     const bar = this.host.parentElement?.querySelector('.frame-bar')?.getBoundingClientRect();
     seen.top = Math.max(seen.top, bar?.bottom ?? 0);
@@ -141,7 +141,7 @@ export class Pointing {
    * @param {Shown} shown
    * @param {number} node
    */
-  pixelsOf({ tree, range }, node) {
+  measureNode({ tree, range }, node) {
     const width = this.view.clientWidth;
     const scale = width / (range.to - range.from);
     const left = Math.max(0, (tree.start[node] - range.from) * scale);

@@ -5,7 +5,7 @@
  */
 
 import { ROW_HEIGHT } from './draw.js';
-import { frameOf } from './visible-levels.js';
+import { findClippingFrame } from './visible-levels.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
 /** @typedef {import("./marked-frame.js").Shown} Shown */
@@ -79,7 +79,7 @@ export class MatchMap {
     box.toggleAttribute('hidden', !found);
     this.levels = found && { tree, found, from: range.from, to: range.to };
     if (!this.levels) return;
-    const seen = frameOf(host);
+    const seen = findClippingFrame(host);
     // the frame's bar may cover the top of the graph
     const above = Math.max(seen.top, box.getBoundingClientRect().top);
     const height = Math.max(0, Math.min(seen.bottom - above, tree.rows * ROW_HEIGHT));

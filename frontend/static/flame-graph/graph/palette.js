@@ -1,7 +1,7 @@
 /** Colours of the stylesheet for the canvas. */
 
 import { FOLDED, MATCH, PACKAGE_TOKENS, TOKENS } from '../packages/colours.js';
-import { pixelOf } from './pixels.js';
+import { readPixel } from './pixels.js';
 
 /**
  * @typedef {object} Palette
@@ -26,16 +26,16 @@ export function readPalette(element) {
   const face = getComputedStyle(element).getPropertyValue('--mono').trim() || 'monospace';
   const found = colour('match-text');
   probe.remove(); // colours resolve only for elements in the document
-  const inkOf = (/** @type {string} */ css, /** @type {number} */ i) => {
+  const findInk = (/** @type {string} */ css, /** @type {number} */ i) => {
     if (i < PACKAGE_TOKENS.length) return frame;
-    return i === FOLDED ? dim : i === MATCH ? found : inkOn(css);
+    return i === FOLDED ? dim : i === MATCH ? found : chooseInk(css);
   };
-  const ink = fill.map(inkOf);
-  return { fill, pixel: fill.map(pixelOf), ink, hatch: dim, font: `11.5px ${face}` };
+  const ink = fill.map(findInk);
+  return { fill, pixel: fill.map(readPixel), ink, hatch: dim, font: `11.5px ${face}` };
 }
 
 /** Return black or white, whichever has more contrast. @param {string} css rgb(…) */
-export function inkOn(css) {
+export function chooseInk(css) {
   const [r, g, b] = (css.match(/[\d.]+/g) ?? ['0', '0', '0']).slice(0, 3).map((text) => {
     const part = Number(text) / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;

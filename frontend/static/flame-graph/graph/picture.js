@@ -1,11 +1,11 @@
 /** Canvas over the visible levels, in device pixels. */
 
-import { boxesOfRow } from './boxes.js';
+import { emitRowBoxes } from './boxes.js';
 import { draw, ROW_HEIGHT } from './draw.js';
 import { readPalette } from './palette.js';
 import { Pixels } from './pixels.js';
-import { isCallers, levelsOf, lineOfRow } from '../tree/rows.js';
-import { frameOf, rowsInSight } from './visible-levels.js';
+import { isCallers, countLevels, getRowLine } from '../tree/rows.js';
+import { findClippingFrame, findVisibleRows } from './visible-levels.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
 /** @typedef {import("../tree/rows.js").Rows} Rows */
@@ -50,7 +50,7 @@ export class Picture {
   draw({ tree, rows, colours, range, label, found }) {
     const width = this.view.clientWidth;
     if (!width || range.to <= range.from) return;
-    const { first, last } = this.inSight(tree);
+    const { first, last } = this.findVisibleRows(tree);
     const context = this.fit(width, first, last);
     if (first >= last) return; // the graph is outside the window, and an image needs a line
     const span = { ...range, width };
@@ -62,8 +62,12 @@ export class Picture {
   }
 
   /** Return the visible lines, counted from the top. @param {Tree} tree */
-  inSight(tree) {
-    return rowsInSight(this.view.getBoundingClientRect(), frameOf(this.host), levelsOf(tree, isCallers(this.host)));
+  findVisibleRows(tree) {
+    return findVisibleRows(
+      this.view.getBoundingClientRect(),
+      findClippingFrame(this.host),
+      countLevels(tree, isCallers(this.host)),
+    );
   }
 
   /** @param {number} width @param {number} first @param {number} last */
@@ -87,12 +91,12 @@ export class Picture {
    * @returns {PlacedBox[]}
    */
   boxes({ tree, rows, range }) {
-    const { first, last } = this.inSight(tree);
+    const { first, last } = this.findVisibleRows(tree);
     /** @type {PlacedBox[]} */
     const boxes = [];
     for (let line = first; line < last; line++) {
-      const row = lineOfRow(tree, line, this.flip);
-      boxesOfRow(tree, rows, row, { ...range, width: this.view.clientWidth }, (node, x, width, count) => {
+      const row = getRowLine(tree, line, this.flip);
+      emitRowBoxes(tree, rows, row, { ...range, width: this.view.clientWidth }, (node, x, width, count) => {
         boxes.push({ node, row, x, width, count });
       });
     }

@@ -31,7 +31,7 @@ export class Pixels {
    * @param {number} level
    * @param {number} from
    * @param {number} to exclusive
-   * @param {number} colour as returned by pixelOf
+   * @param {number} colour as returned by readPixel
    */
   fill(level, from, to, colour) {
     const at = level * (this.image?.width ?? 0);
@@ -54,7 +54,7 @@ export class Pixels {
  * @param {string} css rgb(…)
  * @returns {number}
  */
-export function pixelOf(css) {
+export function readPixel(css) {
   const [red, green, blue] = (css.match(/[\d.]+/g) ?? []).map(Number);
   return new Uint32Array(new Uint8Array([red, green, blue, 255]).buffer)[0];
 }

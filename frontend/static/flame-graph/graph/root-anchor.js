@@ -23,22 +23,22 @@ export class RootAnchor {
 
   /** Note the scroll position. An event that comes after a change of the height is about the scrolling before it. */
   note() {
-    if (this.graph.clientHeight === this.height) this.below = this.belowWindow();
+    if (this.graph.clientHeight === this.height) this.below = this.measureBelowWindow();
   }
 
   /** After a change of the height, scroll a root at the bottom to where it was. */
   restore() {
     const { graph } = this;
-    if (graph.hasAttribute('flip')) graph.scrollTo(0, graph.scrollTop + this.belowWindow() - this.below);
+    if (graph.hasAttribute('flip')) graph.scrollTo(0, graph.scrollTop + this.measureBelowWindow() - this.below);
   }
 
   /** Scroll to the same levels after the root moved to the other end. */
   mirror() {
-    this.graph.scrollTo(0, this.belowWindow());
+    this.graph.scrollTo(0, this.measureBelowWindow());
   }
 
   /** Return the pixels of the graph that are scrolled out below. */
-  belowWindow() {
+  measureBelowWindow() {
     const { scrollHeight, clientHeight, scrollTop } = this.graph;
     return scrollHeight - clientHeight - scrollTop;
   }

@@ -5,14 +5,14 @@
  */
 
 import { insertValues, markInvisible } from '../../text.js';
-import { fileOf, lineOf } from '../tree/tree.js';
+import { getFile, getLine } from '../tree/tree.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
 /** @typedef {{file: string, line: number}} SourceLine line 0 if unknown */
 
 /** @param {Tree} tree @param {number} node @returns {SourceLine} */
-export function sourceLineOf(tree, node) {
-  return { file: fileOf(tree, node), line: lineOf(tree, node) };
+export function formatSourceLine(tree, node) {
+  return { file: getFile(tree, node), line: getLine(tree, node) };
 }
 
 /** Return `file:line`, or the file alone. @param {SourceLine} at */
@@ -21,7 +21,7 @@ export function sourceText({ file, line }) {
 }
 
 /** Percent-encode all but letters, digits and `_.-~`, as the server does. @param {string} text */
-function encoded(text) {
+function encodePart(text) {
   return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
@@ -37,8 +37,8 @@ export function sourceLink(pattern, prefix, { file, line }, others) {
   if (!pattern || !file.startsWith(prefix) || file.startsWith('[build-id ')) return '';
   const path = file.slice(prefix.length).replace(/^\/+/, '');
   if (!path || path.split('/').includes('..') || /\p{Surrogate}/u.test(path)) return '';
-  const values = Object.entries(others).map(([name, value]) => [name, encoded(value)]);
-  const encodedPath = path.split('/').map(encoded).join('/');
+  const values = Object.entries(others).map(([name, value]) => [name, encodePart(value)]);
+  const encodedPath = path.split('/').map(encodePart).join('/');
   return insertValues(pattern, {
     file: encodedPath,
     path: encodedPath,

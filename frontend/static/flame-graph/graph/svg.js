@@ -1,8 +1,8 @@
 /** Picture of the graph as SVG: all levels of the zoomed range, in the colours of the current theme. */
 
-import { boxesOfRow, clipBox } from './boxes.js';
+import { emitRowBoxes, clipBox } from './boxes.js';
 import { ROW_HEIGHT } from './draw.js';
-import { lineOfRow } from '../tree/rows.js';
+import { getRowLine } from '../tree/rows.js';
 import { formFor, markInvisible } from '../../text.js';
 
 /** @typedef {import("./picture.js").Drawn} Drawn */
@@ -18,7 +18,7 @@ const PADDING = 4;
  * @param {boolean} flip the root is at the bottom
  * @returns {string}
  */
-export function svgOf(drawn, palette, width, flip) {
+export function renderSvg(drawn, palette, width, flip) {
   const { tree, rows, range, colours, label, found } = drawn;
   const height = tree.rows * ROW_HEIGHT;
   const parts = [
@@ -26,8 +26,8 @@ export function svgOf(drawn, palette, width, flip) {
     ' font-family="ui-monospace, monospace" font-size="11.5">',
   ];
   for (let row = 0; row < tree.rows; row++) {
-    const y = lineOfRow(tree, row, flip) * ROW_HEIGHT;
-    boxesOfRow(
+    const y = getRowLine(tree, row, flip) * ROW_HEIGHT;
+    emitRowBoxes(
       tree,
       rows,
       row,

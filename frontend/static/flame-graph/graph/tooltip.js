@@ -2,9 +2,9 @@
 
 import { formatCount, formatPercent, formatValue } from '../../units.js';
 import { ROW_HEIGHT } from './draw.js';
-import { sourceLineOf, sourceText } from './source.js';
+import { formatSourceLine, sourceText } from './source.js';
 import { insertValues, markInvisible } from '../../text.js';
-import { nameOf } from '../tree/tree.js';
+import { getName } from '../tree/tree.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
 
@@ -28,7 +28,7 @@ export class Tooltip {
    * @param {number} view the node at full width
    */
   fill(tree, node, view) {
-    const values = valuesOf(tree, node, view, this.box.dataset.folded ?? '');
+    const values = formatValues(tree, node, view, this.box.dataset.folded ?? '');
     for (const [key, text] of Object.entries(values)) {
       const part = this.parts.get(key);
       if (part) part.textContent = text;
@@ -64,13 +64,15 @@ export class Tooltip {
  * @param {string} folded sentence for a box of folded nodes, with {count}
  * @returns {Record<string, string>}
  */
-export function valuesOf(tree, node, view, folded) {
+export function formatValues(tree, node, view, folded) {
   const total = tree.total[node];
   const self = node === 0 || tree.hidden[node] ? 0 : tree.self[node];
-  const name = tree.hidden[node] ? insertValues(folded, { count: formatCount(tree.hidden[node]) }) : nameOf(tree, node);
+  const name = tree.hidden[node]
+    ? insertValues(folded, { count: formatCount(tree.hidden[node]) })
+    : getName(tree, node);
   return {
     name: markInvisible(name),
-    where: sourceText(sourceLineOf(tree, node)),
+    where: sourceText(formatSourceLine(tree, node)),
     total: formatValue(total / tree.profiles, tree.unit),
     'total-root': formatPercent(total, tree.total[0]),
     'total-view': formatPercent(total, tree.total[view]),

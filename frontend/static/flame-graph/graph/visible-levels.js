@@ -10,7 +10,7 @@ const MARGIN_ROWS = 8; // drawn beyond the edges, so that scrolling does not sho
  * @param {number} rows number of levels of the tree
  * @returns {{first: number, last: number}} levels to draw; `last` is exclusive
  */
-export function rowsInSight(view, frame, rows) {
+export function findVisibleRows(view, frame, rows) {
   const first = Math.floor((frame.top - view.top) / ROW_HEIGHT) - MARGIN_ROWS;
   const last = Math.ceil((frame.bottom - view.top) / ROW_HEIGHT) + MARGIN_ROWS;
   const from = Math.min(Math.max(0, first), Math.max(0, rows - 1));
@@ -21,7 +21,7 @@ export function rowsInSight(view, frame, rows) {
  * Return the part of the window in which a scrolling element is visible.
  * @param {Element} scroller
  */
-export function frameOf(scroller) {
+export function findClippingFrame(scroller) {
   const box = scroller.getBoundingClientRect();
   return { top: Math.max(0, box.top), bottom: Math.min(innerHeight, box.bottom) };
 }

@@ -7,7 +7,7 @@ const SLIDE_MS = 120;
 /** @typedef {{from: number, to: number}} Range in the unit of total */
 
 /** @param {Tree} tree @param {number} node @returns {Range} */
-export function rangeOf(tree, node) {
+export function getRange(tree, node) {
   return { from: tree.start[node], to: tree.start[node] + tree.total[node] };
 }
 
@@ -35,7 +35,7 @@ export class Zoom {
   show(tree, node, slide) {
     this.node = node;
     cancelAnimationFrame(this.frame);
-    const goal = rangeOf(tree, node);
+    const goal = getRange(tree, node);
     const still = !slide || matchMedia('(prefers-reduced-motion: reduce)').matches;
     if (still) {
       this.shown = goal;

@@ -1,11 +1,11 @@
 /** Actions on a frame or a function, for its tooltip, its menu and keyboard shortcuts. */
 
-import { valuesOf, visit } from '../../shell/visit.js';
+import { getValues, visit } from '../../shell/visit.js';
 import { getParameter } from '../navigation/address.js';
 import { copyText } from '../../page-controls/clipboard.js';
-import { idOf } from '../tree/ids.js';
+import { getNodeId } from '../tree/ids.js';
 import { absoluteLink } from '../../page-controls/links.js';
-import { fileOf, isLabel, nameOf, pathTo } from '../tree/tree.js';
+import { getFile, isLabel, getName, listPath } from '../tree/tree.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
 
@@ -27,7 +27,7 @@ export function filterValue(name) {
 
 /** Navigate to the page with one more filter. @param {string} option @param {string} name */
 export function addFilter(option, name) {
-  visit('f', [...valuesOf('f'), `${option}:${filterValue(name)}`]);
+  visit('f', [...getValues('f'), `${option}:${filterValue(name)}`]);
 }
 
 /**
@@ -57,10 +57,10 @@ function addNote(name) {
  * @param {Tree} tree
  * @param {number} node
  */
-export function stackOf(tree, node) {
-  return pathTo(tree, node)
+export function formatStack(tree, node) {
+  return listPath(tree, node)
     .slice(1)
-    .map((at) => nameOf(tree, at))
+    .map((at) => getName(tree, at))
     .join('\n');
 }
 
@@ -83,8 +83,8 @@ const DEEDS = {
  * @type {Record<string, (tree: Tree, node: number) => void>}
  */
 const DEEDS_OF_FRAMES = {
-  stack: (tree, node) => void copyText(stackOf(tree, node), 'stack'),
-  link: (tree, node) => void copyText(absoluteLink({ frame: idOf(tree, node) }), 'link'),
+  stack: (tree, node) => void copyText(formatStack(tree, node), 'stack'),
+  link: (tree, node) => void copyText(absoluteLink({ frame: getNodeId(tree, node) }), 'link'),
 };
 
 /** Keys of actions on the marked frame. @type {Record<string, string>} */
@@ -95,16 +95,16 @@ export const KEYS = { s: 'focus', f: 'from', '+': 'show', '-': 'hide', h: 'highl
  * @param {number} node
  * @returns {Subject | null} null for folded nodes
  */
-export function subjectOf(tree, node) {
+export function buildNodeSubject(tree, node) {
   if (node < 0 || tree.hidden[node]) return null;
-  return { name: nameOf(tree, node), file: fileOf(tree, node), frame: { tree, node } };
+  return { name: getName(tree, node), file: getFile(tree, node), frame: { tree, node } };
 }
 
 /**
  * Return the function of a list row.
  * @param {Element | null} row with name and file as data attributes
  */
-export function subjectOfRow(row) {
+export function buildRowSubject(row) {
   if (!(row instanceof HTMLElement) || row.dataset.name === undefined) return null;
   return { name: row.dataset.name, file: row.dataset.file ?? '' };
 }

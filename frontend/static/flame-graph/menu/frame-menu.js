@@ -1,6 +1,6 @@
 /** Subject of the context menu in a flame graph. */
 
-import { subjectOf } from './actions.js';
+import { buildNodeSubject } from './actions.js';
 import { FlameGraph } from '../graph/element.js';
 
 /**
@@ -8,9 +8,9 @@ import { FlameGraph } from '../graph/element.js';
  * @param {number} node
  * @returns {import("./menu.js").MenuTarget | null}
  */
-export function menuTargetOf(flame, node) {
+export function buildMenuTarget(flame, node) {
   const tree = flame.data?.tree;
-  const subject = tree ? subjectOf(tree, node) : null;
+  const subject = tree ? buildNodeSubject(tree, node) : null;
   const back = () => {
     flame.view?.focus();
     flame.reach(node);
@@ -19,8 +19,11 @@ export function menuTargetOf(flame, node) {
 }
 
 /** @param {MouseEvent} event @param {Element} target */
-export function targetAt(event, target) {
+export function findMenuTarget(event, target) {
   const flame = target.closest('flame-graph[data-menu]');
   if (!(flame instanceof FlameGraph)) return null;
-  return menuTargetOf(flame, event.button === 2 || !flame.pointing ? flame.under(event) : flame.pointing.marked);
+  return buildMenuTarget(
+    flame,
+    event.button === 2 || !flame.pointing ? flame.findNodeUnder(event) : flame.pointing.marked,
+  );
 }

@@ -4,7 +4,7 @@
  * Its markup is the page's.
  */
 
-import { act, can, subjectOfRow } from './actions.js';
+import { act, can, buildRowSubject } from './actions.js';
 import { changesPage } from '../navigation/page-requests.js';
 import { findElement } from '../../dom.js';
 
@@ -77,9 +77,9 @@ function press(event) {
 }
 
 /** @param {Element} target @returns {MenuTarget | null} the function of a list row */
-function rowOf(target) {
+function findRow(target) {
   const row = target.closest('.fn[data-name]');
-  const subject = subjectOfRow(row);
+  const subject = buildRowSubject(row);
   return subject && { subject, back: () => row instanceof HTMLElement && row.focus() };
 }
 
@@ -90,7 +90,7 @@ function rowOf(target) {
 export function watchMenu(page, inGraph) {
   page.addEventListener('contextmenu', (event) => {
     if (!(event.target instanceof Element)) return;
-    const target = event.target.closest('.fg-view') ? inGraph(event, event.target) : rowOf(event.target);
+    const target = event.target.closest('.fg-view') ? inGraph(event, event.target) : findRow(event.target);
     if (!target) return;
     event.preventDefault();
     const box = event.target.getBoundingClientRect();

@@ -1,6 +1,6 @@
 /** Parameters of the page's URL that the graph handles itself; the server handles all others. */
 
-import { addressWith } from '../../shell/visit.js';
+import { buildAddress } from '../../shell/visit.js';
 
 const OF_GRAPH = ['frame', 'colour', 'recursion', 'flip', 'search', 'lines'];
 const OF_LIST = ['sort', 'all']; // parameters of the list beside the graph
@@ -11,7 +11,7 @@ export function getParameter(name) {
 }
 
 /** Return the parameters that select the profiles, in a canonical order. @param {string} search */
-export function profilesOf(search) {
+export function getSelectionParameters(search) {
   const parameters = new URLSearchParams(search);
   for (const name of OF_GRAPH) parameters.delete(name);
   parameters.sort();
@@ -19,13 +19,13 @@ export function profilesOf(search) {
 }
 
 /** Return the parameters that select what the graph draws, in a canonical order. @param {string} search */
-export function treeOf(search) {
-  const parameters = new URLSearchParams(profilesOf(search));
+export function getTreeParameters(search) {
+  const parameters = new URLSearchParams(getSelectionParameters(search));
   for (const name of OF_LIST) parameters.delete(name);
   return parameters.toString();
 }
 
 /** Replace a parameter in the current history entry. @param {string} name @param {string} value */
 export function replaceAddress(name, value) {
-  history.replaceState(history.state, '', addressWith([[name, value]]));
+  history.replaceState(history.state, '', buildAddress([[name, value]]));
 }

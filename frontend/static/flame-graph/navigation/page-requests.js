@@ -113,7 +113,7 @@ export function watchFailures(page, failed) {
   page.addEventListener('htmx:beforeRequest', () => say(''));
   page.addEventListener('htmx:responseError', (event) => {
     const xhr = event instanceof CustomEvent ? event.detail.xhr : null;
-    tell(event, REASONS[xhr?.status] ?? 'failed', sentenceOf(xhr));
+    tell(event, REASONS[xhr?.status] ?? 'failed', findErrorSentence(xhr));
   });
   page.addEventListener('htmx:sendError', (event) => tell(event, 'offline'));
   page.addEventListener('htmx:timeout', (event) => tell(event, 'offline'));
@@ -123,7 +123,7 @@ export function watchFailures(page, failed) {
 const REASONS = { 404: 'gone', 429: 'busy', 503: 'busy' };
 
 /** Return the sentence of a busy server, which says when to come back. @param {XMLHttpRequest | null} xhr */
-function sentenceOf(xhr) {
+function findErrorSentence(xhr) {
   if (!xhr) return '';
   const isOurs =
     xhr.getResponseHeader('Retry-After') && xhr.getResponseHeader('Content-Type')?.startsWith('text/plain');

@@ -26,7 +26,7 @@ export const MATCH = FOLDED + 1;
 const HIGHLIGHT = FOLDED + 2;
 
 /** @param {string | null} text @returns {ColourBy} */
-export function colourBy(text) {
+export function readColourBy(text) {
   return text === 'self' || text === 'total' ? text : 'package';
 }
 
@@ -35,8 +35,8 @@ export function colourBy(text) {
  * @param {ColourBy} by
  * @returns {Uint8Array} [n] index into TOKENS
  */
-export function coloursOf(tree, by) {
-  const colours = by === 'package' ? byPackage(tree) : byHeat(tree, by);
+export function chooseColours(tree, by) {
+  const colours = by === 'package' ? chooseColoursByPackage(tree) : chooseColoursByHeat(tree, by);
   const { n, hidden, highlight } = tree;
   if (highlight) for (let i = 0; i < n; i++) if (highlight[i] && !hidden[i]) colours[i] = HIGHLIGHT;
   return colours;
@@ -47,12 +47,12 @@ export function coloursOf(tree, by) {
  * @param {Tree} tree
  * @param {Uint8Array} found [n]
  */
-export function coloursOfSearch(tree, found) {
+export function chooseSearchColours(tree, found) {
   return Uint8Array.from(found, (matches, i) => (matches && !tree.hidden[i] ? MATCH : FOLDED));
 }
 
 /** @param {Tree} tree */
-function byPackage(tree) {
+function chooseColoursByPackage(tree) {
   const packageColours = tree.packages.map(({ colour }) => PACKAGE_TOKENS.indexOf(colour));
   const ofFrame = Uint8Array.from(tree.frames.package, (at) => (at < 0 ? ROOT : packageColours[at]));
   ofFrame[ofFrame.length - 1] = FOLDED; // folded nodes have the last frame of the table
@@ -63,10 +63,10 @@ function byPackage(tree) {
 }
 
 /** @param {Tree} tree @param {"self" | "total"} by */
-function byHeat(tree, by) {
+function chooseColoursByHeat(tree, by) {
   const colours = new Uint8Array(tree.n);
   const values = tree[by];
-  const most = by === 'total' ? tree.total[0] : mostSelf(tree);
+  const most = by === 'total' ? tree.total[0] : findLargestSelf(tree);
   for (let i = 0; i < tree.n; i++) {
     if (tree.hidden[i]) colours[i] = FOLDED;
     else colours[i] = HEAT + (most > 0 ? Math.min(STEPS, Math.ceil((values[i] / most) * STEPS)) : 0);
@@ -75,7 +75,7 @@ function byHeat(tree, by) {
 }
 
 /** Return the largest self value of a node. @param {Tree} tree */
-export function mostSelf(tree) {
+export function findLargestSelf(tree) {
   let most = 0;
   for (let i = 1; i < tree.n; i++) if (!tree.hidden[i] && tree.self[i] > most) most = tree.self[i];
   return most;

@@ -6,7 +6,7 @@
 const SEPARATOR = ' · ';
 
 /** Return a label whose forms are all the same text. @param {string} text @returns {Label} */
-export function plainLabel(text) {
+export function buildPlainLabel(text) {
   return { full: text, whole: text, narrow: text, leaf: text.length };
 }
 
@@ -14,18 +14,18 @@ export function plainLabel(text) {
 const labelsByTree = new WeakMap();
 
 /** Return the label of a node that is a function. @param {Tree} tree @param {number} node @returns {Label} */
-export function labelOf(tree, node) {
+export function getLabel(tree, node) {
   const labels = labelsByTree.get(tree) ?? [];
   labelsByTree.set(tree, labels);
   const frame = tree.frame[node];
-  return (labels[frame] ??= newLabel(tree, frame));
+  return (labels[frame] ??= buildLabel(tree, frame));
 }
 
 /** @param {Tree} tree @param {number} frame @returns {Label} */
-function newLabel(tree, frame) {
+function buildLabel(tree, frame) {
   const name = tree.names[tree.frames.name[frame]];
   const prefix = tree.frames.prefix[frame];
-  if (!prefix) return plainLabel(name);
+  if (!prefix) return buildPlainLabel(name);
   const leaf = name.slice(prefix);
   const packageName = tree.packages[tree.frames.package[frame]].name;
   const whole = `${packageName}${SEPARATOR}${leaf}`;

@@ -3,9 +3,9 @@
  */
 
 import { formatCount, formatPercent } from '../../units.js';
-import { labelOf } from '../packages/labels.js';
+import { getLabel } from '../packages/labels.js';
 import { insertValues, markInvisible } from '../../text.js';
-import { pathTo } from '../tree/tree.js';
+import { listPath } from '../tree/tree.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
 
@@ -18,8 +18,8 @@ const LAST = 3; // callers shown; an ellipsis stands for the others
  * @param {(node: number) => void} zoom
  */
 export function showCrumbs(bar, tree, node, zoom) {
-  const path = pathTo(tree, node);
-  const named = (/** @type {number} */ at) => markInvisible(labelOf(tree, at).whole);
+  const path = listPath(tree, node);
+  const named = (/** @type {number} */ at) => markInvisible(getLabel(tree, at).whole);
   /** @type {Node[]} */
   const parts = [];
   if (node)
@@ -37,7 +37,7 @@ export function showCrumbs(bar, tree, node, zoom) {
   // The line below names a focused function.
   const here = node || !tree.base || tree.root ? named(node) : markInvisible(tree.service);
   parts.push(span(here, node ? 'mono here strong' : 'mono here'));
-  bar.replaceChildren(...parts, span(drawn(bar, tree), 'push'));
+  bar.replaceChildren(...parts, span(drawCrumbs(bar, tree), 'push'));
 }
 
 /**
@@ -45,7 +45,7 @@ export function showCrumbs(bar, tree, node, zoom) {
  * @param {HTMLElement} bar
  * @param {Tree} tree
  */
-function drawn(bar, tree) {
+function drawCrumbs(bar, tree) {
   let boxes = 0;
   let hidden = 0;
   let total = 0;

@@ -5,7 +5,7 @@
  */
 
 import { findElement } from '../../dom.js';
-import { chosenSubject } from './frame-bar.js';
+import { getChosenSubject } from './frame-bar.js';
 
 /** @returns {Map<string, HTMLAnchorElement[]>} links with the texts of notes, by function */
 function notesByFunction() {
@@ -23,7 +23,7 @@ function notesByFunction() {
 export function showBarNote() {
   const row = findElement('#frame-bar [data-bar-note]');
   if (!row) return;
-  const links = notesByFunction().get(chosenSubject()?.name ?? '') ?? [];
+  const links = notesByFunction().get(getChosenSubject()?.name ?? '') ?? [];
   row.hidden = !links.length;
   row.querySelector('[data-texts]')?.replaceChildren(...links.map((link) => link.cloneNode(true)));
 }

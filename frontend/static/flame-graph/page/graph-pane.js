@@ -1,7 +1,7 @@
 /** Elements around the graph that follow it: legend, breadcrumbs, and status messages. */
 
 import { findElement } from '../../dom.js';
-import { colourBy } from '../packages/colours.js';
+import { readColourBy } from '../packages/colours.js';
 import { showCrumbs } from './crumbs.js';
 import { FlameGraph } from '../graph/element.js';
 import { showLegend } from './legend.js';
@@ -28,7 +28,7 @@ export function showGraphContext() {
   const tree = flame?.data?.tree;
   const [legend, crumbs] = [findElement('#legend'), findElement('#crumbs')];
   if (!flame || !tree || !legend || !crumbs) return;
-  showLegend(legend, findElement('#all-packages'), tree, colourBy(flame.getAttribute('colour')));
+  showLegend(legend, findElement('#all-packages'), tree, readColourBy(flame.getAttribute('colour')));
   showCrumbs(crumbs, tree, flame.zoomed.node, (node) => flame.zoom(node));
 }
 
@@ -70,7 +70,7 @@ export function showColour(by) {
   const menu = findElement('#colours');
   const options = menu instanceof HTMLSelectElement ? menu.options : [];
   // as the default too: a reset of the form returns to what is shown
-  for (const option of options) option.selected = option.defaultSelected = colourBy(option.value) === by;
+  for (const option of options) option.selected = option.defaultSelected = readColourBy(option.value) === by;
   showGraphContext();
 }
 

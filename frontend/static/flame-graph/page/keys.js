@@ -1,14 +1,14 @@
 /** Keyboard shortcuts of the whole page; keyboard.js has those that move through the graph. */
 
 import { visit } from '../../shell/visit.js';
-import { act, KEYS, subjectOf } from '../menu/actions.js';
+import { act, KEYS, buildNodeSubject } from '../menu/actions.js';
 import { getParameter } from '../navigation/address.js';
 import { findElement } from '../../dom.js';
 import { graphs } from './graph-pane.js';
 import { isForeignKey, showKeys, watchHelp } from '../../page-controls/help.js';
 import { copyLink } from '../../page-controls/links.js';
 import { openMenu } from '../menu/menu.js';
-import { menuTargetOf } from '../menu/frame-menu.js';
+import { buildMenuTarget } from '../menu/frame-menu.js';
 import { field, stepTo } from '../search/search.js';
 
 /** @type {Record<string, () => void>} */
@@ -42,7 +42,7 @@ function press(event) {
   const flame = pointed();
   const tree = flame?.data?.tree;
   const deed = KEYS[event.key];
-  if (deed && flame && tree && act(deed, subjectOf(tree, flame.pointing?.marked ?? -1))) event.preventDefault();
+  if (deed && flame && tree && act(deed, buildNodeSubject(tree, flame.pointing?.marked ?? -1))) event.preventDefault();
   else if (DEEDS[event.key]) {
     event.preventDefault();
     DEEDS[event.key]();
@@ -55,7 +55,7 @@ function menu(event) {
   if (!flame?.pointing || !flame.contains(document.activeElement)) return;
   event.preventDefault();
   const box = flame.pointing.box.getBoundingClientRect();
-  openMenu(menuTargetOf(flame, flame.pointing.marked), box.left + 8, box.bottom);
+  openMenu(buildMenuTarget(flame, flame.pointing.marked), box.left + 8, box.bottom);
 }
 
 /** @param {Document} page */

@@ -3,9 +3,9 @@
  * search do not change; or the colour scale of self or total.
  */
 
-import { textOf } from '../../shell/texts.js';
+import { getText } from '../../shell/texts.js';
 import { formatCount, formatPercent, formatValue } from '../../units.js';
-import { mostSelf } from '../packages/colours.js';
+import { findLargestSelf } from '../packages/colours.js';
 import { insertValues, markInvisible } from '../../text.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
@@ -21,9 +21,9 @@ const LEAD = 6; // colours that are looked for first, by self value and by area 
  * @param {ColourBy} by
  */
 export function showLegend(list, menu, tree, by) {
-  const packages = by === 'package' ? packageItems(list, tree) : [];
-  list.replaceChildren(...(by === 'package' ? packages : heatItems(list, tree, by)));
-  if (menu) showMenu(menu, by === 'package' ? allItems(list, tree) : []);
+  const packages = by === 'package' ? buildColourItems(list, tree) : [];
+  list.replaceChildren(...(by === 'package' ? packages : buildHeatItems(list, tree, by)));
+  if (menu) showMenu(menu, by === 'package' ? buildPackageItems(list, tree) : []);
 }
 
 /** @param {HTMLElement} menu @param {HTMLElement[]} items */
@@ -42,10 +42,10 @@ function showMenu(menu, items) {
  * @param {HTMLElement} list
  * @param {Tree} tree
  */
-function packageItems(list, tree) {
+function buildColourItems(list, tree) {
   const shares = listShares(tree);
   const total = sumSelf(shares);
-  const named = namesOf(list, shares);
+  const named = createPackageNamer(list, shares);
   /** @type {Map<string, {name: string, self: number, area: number}>} */
   const byColour = new Map();
   for (const share of shares) {
@@ -59,16 +59,16 @@ function packageItems(list, tree) {
   const byArea = [...bySelf].sort(([, a], [, b]) => b.area - a.area);
   const lead = new Set([...new Set(bySelf.flatMap((entry, i) => [entry, byArea[i]]))].slice(0, LEAD));
   return [...bySelf.filter((entry) => lead.has(entry)), ...bySelf.filter((entry) => !lead.has(entry))].map(
-    ([colour, { name, self }]) => packageItem(colour, name, formatPercent(self, total)),
+    ([colour, { name, self }]) => buildPackageItem(colour, name, formatPercent(self, total)),
   );
 }
 
 /** Return an entry for each package. @param {HTMLElement} list @param {Tree} tree */
-function allItems(list, tree) {
+function buildPackageItems(list, tree) {
   const shares = listShares(tree);
   const total = sumSelf(shares);
-  const named = namesOf(list, shares);
-  return shares.map((share) => packageItem(share.colour, named(share), formatPercent(share.self, total)));
+  const named = createPackageNamer(list, shares);
+  return shares.map((share) => buildPackageItem(share.colour, named(share), formatPercent(share.self, total)));
 }
 
 /** Return the packages that have a share of the selection, largest self value first. @param {Tree} tree */
@@ -86,21 +86,21 @@ function sumSelf(packages) {
  * @param {HTMLElement} list
  * @param {Package[]} shares
  */
-function namesOf(list, shares) {
+function createPackageNamer(list, shares) {
   /** @type {Map<string, Set<string>>} */
   const paths = new Map();
   for (const { name, path } of shares) paths.set(name, (paths.get(name) ?? new Set()).add(path));
   return (/** @type {Package} */ { name, path, kind }) => {
-    if (name === 'native' && kind === 'native') return textOf('native', 'Native code');
+    if (name === 'native' && kind === 'native') return getText('native', 'Native code');
     if (kind === 'unknown') return list.dataset.unknown ?? '';
-    if (name === 'stdlib' && kind === 'stdlib') return textOf('stdlib', 'Standard library');
+    if (name === 'stdlib' && kind === 'stdlib') return getText('stdlib', 'Standard library');
     return markInvisible((paths.get(name)?.size ?? 0) > 1 ? path : name);
   };
 }
 
 /** @param {string} colour one of PACKAGE_TOKENS @param {string} text @param {string} share */
-function packageItem(colour, text, share) {
-  const entry = item('', '');
+function buildPackageItem(colour, text, share) {
+  const entry = buildItem('', '');
   const swatch = document.createElement('i');
   swatch.className = `sw p-${colour.replace('-', '')}`;
   const name = document.createElement('b');
@@ -110,8 +110,8 @@ function packageItem(colour, text, share) {
 }
 
 /** @param {HTMLElement} list @param {Tree} tree @param {"self" | "total"} by */
-function heatItems(list, tree, by) {
-  const most = (by === 'self' ? mostSelf(tree) : tree.total[0]) / tree.profiles;
+function buildHeatItems(list, tree, by) {
+  const most = (by === 'self' ? findLargestSelf(tree) : tree.total[0]) / tree.profiles;
   const ramp = document.createElement('span');
   ramp.className = 'keys-h';
   for (let step = 0; step <= 5; step++) {
@@ -119,13 +119,17 @@ function heatItems(list, tree, by) {
     box.className = `i${step}`;
     ramp.append(box);
   }
-  const entry = item('', '');
+  const entry = buildItem('', '');
   entry.append(ramp);
-  return [item('0', ''), entry, item(insertValues(list.dataset[by] ?? '', { most: formatValue(most, tree.unit) }), '')];
+  return [
+    buildItem('0', ''),
+    entry,
+    buildItem(insertValues(list.dataset[by] ?? '', { most: formatValue(most, tree.unit) }), ''),
+  ];
 }
 
 /** @param {string} text @param {string} name CSS class */
-function item(text, name) {
+function buildItem(text, name) {
   const entry = document.createElement('li');
   if (name) entry.className = name;
   entry.textContent = text;

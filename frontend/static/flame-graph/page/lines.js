@@ -17,8 +17,8 @@ export async function showLines(name) {
   const body = list?.querySelector('tbody');
   if (!list || !body) return;
   const before = body.querySelector('.lines-row');
-  const row = rowOf(body, name);
-  const url = name ? urlOf(list, name, row?.querySelector('.fn')?.getAttribute('data-file') ?? fileIn(name)) : '';
+  const row = findRow(body, name);
+  const url = name ? buildUrl(list, name, row?.querySelector('.fn')?.getAttribute('data-file') ?? findFile(name)) : '';
   if (before && url === shown && before.previousElementSibling === row) return;
   before?.remove();
   const mine = ++latest;
@@ -27,19 +27,19 @@ export async function showLines(name) {
   const [holder, panel] = made(list);
   if (row) row.after(holder);
   else body.prepend(holder);
-  const html = await fetched(new URL(url), list.dataset.failed ?? '');
+  const html = await fetchLines(new URL(url), list.dataset.failed ?? '');
   if (mine !== latest) return;
   panel.innerHTML = html;
   holder.scrollIntoView({ block: 'nearest' });
 }
 
 /** @param {Element} body @param {string} name @returns {Element | null} */
-function rowOf(body, name) {
+function findRow(body, name) {
   return [...body.querySelectorAll('.fn')].find((fn) => fn.getAttribute('data-name') === name)?.closest('tr') ?? null;
 }
 
 /** Return the file of a function that the list does not show, from the graphs. @param {string} name */
-function fileIn(name) {
+function findFile(name) {
   for (const { tree } of graphs()) {
     const frame = tree ? tree.frames.name.indexOf(tree.names.indexOf(name)) : -1;
     if (tree && frame >= 0) return tree.files[tree.frames.file[frame]];
@@ -61,7 +61,7 @@ function made(list) {
 }
 
 /** @param {HTMLElement} list @param {string} name @param {string} file */
-function urlOf(list, name, file) {
+function buildUrl(list, name, file) {
   const url = new URL(list.dataset.linesUrl ?? '', location.href);
   const page = findElement('#flame');
   url.search = location.search;
@@ -78,7 +78,7 @@ function urlOf(list, name, file) {
  * @param {URL} url
  * @param {string} failed
  */
-async function fetched(url, failed) {
+async function fetchLines(url, failed) {
   const note = document.createElement('p');
   note.textContent = failed;
   try {

@@ -8,7 +8,7 @@ import { closeMenus } from '../../shell/menus.js';
 import { fadeToasts } from '../../shell/toasts.js';
 import { showBy, visit, visitWith } from '../../shell/visit.js';
 import { act, focusOn } from '../menu/actions.js';
-import { getParameter, profilesOf, replaceAddress, treeOf } from '../navigation/address.js';
+import { getParameter, getSelectionParameters, replaceAddress, getTreeParameters } from '../navigation/address.js';
 import { requestPage, changesPage, abortRequest, watchFailures } from '../navigation/page-requests.js';
 import { findElement } from '../../dom.js';
 import {
@@ -23,9 +23,9 @@ import {
   showState,
 } from './graph-pane.js';
 import { watchChips } from '../../page-controls/chips.js';
-import { colourBy } from '../packages/colours.js';
+import { readColourBy } from '../packages/colours.js';
 import { FlameGraph } from '../graph/element.js';
-import { chosenSubject, showFrame } from './frame-bar.js';
+import { getChosenSubject, showFrame } from './frame-bar.js';
 import { showBarNote, showFunctionNotes } from './function-notes.js';
 import { heaviestCallee } from '../graph/keyboard.js';
 import { watchKeys } from './keys.js';
@@ -33,31 +33,31 @@ import { watchLinks } from '../../page-controls/links.js';
 import { openMenu, watchMenu } from '../menu/menu.js';
 import { showLines, watchLines } from './lines.js';
 import { followList, isListNow, noteList } from '../navigation/function-list.js';
-import { targetAt } from '../menu/frame-menu.js';
+import { findMenuTarget } from '../menu/frame-menu.js';
 import { showChartTimes } from '../../shell/times.js';
 import { watchPanes } from '../../page-controls/panes.js';
 import { isCallers } from '../tree/rows.js';
 import { field, search, searchFromAddress, watchSearch } from '../search/search.js';
 import { noteShown, pushAddress, returnToShown } from '../navigation/history-entry.js';
-import { isLabel, nameOf } from '../tree/tree.js';
+import { isLabel, getName } from '../tree/tree.js';
 
 const REFRESH_MS = 15_000;
 
 // Here and not in element.js, which is evaluated earlier: the graph's events need their listeners.
 customElements.define('flame-graph', FlameGraph);
 
-let shown = profilesOf(location.search);
-let drawn = treeOf(location.search); // what the graph draws: an earlier selection until its tree is there
+let shown = getSelectionParameters(location.search);
+let drawn = getTreeParameters(location.search); // what the graph draws: an earlier selection until its tree is there
 let loaded = false; // a tree was shown since the page was opened
 
 /** @param {Event} event @returns {any} */
-const detailOf = (event) => (event instanceof CustomEvent ? event.detail : {});
+const getDetail = (event) => (event instanceof CustomEvent ? event.detail : {});
 
 // -- Events of the graph
 
 document.addEventListener('flame-load', (event) => {
   if (event.target !== graph()) return showFoot(event.target);
-  const { missing, tree } = detailOf(event);
+  const { missing, tree } = getDetail(event);
   showState(missing && !loaded ? 'fg-missing' : '');
   if (missing) forgetFrame();
   loaded = true;
@@ -74,20 +74,20 @@ document.addEventListener('flame-load', (event) => {
  * @param {import("../tree/tree.js").Tree} tree
  */
 function noteDrawn(tree) {
-  const isCurrent = profilesOf(location.search) === shown && (tree.preview || !graph()?.isLoading);
-  if (isCurrent) drawn = treeOf(location.search);
+  const isCurrent = getSelectionParameters(location.search) === shown && (tree.preview || !graph()?.isLoading);
+  if (isCurrent) drawn = getTreeParameters(location.search);
   markGraph();
 }
 
 function markGraph() {
-  showStale(Boolean(graph()?.data) && drawn !== treeOf(location.search));
+  showStale(Boolean(graph()?.data) && drawn !== getTreeParameters(location.search));
 }
 
 /** Show the chart above the graph, with a series for the function of the zoomed frame. */
 function showSeries() {
   const { data, zoomed } = graph() ?? {};
   const isFunction = data && zoomed?.node && !isLabel(data.tree, zoomed.node);
-  showOverTime(isFunction && !getParameter('focus') ? nameOf(data.tree, zoomed.node) : '');
+  showOverTime(isFunction && !getParameter('focus') ? getName(data.tree, zoomed.node) : '');
 }
 
 /**
@@ -115,7 +115,7 @@ document.addEventListener('flame-top', () => {
 
 // One frame of the page is chosen, in either graph.
 document.addEventListener('flame-choose', (event) => {
-  const { tree, node, view } = detailOf(event);
+  const { tree, node, view } = getDetail(event);
   const others = graphs().filter((flame) => flame !== event.target && (flame.pointing?.chosen ?? -1) >= 0);
   if (node < 0 && others.length) return;
   for (const other of others) if (node >= 0) other.choose(-1);
@@ -126,7 +126,7 @@ document.addEventListener('flame-choose', (event) => {
 document.addEventListener('over-time-load', showFunctionNotes);
 
 document.addEventListener('flame-open', (event) => {
-  const { id } = detailOf(event);
+  const { id } = getDetail(event);
   visitWith([
     ['recursion', ''],
     ['root', id],
@@ -149,14 +149,14 @@ document.addEventListener('flame-wait', () => {
 });
 
 document.addEventListener('flame-error', (event) => {
-  showFailure(detailOf(event).reason, detailOf(event).detail);
+  showFailure(getDetail(event).reason, getDetail(event).detail);
   if (graph()?.data) goBack();
   showSeries();
 });
 
 document.addEventListener('flame-zoom', (event) => {
   if (event.target !== graph()) return;
-  const { id } = detailOf(event);
+  const { id } = getDetail(event);
   visit('frame', id);
   showState('');
   showGraphContext();
@@ -169,7 +169,7 @@ watchKeys(document);
 watchChips(document);
 watchLines(document);
 watchLinks(document);
-watchMenu(document, targetAt);
+watchMenu(document, findMenuTarget);
 watchPanes(document);
 watchSearch(document, () => graphs().sort((a, b) => Number(isCallers(a)) - Number(isCallers(b))));
 watchRanges(document);
@@ -181,7 +181,7 @@ async function savePicture() {
 
 /** Open the menu of the chosen frame. @param {HTMLElement} button */
 function openMenuBelow(button) {
-  const subject = chosenSubject();
+  const subject = getChosenSubject();
   const { left, bottom } = button.getBoundingClientRect();
   openMenu(subject && { subject, back: () => button.focus() }, left, bottom + 4);
 }
@@ -190,7 +190,7 @@ function openMenuBelow(button) {
  * @type {[string, (target: HTMLElement, event: MouseEvent) => void][]} selectors and click handlers
  */
 const CLICKS = [
-  ['#frame-bar [data-act]', (button) => act(button.dataset.act ?? '', chosenSubject())],
+  ['#frame-bar [data-act]', (button) => act(button.dataset.act ?? '', getChosenSubject())],
   ['#frame-bar [data-open-menu]', openMenuBelow],
   ['#picture', () => void savePicture()],
   [
@@ -215,7 +215,7 @@ document.addEventListener('click', (event) => {
 /** Apply the parameters that the graph handles itself. */
 function showOwn() {
   graph()?.setAttribute('frame', getParameter('frame'));
-  showColour(colourBy(getParameter('colour')));
+  showColour(readColourBy(getParameter('colour')));
   showRecursion(getParameter('recursion') === 'folded');
   showFlip(getParameter('flip') === 'bottom');
   void showLines(getParameter('lines'));
@@ -224,7 +224,7 @@ function showOwn() {
 function showAddress() {
   showOwn();
   searchFromAddress();
-  if (profilesOf(location.search) === shown) {
+  if (getSelectionParameters(location.search) === shown) {
     abortRequest();
     if (!graph()?.isLoading) showSeries(); // stopped for the request that is given up
   } else {
@@ -251,13 +251,13 @@ addEventListener('popstate', () => {
 
 /** Note the current URL as the shown one, if page and graph are. */
 function noteIfShown() {
-  if (profilesOf(location.search) === shown && !graph()?.isLoading) noteShown();
+  if (getSelectionParameters(location.search) === shown && !graph()?.isLoading) noteShown();
 }
 
 function goBack() {
   if (returnToShown()) return;
   settleControls(document);
-  drawn = treeOf(location.search); // the notice says that older data are shown
+  drawn = getTreeParameters(location.search); // the notice says that older data are shown
   markGraph();
 }
 
@@ -274,13 +274,13 @@ function settle() {
 
 // The list of a frame or a search that the user has left meanwhile.
 document.addEventListener('htmx:beforeSwap', (event) => {
-  const { target, pathInfo } = detailOf(event);
-  if (target?.id === 'functions' && !isListNow(pathInfo.finalRequestPath)) detailOf(event).shouldSwap = false;
+  const { target, pathInfo } = getDetail(event);
+  if (target?.id === 'functions' && !isListNow(pathInfo.finalRequestPath)) getDetail(event).shouldSwap = false;
 });
 
 document.addEventListener('htmx:afterSwap', (event) => {
   showFunctionNotes();
-  const { target, pathInfo } = detailOf(event);
+  const { target, pathInfo } = getDetail(event);
   if (target?.id === 'functions') noteList();
   if (!changesPage(event)) {
     void showLines(getParameter('lines'));
@@ -288,8 +288,8 @@ document.addEventListener('htmx:afterSwap', (event) => {
   }
   noteList(new URL(pathInfo.finalRequestPath, location.href).searchParams);
   followList();
-  shown = profilesOf(location.search);
-  if (!graph()?.isLoading) drawn = treeOf(location.search); // the same tree, or none beside a list
+  shown = getSelectionParameters(location.search);
+  if (!graph()?.isLoading) drawn = getTreeParameters(location.search); // the same tree, or none beside a list
   markGraph();
   const input = field();
   if (input && input !== document.activeElement) input.value = getParameter('search');
@@ -307,7 +307,7 @@ setInterval(() => {
   const busy = document.hidden || document.querySelector('.htmx-request, .chip.editing');
   if (!page || busy) return;
   // after a failure, the whole page
-  void requestPage(profilesOf(location.search) === shown ? page.dataset.seen : '');
+  void requestPage(getSelectionParameters(location.search) === shown ? page.dataset.seen : '');
 }, REFRESH_MS);
 
 settle();

@@ -1,7 +1,7 @@
 /** Download of the graph as SVG; for a focused function, of both graphs. */
 
 import { graphs } from './graph-pane.js';
-import { svgOf } from '../graph/svg.js';
+import { renderSvg } from '../graph/svg.js';
 
 /** Return the base name that the server gives a download of the same profiles. */
 function fileName() {
@@ -16,7 +16,7 @@ export function savePictures() {
   for (const flame of graphs()) {
     const { data, picture, view } = flame;
     if (!data || !picture || !view) continue;
-    const svg = svgOf(flame.drawn(data), picture.palette, view.clientWidth, flame.flip);
+    const svg = renderSvg(flame.buildDrawing(data), picture.palette, view.clientWidth, flame.flip);
     const side = flame.getAttribute('side');
     save(new Blob([svg], { type: 'image/svg+xml' }), `${fileName()}${side ? `_${side}` : ''}.svg`);
   }

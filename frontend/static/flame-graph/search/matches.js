@@ -6,7 +6,7 @@
  * Return the regular expression of a search between slashes; null for plain text.
  * @param {string} text
  */
-export function expressionOf(text) {
+export function parseExpression(text) {
   return text.length > 2 && text.startsWith('/') && text.endsWith('/') ? text.slice(1, -1) : null;
 }
 
@@ -23,7 +23,7 @@ export function expressionOf(text) {
  * @param {Uint8Array} names [names] 1 if the name matches
  * @returns {Matches}
  */
-export function matchesOf(tree, names) {
+export function findMatches(tree, names) {
   const nodes = new Uint8Array(tree.n);
   const order = [];
   const found = new Set();

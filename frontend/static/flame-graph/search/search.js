@@ -9,8 +9,8 @@ import { getParameter, replaceAddress } from '../navigation/address.js';
 import { followList } from '../navigation/function-list.js';
 import { findElement } from '../../dom.js';
 import { BadExpression, testNames } from './expression.js';
-import { findNames, expressionOf, matchesOf } from './matches.js';
-import { idOf, nodeWithId } from '../tree/ids.js';
+import { findNames, parseExpression, findMatches } from './matches.js';
+import { getNodeId, nodeWithId } from '../tree/ids.js';
 import { insertValues } from '../../text.js';
 
 /** @typedef {import("./matches.js").Matches} Matches */
@@ -53,13 +53,13 @@ export async function search() {
   let names = null;
   let why = null;
   try {
-    names = text ? await named(tree, text) : null;
+    names = text ? await searchNames(tree, text) : null;
   } catch (error) {
     if (!(error instanceof BadExpression)) throw error;
     why = error.message;
   }
   if (mine !== latest || flame.tree !== tree) return;
-  matches = names && matchesOf(tree, names);
+  matches = names && findMatches(tree, names);
   flame.dim(matches?.nodes ?? null);
   if (text === gone) at = matches?.order.indexOf(nodeWithId(tree, current)) ?? -1;
   else goToFirst(flame);
@@ -77,17 +77,17 @@ function isListAlone() {
 function goToFirst(flame) {
   at = flame.see && matches ? matches.order.findIndex((node) => flame.covers?.(node)) : -1;
   if (at >= 0 && matches) flame.see?.(matches.order[at]);
-  current = idAt(flame);
+  current = getMatchId(flame);
 }
 
 /** Return the id of the current match; "" if there is none. @param {Searched} flame */
-function idAt({ tree }) {
-  return tree && matches && at >= 0 ? idOf(tree, matches.order[at]) : '';
+function getMatchId({ tree }) {
+  return tree && matches && at >= 0 ? getNodeId(tree, matches.order[at]) : '';
 }
 
 /** @param {Tree} tree @param {string} text */
-async function named(tree, text) {
-  const source = expressionOf(text);
+async function searchNames(tree, text) {
+  const source = parseExpression(text);
   return source === null ? findNames(tree.names, text) : testNames(source, tree.names);
 }
 
@@ -100,8 +100,8 @@ async function named(tree, text) {
 async function dimLike(flame, text, any) {
   const { tree } = flame;
   if (!tree) return;
-  const names = any ? await named(tree, text) : null;
-  if (flame.tree === tree) flame.dim(names && matchesOf(tree, names).nodes);
+  const names = any ? await searchNames(tree, text) : null;
+  if (flame.tree === tree) flame.dim(names && findMatches(tree, names).nodes);
 }
 
 /** @param {Tree} tree @param {string} text @param {string | null} why the search is invalid */
@@ -113,13 +113,13 @@ function show(tree, text, why) {
     ?.closest('.field')
     ?.classList.toggle('bad', why !== null);
   const bad = why === '' ? box.dataset.slow : insertValues(box.dataset.unreadable ?? '', { why: why ?? '' });
-  say(box, 'count', why === null ? counted(box) : '');
-  say(box, 'matched', why === null ? summed(box, tree) : (bad ?? ''));
+  say(box, 'count', why === null ? countMatches(box) : '');
+  say(box, 'matched', why === null ? sumMatches(box, tree) : (bad ?? ''));
   for (const button of box.querySelectorAll('button')) button.hidden = !matches?.order.length;
 }
 
 /** @param {HTMLElement} box */
-function counted(box) {
+function countMatches(box) {
   if (!matches?.order.length) return '';
   const values = { at: formatCount(at + 1), n: formatCount(matches.order.length) };
   if (at >= 0) return insertValues(box.dataset.found ?? '', values);
@@ -130,7 +130,7 @@ function counted(box) {
 }
 
 /** @param {HTMLElement} box @param {Tree} tree */
-function summed(box, tree) {
+function sumMatches(box, tree) {
   if (!matches?.order.length) return box.dataset.none ?? '';
   const value = formatValue(matches.total / tree.profiles, tree.unit);
   return insertValues(box.dataset.matched ?? '', { value, share: formatPercent(matches.total, tree.total[0]) });
@@ -157,9 +157,9 @@ function goTo(flame, index) {
   if (!matches) return;
   at = index;
   flame.reach(matches.order[at]);
-  current = idAt(flame);
+  current = getMatchId(flame);
   const box = findElement('#found');
-  if (box) say(box, 'count', counted(box));
+  if (box) say(box, 'count', countMatches(box));
 }
 
 /** @param {Document} page @param {() => Searched[]} graphs matches are counted in the first */

@@ -65,7 +65,7 @@ function hashText(text) {
 }
 
 /** @param {number} length @returns {Ids} */
-function idsOf(length) {
+function allocateIds(length) {
   return { high: new Int32Array(length), low: new Int32Array(length) };
 }
 
@@ -77,7 +77,7 @@ function keep(ids, at) {
 
 /** @param {string[]} texts @returns {Ids} */
 function textIds(texts) {
-  const ids = idsOf(texts.length);
+  const ids = allocateIds(texts.length);
   texts.forEach((text, i) => {
     hashText(text);
     keep(ids, i);
@@ -94,7 +94,7 @@ function frameIds(tree) {
   if (found) return found;
   const { name, file, line } = tree.frames;
   const [names, files] = [textIds(tree.names), textIds(tree.files)];
-  const ids = idsOf(name.length);
+  const ids = allocateIds(name.length);
   for (let i = 0; i < name.length; i++) {
     set(names.high[name[i]], names.low[name[i]]);
     pair(files.high[file[i]], files.low[file[i]]);
@@ -128,7 +128,7 @@ function setHex(hex) {
  * @param {number} node
  * @returns {string} 16 hexadecimal digits; "" for the service and for folded nodes
  */
-export function idOf(tree, node) {
+export function getNodeId(tree, node) {
   const least = tree.base ? 0 : 1;
   if (node < least || tree.hidden[node]) return '';
   const frames = frameIds(tree);
@@ -150,7 +150,7 @@ export function nodeWithId(tree, id) {
   setHex(id);
   const [wantedHigh, wantedLow] = [high, low];
   const frames = frameIds(tree);
-  const ids = idsOf(tree.n);
+  const ids = allocateIds(tree.n);
   for (let node = tree.base ? 0 : 1; node < tree.n; node++) {
     const above = tree.parent[node];
     if (above < 0) set(0, 0);

@@ -23,7 +23,7 @@ export class LoadError extends Error {
  * @throws {LoadError}
  */
 export async function loadTree(url, signal, side = '') {
-  return parsed(await shared(url, signal), side);
+  return parseTree(await requestOnce(url, signal), side);
 }
 
 /** @typedef {{text: Promise<string>, stop: AbortController, users: number}} Flight */
@@ -32,8 +32,8 @@ export async function loadTree(url, signal, side = '') {
 const flights = new Map();
 
 /** @param {string} url @param {AbortSignal} signal @returns {Promise<string>} */
-async function shared(url, signal) {
-  const flight = flights.get(url) ?? started(url);
+async function requestOnce(url, signal) {
+  const flight = flights.get(url) ?? startRequest(url);
   flight.users++;
   signal.addEventListener('abort', () => {
     if (--flight.users > 0) return;
@@ -44,20 +44,21 @@ async function shared(url, signal) {
 }
 
 /** @param {string} url @returns {Flight} */
-function started(url) {
+function startRequest(url) {
   const stop = new AbortController();
-  const text = fetched(url, stop.signal).finally(() => flights.get(url) === flight && flights.delete(url));
+  const text = fetchText(url, stop.signal).finally(() => flights.get(url) === flight && flights.delete(url));
   const flight = { text, stop, users: 0 };
   flights.set(url, flight);
   return flight;
 }
 
 /** @param {string} url @param {AbortSignal} signal */
-async function fetched(url, signal) {
+async function fetchText(url, signal) {
   const response = await fetchTree(url, signal);
   if (response.redirected || response.status === 401 || response.status === 403) throw new LoadError('signed-out');
   if (response.status === 404) throw new LoadError('gone');
-  if (!response.ok) throw new LoadError(response.status < 500 ? 'rejected' : 'failed', await messageOf(response));
+  if (!response.ok)
+    throw new LoadError(response.status < 500 ? 'rejected' : 'failed', await readErrorMessage(response));
   return response.text();
 }
 
@@ -70,7 +71,7 @@ const early = /** @type {object} */ (globalThis);
 const merges = new Map();
 
 /** Return a URL of a tree without the name of the merge that it is of. @param {string} url */
-function withoutVersion(url) {
+function removeVersion(url) {
   const address = new URL(url, location.href);
   address.searchParams.delete('seen');
   address.searchParams.delete('preview');
@@ -81,7 +82,7 @@ function withoutVersion(url) {
 function earlyResponse(url, signal) {
   const { earlyTree } = early;
   delete early.earlyTree;
-  if (!earlyTree || withoutVersion(earlyTree.url) !== withoutVersion(url)) return undefined;
+  if (!earlyTree || removeVersion(earlyTree.url) !== removeVersion(url)) return undefined;
   merges.set(url, earlyTree.url.replace('&preview=1', ''));
   signal.addEventListener('abort', () => earlyTree.stop.abort());
   return earlyTree.response;
@@ -91,7 +92,7 @@ function earlyResponse(url, signal) {
  * Return the URL that names the merge whose preview was loaded, so that it is not made again.
  * @param {string} url
  */
-function ofSameMerge(url) {
+function takeMergeUrl(url) {
   const found = merges.get(url) ?? url;
   merges.delete(url);
   return found;
@@ -102,7 +103,7 @@ async function fetchTree(url, signal) {
   try {
     const response = earlyResponse(url, signal);
     if (response) return await response;
-    return await fetch(ofSameMerge(url), {
+    return await fetch(takeMergeUrl(url), {
       signal,
       headers: { Accept: 'application/json' },
       credentials: 'same-origin',
@@ -114,17 +115,17 @@ async function fetchTree(url, signal) {
 }
 
 /** @param {Response} response */
-async function messageOf(response) {
+async function readErrorMessage(response) {
   const json = (response.headers.get('Content-Type') ?? '').startsWith('application/json');
   const said = json ? await response.json().catch(() => ({})) : {};
   return typeof said.error === 'string' ? said.error : '';
 }
 
 /** @param {string} text @param {string} side */
-function parsed(text, side) {
+function parseTree(text, side) {
   try {
     const document = JSON.parse(text);
-    const tree = readTree(side && document[side] ? sideOf(document, document[side]) : document);
+    const tree = readTree(side && document[side] ? buildSide(document, document[side]) : document);
     performance.mark('flame-decoded');
     return tree;
   } catch (error) {
@@ -140,7 +141,7 @@ function parsed(text, side) {
  * @param {{depth: number[]}} columns
  * @returns {import("./tree.js").WireTree}
  */
-function sideOf(document, columns) {
+function buildSide(document, columns) {
   const wire = /** @type {unknown} */ ({ ...document, ...columns, base: columns.depth.length > 0 });
   return /** @type {import("./tree.js").WireTree} */ (wire);
 }

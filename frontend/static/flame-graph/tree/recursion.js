@@ -14,7 +14,7 @@ import { readTree } from './tree.js';
  * @param {Tree} tree
  * @returns {Tree} a new tree with the same frames, profiles and unit
  */
-export function withoutRecursion(tree) {
+export function foldRecursion(tree) {
   const merged = new MergedTree(tree);
   for (let i = 1; i < tree.n; i++) merged.add(i);
   return readTree(merged.wire());
@@ -42,7 +42,7 @@ class MergedTree {
     const { tree } = this;
     const above = this.newNode[tree.parent[node]];
     if (tree.hidden[node]) this.fold(above, node);
-    else this.self[(this.newNode[node] = this.nodeOf(above, tree.frame[node]))] += tree.self[node];
+    else this.self[(this.newNode[node] = this.getNode(above, tree.frame[node]))] += tree.self[node];
   }
 
   /**
@@ -50,7 +50,7 @@ class MergedTree {
    * @param {number} above
    * @param {number} frame
    */
-  nodeOf(above, frame) {
+  getNode(above, frame) {
     const least = this.tree.base ? 0 : 1;
     for (let at = above; at >= least; at = this.parent[at]) if (this.frame[at] === frame) return at;
     const key = above * this.tree.frames.name.length + frame;

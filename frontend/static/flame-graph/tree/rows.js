@@ -9,7 +9,7 @@
  */
 
 /** @param {Tree} tree @returns {Rows} */
-export function rowsOf({ n, rows, depth }) {
+export function groupRows({ n, rows, depth }) {
   const first = new Int32Array(rows + 1);
   for (let i = 0; i < n; i++) first[depth[i] + 1]++;
   for (let row = 0; row < rows; row++) first[row + 1] += first[row];
@@ -31,7 +31,7 @@ export function isCallers(graph) {
  * @param {Tree} tree
  * @param {boolean} callers
  */
-export function levelsOf(tree, callers) {
+export function countLevels(tree, callers) {
   return callers && !tree.root ? tree.rows - 1 : tree.rows;
 }
 
@@ -41,7 +41,7 @@ export function levelsOf(tree, callers) {
  * @param {number} row
  * @param {boolean} flip the root is at the bottom
  */
-export function lineOfRow(tree, row, flip) {
+export function getRowLine(tree, row, flip) {
   return flip ? tree.rows - 1 - row : row;
 }
 
@@ -54,7 +54,7 @@ export function lineOfRow(tree, row, flip) {
  * @param {number} row
  * @param {number} x offset in the unit of total
  */
-export function firstRightOf(tree, rows, row, x) {
+export function findFirstRight(tree, rows, row, x) {
   let low = rows.first[row];
   let high = rows.first[row + 1];
   while (low < high) {
@@ -73,9 +73,9 @@ export function firstRightOf(tree, rows, row, x) {
  * @param {number} x offset in the unit of total
  * @returns {number} the node there, or -1
  */
-export function nodeAt(tree, rows, row, x) {
+export function findNode(tree, rows, row, x) {
   if (row < 0 || row >= tree.rows) return -1;
-  const index = firstRightOf(tree, rows, row, x);
+  const index = findFirstRight(tree, rows, row, x);
   if (index >= rows.first[row + 1]) return -1;
   const node = rows.nodes[index];
   return tree.start[node] <= x ? node : -1;

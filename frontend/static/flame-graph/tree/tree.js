@@ -103,7 +103,7 @@ function check(wire, length) {
  * @param {WireTree} wire
  * @returns {Tree["frames"]}
  */
-function framesOf(wire) {
+function readFrames(wire) {
   const { name, file, line } = wire.frames;
   const packages = column(wire.frames.package ?? new Array(name.length).fill(-1), -1, -1);
   for (const label of wire.split?.frames ?? []) packages[label] = -1;
@@ -132,7 +132,7 @@ function emptyTree(wire, n) {
     rows: 0,
     names: [...wire.names, wire.service, ''],
     files: [...wire.files, ''],
-    frames: framesOf(wire),
+    frames: readFrames(wire),
     labels: new Set(wire.split?.frames),
     frame: new Int32Array(n),
     depth: new Int32Array(n),
@@ -278,7 +278,7 @@ function deriveOffsets({ n, rows, depth, total, start }) {
 }
 
 /** Return the frame's name, as transferred. @param {Tree} tree @param {number} node */
-export function nameOf(tree, node) {
+export function getName(tree, node) {
   return tree.names[tree.frames.name[tree.frame[node]]];
 }
 
@@ -288,12 +288,12 @@ export function isLabel(tree, node) {
 }
 
 /** Return the frame's file; "" if unknown. @param {Tree} tree @param {number} node */
-export function fileOf(tree, node) {
+export function getFile(tree, node) {
   return tree.files[tree.frames.file[tree.frame[node]]];
 }
 
 /** Return the frame's line; 0 if unknown. @param {Tree} tree @param {number} node */
-export function lineOf(tree, node) {
+export function getLine(tree, node) {
   return tree.frames.line[tree.frame[node]];
 }
 
@@ -302,7 +302,7 @@ export function lineOf(tree, node) {
  * @param {number} node
  * @returns {number[]} the node and its callers, root first
  */
-export function pathTo(tree, node) {
+export function listPath(tree, node) {
   const path = [];
   for (let at = node; at >= 0; at = tree.parent[at]) path.push(at);
   return path.reverse();

@@ -164,9 +164,9 @@ def test_the_colours_are_those_of_the_stylesheet() -> None:
 
 def test_labels_on_highlighted_nodes_have_the_ink_of_the_console() -> None:
     script = """
-import { inkOn } from './frontend/static/flame-graph/graph/palette.js';
+import { chooseInk } from './frontend/static/flame-graph/graph/palette.js';
 const rgb = (hex) => `rgb(${[1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16))})`;
-console.log(JSON.stringify(process.argv.slice(1).map((hex) => inkOn(rgb(hex)))));
+console.log(JSON.stringify(process.argv.slice(1).map((hex) => chooseInk(rgb(hex)))));
 """
     fills = [theme.highlight for theme in THEMES.values()]
     assert json.loads(run_module(script, *fills)) == [

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
-  comparison,
-  intervalOf,
+  formatComparison,
+  formatInterval,
   isReal,
-  kindOf,
+  getKind,
   readDifferences,
-  strengthOf,
+  computeStrength,
 } from '../../../../frontend/static/compare/differences.js';
-import { fillOf, inkOn } from '../../../../frontend/static/compare/paint.js';
+import { mixFill, chooseInk } from '../../../../frontend/static/compare/paint.js';
 import { wireOf } from '../trees.js';
 
 /** Two profiles are selected, the baseline has four. @param {object} [more] */
@@ -43,11 +43,11 @@ test('widths are means of both averages', () => {
 test('frames of one side are added or removed, others more, less or the same', () => {
   const all = both();
   assert.deepEqual(
-    [SAME, GROWN, ADDED, REMOVED].map((node) => kindOf(all, node)),
+    [SAME, GROWN, ADDED, REMOVED].map((node) => getKind(all, node)),
     ['same', 'more', 'added', 'removed'],
   );
-  assert.equal(strengthOf(all, SAME), 0);
-  assert.equal(strengthOf(all, GROWN), 1);
+  assert.equal(computeStrength(all, SAME), 0);
+  assert.equal(computeStrength(all, GROWN), 1);
 });
 
 test('a real change is one whose q is small enough', () => {
@@ -56,9 +56,10 @@ test('a real change is one whose q is small enough', () => {
     [MAIN, SAME, GROWN, ADDED].map((node) => isReal(all, node)),
     [false, false, true, true],
   );
-  assert.equal(intervalOf(all, MAIN), '');
-  assert.equal(intervalOf(all, REMOVED), '-30 ns … -10 ns');
-  assert.equal(intervalOf(all, GROWN), '+90 ns … +110 ns');
+  assert.deepEqual([isReal(all, 0), isReal(both({ whole: { real: true } }), 0)], [false, true]);
+  assert.equal(formatInterval(all, MAIN), '');
+  assert.equal(formatInterval(all, REMOVED), '-30 ns … -10 ns');
+  assert.equal(formatInterval(all, GROWN), '+90 ns … +110 ns');
 });
 
 test('what is folded shifts the nodes, not their intervals', () => {
@@ -66,41 +67,41 @@ test('what is folded shifts the nodes, not their intervals', () => {
   const all = both({ folded });
   assert.deepEqual([...all.row], [-1, 0, 1, -1, 2, 3, 4]);
   assert.equal(all.mean.hidden[3], 7);
-  assert.equal(kindOf(all, 3), 'same');
-  assert.equal(intervalOf(all, 4), '+90 ns … +110 ns');
+  assert.equal(getKind(all, 3), 'same');
+  assert.equal(formatInterval(all, 4), '+90 ns … +110 ns');
 });
 
 /** @param {number} value @param {number} whole */
 const of = (value, whole) => ({ value, whole });
 
 test('the comparison goes from the baseline to the selected side', () => {
-  const text = comparison(of(4.67 * S, 10.02 * S), of(6.91 * S, 10.01 * S), 'nanoseconds', 'no change');
+  const text = formatComparison(of(4.67 * S, 10.02 * S), of(6.91 * S, 10.01 * S), 'nanoseconds', 'no change');
   assert.equal(text, '4.67 s → 6.91 s (+2.24 s), 46.6% → 69% (+22.4 pp)');
-  const same = comparison(of(5, 10), of(5, 10), 'bytes', 'no change');
+  const same = formatComparison(of(5, 10), of(5, 10), 'bytes', 'no change');
   assert.equal(same, '5 B → 5 B (no change), 50% → 50% (no change)');
   assert.equal(
-    comparison(of(349e6, 9.97 * S), of(237e6, 9.88 * S), 'nanoseconds', ''),
+    formatComparison(of(349e6, 9.97 * S), of(237e6, 9.88 * S), 'nanoseconds', ''),
     '349 ms → 237 ms (-112 ms), 3.5% → 2.4% (-1.1 pp)',
   );
-  assert.equal(comparison(of(0, 0), of(5, 10), 'bytes', ''), '0 → 5 B (+5 B), 0 → 50% (+50 pp)');
+  assert.equal(formatComparison(of(0, 0), of(5, 10), 'bytes', ''), '0 → 5 B (+5 B), 0 → 50% (+50 pp)');
 });
 
 test('relative comparisons are of shares', () => {
   const all = both();
   // 50 of 140 against 50 of 250: as an average unchanged, as a share less
-  assert.deepEqual([kindOf(all, SAME), kindOf(all, SAME, true)], ['same', 'less']);
-  assert.equal(strengthOf(all, MAIN, true), 0);
-  const text = comparison(of(50, 140), of(50, 250), 'bytes', 'no change', true);
+  assert.deepEqual([getKind(all, SAME), getKind(all, SAME, true)], ['same', 'less']);
+  assert.equal(computeStrength(all, MAIN, true), 0);
+  const text = formatComparison(of(50, 140), of(50, 250), 'bytes', 'no change', true);
   assert.equal(text, '35.7% → 20% (-15.7 pp), 50 B → 50 B (no change)');
 });
 
 test('colours are mixed by the size of the change, and ink has contrast', () => {
   const palette = { same: [200, 200, 200], more: [100, 0, 0], less: [0, 0, 100], dim: '', font: '' };
   const look = (/** @type {any} */ kind, strength = 0.5) =>
-    fillOf(/** @type {any} */ (palette), { kind, strength, label: '' });
+    mixFill(/** @type {any} */ (palette), { kind, strength, label: '' });
   assert.deepEqual(look('same'), [200, 200, 200]);
   assert.deepEqual(look('more'), [150, 100, 100]);
   assert.deepEqual(look('removed'), [0, 0, 100]);
-  assert.equal(inkOn([245, 164, 93]), '#000000');
-  assert.equal(inkOn([74, 76, 73]), '#ffffff');
+  assert.equal(chooseInk([245, 164, 93]), '#000000');
+  assert.equal(chooseInk([74, 76, 73]), '#ffffff');
 });

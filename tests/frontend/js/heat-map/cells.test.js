@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
-  boxOf,
-  cellAt,
+  buildBox,
+  findCell,
   moveCell,
   pickCells,
-  profilesIn,
+  countProfiles,
   readGrid,
 } from '../../../../frontend/static/heat-map/cells.js';
 
@@ -19,9 +19,9 @@ const GRID = readGrid({
 });
 
 test('a position outside the map is in the nearest cell', () => {
-  assert.deepEqual(cellAt(GRID, 0.5, 0.9), { x: 1, y: 1 });
-  assert.deepEqual(cellAt(GRID, -3, 7), { x: 0, y: 1 });
-  assert.deepEqual(cellAt(GRID, 1, 1), { x: 2, y: 1 });
+  assert.deepEqual(findCell(GRID, 0.5, 0.9), { x: 1, y: 1 });
+  assert.deepEqual(findCell(GRID, -3, 7), { x: 0, y: 1 });
+  assert.deepEqual(findCell(GRID, 1, 1), { x: 2, y: 1 });
 });
 
 test('one does not move out of the map', () => {
@@ -30,9 +30,9 @@ test('one does not move out of the map', () => {
 
 test('a box is the same whichever way it was drawn', () => {
   const box = { x: 0, y: 0, width: 2, height: 2 };
-  assert.deepEqual(boxOf({ x: 0, y: 1 }, { x: 1, y: 0 }), box);
-  assert.deepEqual(boxOf({ x: 1, y: 0 }, { x: 0, y: 1 }), box);
-  assert.equal(profilesIn(GRID, box), 0 + 1 + 3 + 4);
+  assert.deepEqual(buildBox({ x: 0, y: 1 }, { x: 1, y: 0 }), box);
+  assert.deepEqual(buildBox({ x: 1, y: 0 }, { x: 0, y: 1 }), box);
+  assert.equal(countProfiles(GRID, box), 0 + 1 + 3 + 4);
 });
 
 test('a pick has times and weights of the box', () => {

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { boxesOfRow, NARROWEST } from '../../../../../frontend/static/flame-graph/graph/boxes.js';
-import { nodeAt, rowsOf } from '../../../../../frontend/static/flame-graph/tree/rows.js';
-import { nameOf, readTree } from '../../../../../frontend/static/flame-graph/tree/tree.js';
+import { emitRowBoxes, NARROWEST } from '../../../../../frontend/static/flame-graph/graph/boxes.js';
+import { findNode, groupRows } from '../../../../../frontend/static/flame-graph/tree/rows.js';
+import { getName, readTree } from '../../../../../frontend/static/flame-graph/tree/tree.js';
 import { example, randomRows, wireOf } from '../../trees.js';
 
 const boxes = (tree, row, span) => {
   const found = [];
-  boxesOfRow(tree, rowsOf(tree), row, span, (node, x, width, count) => found.push({ node, x, width, count }));
+  emitRowBoxes(tree, groupRows(tree), row, span, (node, x, width, count) => found.push({ node, x, width, count }));
   return found;
 };
 
 test("the documentation's example is drawn 900, 400, 300, 250 and 250 wide", () => {
   const tree = readTree(example());
   const drawn = [1, 2, 3].map((row) =>
-    boxes(tree, row, { from: 0, to: 900, width: 900 }).map(({ node, x, width }) => [nameOf(tree, node), x, width]),
+    boxes(tree, row, { from: 0, to: 900, width: 900 }).map(({ node, x, width }) => [getName(tree, node), x, width]),
   );
   assert.deepEqual(drawn, [
     [['main', 0, 900]],
@@ -49,13 +49,13 @@ test('nodes too narrow to draw are one box that names the heaviest and counts th
   const [box, ...more] = boxes(tree, 2, { from: 0, to: tree.total[0], width: 100 });
   assert.equal(more.length, 0);
   assert.equal(box.count, 1000);
-  assert.equal(nameOf(tree, box.node), 'f500');
+  assert.equal(getName(tree, box.node), 'f500');
   assert.ok(Math.abs(box.width - 100) < 1e-9);
 });
 
 test('no node is left out: the boxes of a row count all of its nodes and cover their width', () => {
   const tree = readTree(wireOf(randomRows(20_000, 40, 3)));
-  const rows = rowsOf(tree);
+  const rows = groupRows(tree);
   const span = { from: 0, to: tree.total[0], width: 800 };
   for (let row = 0; row < tree.rows; row++) {
     const drawn = boxes(tree, row, span);
@@ -69,19 +69,19 @@ test('no node is left out: the boxes of a row count all of its nodes and cover t
 
 test('the node under a point is the one whose box is there', () => {
   const tree = readTree(wireOf(randomRows(5000, 30, 11)));
-  const rows = rowsOf(tree);
+  const rows = groupRows(tree);
   for (let node = 0; node < tree.n; node++) {
     if (!tree.total[node]) continue;
-    assert.equal(nodeAt(tree, rows, tree.depth[node], tree.start[node]), node);
-    assert.equal(nodeAt(tree, rows, tree.depth[node], tree.start[node] + tree.total[node] / 2), node);
+    assert.equal(findNode(tree, rows, tree.depth[node], tree.start[node]), node);
+    assert.equal(findNode(tree, rows, tree.depth[node], tree.start[node] + tree.total[node] / 2), node);
   }
 });
 
 test('where nothing is drawn there is no node', () => {
   const tree = readTree(example());
-  const rows = rowsOf(tree);
-  assert.equal(nodeAt(tree, rows, 2, 750), -1); // the self time of main
-  assert.equal(nodeAt(tree, rows, 9, 10), -1);
-  assert.equal(nodeAt(tree, rows, -1, 10), -1);
-  assert.equal(nodeAt(tree, rows, 0, 900), -1);
+  const rows = groupRows(tree);
+  assert.equal(findNode(tree, rows, 2, 750), -1); // the self time of main
+  assert.equal(findNode(tree, rows, 9, 10), -1);
+  assert.equal(findNode(tree, rows, -1, 10), -1);
+  assert.equal(findNode(tree, rows, 0, 900), -1);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { heaviestCallee, onKey } from '../../../../../frontend/static/flame-graph/graph/keyboard.js';
-import { rowsOf } from '../../../../../frontend/static/flame-graph/tree/rows.js';
+import { groupRows } from '../../../../../frontend/static/flame-graph/tree/rows.js';
 import { readTree } from '../../../../../frontend/static/flame-graph/tree/tree.js';
 import { example } from '../../trees.js';
 
@@ -14,7 +14,7 @@ const pressed = (key, at, more = {}, flip = false) => {
   const event = { key, preventDefault: () => (did.prevented = true), ...more };
   const reader = {
     tree,
-    rows: rowsOf(tree),
+    rows: groupRows(tree),
     at,
     mark: (node) => (did.mark = node),
     zoom: (node) => (did.zoom = node),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { matchedLevels, nearestMatch } from '../../../../../frontend/static/flame-graph/graph/match-map.js';
-import { findNames, matchesOf } from '../../../../../frontend/static/flame-graph/search/matches.js';
+import { findNames, findMatches } from '../../../../../frontend/static/flame-graph/search/matches.js';
 import { readTree } from '../../../../../frontend/static/flame-graph/tree/tree.js';
 import { wireOf } from '../../trees.js';
 
@@ -17,7 +17,7 @@ const tree = readTree(
     [1, 'find', 2],
   ]),
 );
-const found = matchesOf(tree, findNames(tree.names, 'find')).nodes;
+const found = findMatches(tree, findNames(tree.names, 'find')).nodes;
 const whole = { tree, found, from: 0, to: tree.total[0] };
 
 test('levels with matches are marked, apart from those outside the zoomed range', () => {

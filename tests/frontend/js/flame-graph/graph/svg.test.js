@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { coloursOf, TOKENS } from '../../../../../frontend/static/flame-graph/packages/colours.js';
-import { labelOf } from '../../../../../frontend/static/flame-graph/packages/labels.js';
-import { rowsOf } from '../../../../../frontend/static/flame-graph/tree/rows.js';
-import { svgOf } from '../../../../../frontend/static/flame-graph/graph/svg.js';
+import { chooseColours, TOKENS } from '../../../../../frontend/static/flame-graph/packages/colours.js';
+import { getLabel } from '../../../../../frontend/static/flame-graph/packages/labels.js';
+import { groupRows } from '../../../../../frontend/static/flame-graph/tree/rows.js';
+import { renderSvg } from '../../../../../frontend/static/flame-graph/graph/svg.js';
 import { readTree } from '../../../../../frontend/static/flame-graph/tree/tree.js';
 import { example, wireOf } from '../../trees.js';
 
@@ -12,14 +12,14 @@ const svg = (tree) => {
   const range = { from: 0, to: tree.total[0] };
   const drawn = {
     tree,
-    rows: rowsOf(tree),
-    colours: coloursOf(tree, 'package'),
+    rows: groupRows(tree),
+    colours: chooseColours(tree, 'package'),
     range,
     found: null,
-    label: (node) => labelOf(tree, node),
+    label: (node) => getLabel(tree, node),
   };
   const colour = TOKENS.map(() => '#123456');
-  return svgOf(drawn, { fill: colour, ink: colour, hatch: '', font: '' }, 900, false);
+  return renderSvg(drawn, { fill: colour, ink: colour, hatch: '', font: '' }, 900, false);
 };
 
 test('every box has its exact position and its name', () => {

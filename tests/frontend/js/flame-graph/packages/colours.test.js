@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { coloursOf, FOLDED, TOKENS } from '../../../../../frontend/static/flame-graph/packages/colours.js';
-import { labelOf } from '../../../../../frontend/static/flame-graph/packages/labels.js';
-import { withoutRecursion } from '../../../../../frontend/static/flame-graph/tree/recursion.js';
+import { chooseColours, FOLDED, TOKENS } from '../../../../../frontend/static/flame-graph/packages/colours.js';
+import { getLabel } from '../../../../../frontend/static/flame-graph/packages/labels.js';
+import { foldRecursion } from '../../../../../frontend/static/flame-graph/tree/recursion.js';
 import { readTree } from '../../../../../frontend/static/flame-graph/tree/tree.js';
 import { example, wireOf } from '../../trees.js';
 
-const tokens = (tree, by) => [...coloursOf(tree, by)].map((index) => TOKENS[index]);
+const tokens = (tree, by) => [...chooseColours(tree, by)].map((index) => TOKENS[index]);
 
 const PACKAGES = [
   { name: 'shop', path: 'shop', kind: 'own', colour: 'own-2', self: 6, area: 6 },
@@ -18,7 +18,7 @@ test('frames have the colours of their packages, the root is grey', () => {
   const wire = example();
   wire.packages = PACKAGES;
   wire.frames.package = [0, 0, 1, 0]; // main, foo1, bar, foo2
-  for (const tree of [readTree(wire), withoutRecursion(readTree(wire))]) {
+  for (const tree of [readTree(wire), foldRecursion(readTree(wire))]) {
     assert.deepEqual(tokens(tree, 'package'), ['native', 'own-2', 'own-2', 'lib-rest', 'own-2', 'lib-rest']);
   }
 });
@@ -31,7 +31,7 @@ test('a label has the package in place of the prefix that the name has', () => {
   const wire = wireOf([[0, 'acme.dev/shop/pricing.(*Rule).Match', 1]], { packages: PACKAGES });
   wire.frames.package = [0];
   wire.frames.prefix = [22];
-  const { whole, narrow, leaf } = labelOf(readTree(wire), 1);
+  const { whole, narrow, leaf } = getLabel(readTree(wire), 1);
   assert.deepEqual([whole, narrow, leaf], ['shop · (*Rule).Match', '(*Rule).Match · shop', 13]);
 });
 
@@ -53,5 +53,5 @@ test('by total, the root is hottest', () => {
 
 test('folded boxes have a colour of their own in every view', () => {
   const tree = readTree(wireOf([[0, 'main', 1]], { folded: { at: [0], count: [3], total: [9] } }));
-  for (const by of ['package', 'self', 'total']) assert.equal(coloursOf(tree, by)[2], FOLDED);
+  for (const by of ['package', 'self', 'total']) assert.equal(chooseColours(tree, by)[2], FOLDED);
 });

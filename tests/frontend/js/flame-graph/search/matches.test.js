@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { findNames, expressionOf, matchesOf } from '../../../../../frontend/static/flame-graph/search/matches.js';
+import { findNames, parseExpression, findMatches } from '../../../../../frontend/static/flame-graph/search/matches.js';
 import { readTree } from '../../../../../frontend/static/flame-graph/tree/tree.js';
 import { wireOf } from '../../trees.js';
 
@@ -15,7 +15,7 @@ test('a stack with several matches counts once', () => {
       [2, 'walk', 16],
     ]),
   );
-  const found = matchesOf(tree, findNames(tree.names, 'walk'));
+  const found = findMatches(tree, findNames(tree.names, 'walk'));
   assert.equal(found.total, 2 + 4 + 16);
   assert.equal(found.functions, 1);
   assert.deepEqual(found.order, [2, 3, 5]);
@@ -24,10 +24,10 @@ test('a stack with several matches counts once', () => {
 
 test('what is folded has no name to be found by', () => {
   const tree = readTree(wireOf([[0, 'main', 1]], { folded: { at: [0], count: [3], total: [9] } }));
-  assert.deepEqual(matchesOf(tree, findNames(tree.names, '')).order, [1]);
+  assert.deepEqual(findMatches(tree, findNames(tree.names, '')).order, [1]);
 });
 
 test('an expression stands between slashes, as in filters', () => {
-  assert.equal(expressionOf('/a|b/'), 'a|b');
-  for (const text of ['/a', 'a/', '//', '', '/']) assert.equal(expressionOf(text), null);
+  assert.equal(parseExpression('/a|b/'), 'a|b');
+  for (const text of ['/a', 'a/', '//', '', '/']) assert.equal(parseExpression(text), null);
 });

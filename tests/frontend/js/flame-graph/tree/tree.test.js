@@ -3,19 +3,19 @@ import test from 'node:test';
 
 import {
   isLabel,
-  nameOf,
-  pathTo,
+  getName,
+  listPath,
   readTree,
   UnreadableTree,
 } from '../../../../../frontend/static/flame-graph/tree/tree.js';
 import { example, randomRows, wireOf } from '../../trees.js';
 
-const named = (tree, name) => Array.from({ length: tree.n }, (_, i) => i).filter((i) => nameOf(tree, i) === name);
+const named = (tree, name) => Array.from({ length: tree.n }, (_, i) => i).filter((i) => getName(tree, i) === name);
 
 test("the documentation's example has its totals and offsets exactly", () => {
   const tree = readTree(example());
   const shapes = Array.from({ length: tree.n }, (_, i) => [
-    nameOf(tree, i),
+    getName(tree, i),
     tree.depth[i],
     tree.start[i],
     tree.total[i],
@@ -71,7 +71,7 @@ test('a stack of 10,000 frames is read without recursion', () => {
   const tree = readTree(wireOf(rows));
   assert.equal(tree.rows, 10_001);
   assert.equal(tree.total[0], 10_000);
-  assert.equal(pathTo(tree, 10_000).length, 10_001);
+  assert.equal(listPath(tree, 10_000).length, 10_001);
 });
 
 test('what was folded is a box of its own, and the totals count it', () => {
