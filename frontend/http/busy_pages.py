@@ -11,12 +11,13 @@ from math import ceil
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.views.defaults import server_error
 
 from common.outages import Dependency, note_failure
+from frontend.http.fragments import json_error, text_error
 from profiles.query import RETRY_SECONDS, DeadlinePassed
 
 log = logging.getLogger(__name__)
@@ -99,20 +100,18 @@ def _scope(request: HttpRequest) -> Scope:
 
 
 def _busy(scope: Scope, status: HTTPStatus, sentence: str, title: str = "") -> HttpResponse:
-    response = _page(scope, sentence, title or _("The server is busy"))
-    response.status_code = status
+    response = _page(scope, status, sentence, title or _("The server is busy"))
     response["Retry-After"] = str(ceil(RETRY_SECONDS))
     response["Cache-Control"] = "private, no-store"
     return response
 
 
-def _page(scope: Scope, sentence: str, title: str) -> HttpResponse:
+def _page(scope: Scope, status: HTTPStatus, sentence: str, title: str) -> HttpResponse:
     """Return JSON for the graphs, HTML for browsers, and plain text for other clients."""
     accepts = next((value for name, value in scope["headers"] if name == b"accept"), b"")
     if scope["path"].endswith("/tree"):
-        return JsonResponse({"error": sentence})
+        return json_error(status, sentence)
     if b"text/html" in accepts:
-        return HttpResponse(
-            render_to_string("frontend/busy.html", {"title": title, "sentence": sentence})
-        )
-    return HttpResponse(sentence + "\n", "text/plain; charset=utf-8")
+        values = {"title": title, "sentence": sentence}
+        return HttpResponse(render_to_string("frontend/busy.html", values), status=status)
+    return text_error(status, sentence + "\n")

@@ -1,8 +1,8 @@
-"""Requests for a fragment or a file of a page: their detection, and their error responses."""
+"""Requests for a fragment, a file or the data of a page: their detection, and error responses."""
 
 from http import HTTPStatus
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django_htmx.middleware import HtmxDetails
 
 
@@ -15,3 +15,10 @@ def wants_fragment(request: HttpRequest) -> bool:
 def text_error(status: HTTPStatus, sentence: str) -> HttpResponse:
     """Return an error response in plain text, where no page would show the error."""
     return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)
+
+
+def json_error(status: HTTPStatus, sentence: str) -> JsonResponse:
+    """Return an error response for a script that requested data."""
+    response = JsonResponse({"error": sentence}, status=status)
+    response["Cache-Control"] = "private, no-store"
+    return response

@@ -105,10 +105,10 @@ def test_concurrent_callers_share_one_load() -> None:
     table = Table()
     cache = Cache(fetch=table.fetch, size=2)
 
-    async def load_twice() -> list[int]:
+    async def load_twice() -> tuple[int, int]:
         return await asyncio.gather(cache.get_or_load("a"), cache.get_or_load("a"))
 
-    assert asyncio.run(load_twice()) == [1, 1]
+    assert list(asyncio.run(load_twice())) == [1, 1]
     assert table.loads == ["a"]
 
 

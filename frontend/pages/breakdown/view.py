@@ -12,7 +12,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
 from frontend.components.results.downloads import csv_file
-from frontend.components.results.text_errors import require_page_query, text_errors
+from frontend.components.results.query_errors import require_page_query, text_errors
 from frontend.http.fragments import wants_fragment
 from frontend.page_query import load_options, query_context, resolve_page_query
 from frontend.pages.breakdown import view_model as breakdown_page

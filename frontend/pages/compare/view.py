@@ -1,26 +1,27 @@
 """`/p/<project>/compare`: two sets of profiles, their differences and their significance."""
 
-import gzip
-from http import HTTPStatus
-
 from django.contrib.auth.decorators import login_required
 from django.http import (
     Http404,
     HttpRequest,
     HttpResponse,
     HttpResponseRedirect,
-    JsonResponse,
 )
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
 from frontend.components.functions.package_colours import PackageColours
 from frontend.components.results.downloads import csv_file
-from frontend.http.fragments import text_error
-from frontend.page_query import DEADLINE_SECONDS, query_context
+from frontend.components.results.query_errors import (
+    json_errors,
+    require_selection,
+    text_errors,
+)
+from frontend.http.page_compression import gzip_json
+from frontend.page_query import query_context
 from frontend.pages.compare import view_model as compare_page
 from frontend.pages.compare.changes import columns, table
 from frontend.pages.compare.comparison import find_or_compare
@@ -29,8 +30,6 @@ from frontend.params.form_address import redirect_form
 from frontend.params.page_params import SEEN
 from profiles.query import (
     CompareResult,
-    DeadlinePassed,
-    InvalidQuery,
     QueryContext,
     SavedTreeNotFound,
     compare_document,
@@ -39,13 +38,7 @@ from profiles.query import (
 from projects.access import project_for
 from projects.models import Project
 
-_COMPRESSION = 5  # gzip level
-
-
-class _ErrorPage(Exception):
-    def __init__(self, status: HTTPStatus, sentence: str) -> None:
-        super().__init__(sentence)
-        self.status = status
+_LATE = _("Comparing these profiles takes more than %(n)d s. Try a shorter time range.")
 
 
 @login_required
@@ -82,35 +75,23 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
 
 
 @require_safe
+@json_errors(_LATE)
 def compare_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     """Return the comparison as JSON, see docs/reference/api.md; errors are {"error": sentence}."""
-    if not request.user.is_authenticated:
-        sentence = _("Sign in to see this project.")
-        return JsonResponse({"error": sentence}, status=HTTPStatus.UNAUTHORIZED)
     project = project_for(request.user, project_id)
     context = query_context(request, project)
-    try:
-        document = compare_document(context, _result(request, project, context))
-        PackageColours(()).add_columns(document, context.check)  # for the labels of frames
-    except _ErrorPage as error_page:
-        return JsonResponse({"error": str(error_page)}, status=error_page.status)
-    # Compressed here because GZipMiddleware would expose HTML pages to BREACH.
-    body = gzip.compress(dumps(document), _COMPRESSION, mtime=0)
-    response = HttpResponse(body, "application/json")
-    response["Content-Encoding"] = "gzip"
-    response["Cache-Control"] = "private, no-store"
-    return response
+    document = compare_document(context, _result(request, project, context))
+    PackageColours(()).add_columns(document, context.check)  # for the labels of frames
+    return gzip_json(dumps(document))
 
 
 @login_required
 @require_safe
+@text_errors(_LATE)
 def compare_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
     relative = LenientReader.from_query(request.GET).read(VALUES) == RELATIVE
-    try:
-        result = _result(request, project, query_context(request, project))
-    except _ErrorPage as error_page:
-        return text_error(error_page.status, str(error_page))
+    result = _result(request, project, query_context(request, project))
     header, rows = columns(result, relative=relative), table(result, relative=relative)
     return csv_file("compare.csv", header, rows)
 
@@ -119,17 +100,6 @@ def _result(request: HttpRequest, project: Project, context: QueryContext) -> Co
     now = timezone.now()
     reader = LenientReader.from_query(request.GET)
     query, _notices = read(reader, now)
-    service, type_ = query.selected.service, query.selected.type
-    if not service or type_ is None:
-        sentence = _("The address must name a service and a type.")
-        raise _ErrorPage(HTTPStatus.BAD_REQUEST, sentence)
-    sides = (query.selected, query.baseline)
-    selected, baseline = (side.selection(project.pk, service, type_, now) for side in sides)
-    try:
-        return find_or_compare(context, query, (selected, baseline), reader.read(SEEN))
-    except InvalidQuery as error:
-        raise _ErrorPage(HTTPStatus.BAD_REQUEST, str(error)) from error
-    except DeadlinePassed:
-        sentence = _("Comparing these profiles takes more than %(n)d s. Try a shorter time range.")
-        text = sentence % {"n": DEADLINE_SECONDS}
-        raise _ErrorPage(HTTPStatus.SERVICE_UNAVAILABLE, text) from None
+    selected = require_selection(query.selected, project, now)
+    baseline = query.baseline.selection(project.pk, selected.service, selected.type, now)
+    return find_or_compare(context, query, (selected, baseline), reader.read(SEEN))

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
 from frontend.components.results.downloads import ENDINGS, download_name
-from frontend.components.results.text_errors import require_selection, text_errors
+from frontend.components.results.query_errors import require_selection, text_errors
 from frontend.page_query import find_metric, query_context
 from frontend.params.page_params import page_params
 from profiles.query import (

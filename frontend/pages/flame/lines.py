@@ -14,7 +14,7 @@ from endpoints.params.reader import LenientReader
 from endpoints.params.view import MAX_NAME
 from frontend.components.functions.source_links import SourceLinks, source_links, source_version
 from frontend.components.results.coverage_notices import left_out
-from frontend.components.results.text_errors import require_selection, text_errors
+from frontend.components.results.query_errors import require_selection, text_errors
 from frontend.page_query import find_metric, query_context
 from frontend.params.page_params import page_params
 from frontend.text.units import format_percent, format_value

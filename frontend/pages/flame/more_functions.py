@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
-from frontend.components.results.text_errors import require_selection, text_errors
+from frontend.components.results.query_errors import require_selection, text_errors
 from frontend.page_query import query_context
 from frontend.pages.flame.function_list import functions_page
 from frontend.pages.flame.merged_tree import find_or_merge

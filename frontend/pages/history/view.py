@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
 from frontend.components.results.downloads import csv_file
-from frontend.components.results.text_errors import require_page_query, text_errors
+from frontend.components.results.query_errors import require_page_query, text_errors
 from frontend.page_query import load_options, query_context
 from frontend.pages.history import view_model as history_page
 from frontend.pages.history.params import read

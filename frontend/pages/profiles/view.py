@@ -10,7 +10,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
 from frontend.components.results.downloads import csv_file
-from frontend.components.results.text_errors import require_selection, text_errors
+from frontend.components.results.query_errors import require_selection, text_errors
 from frontend.http.fragments import wants_fragment
 from frontend.page_query import query_context
 from frontend.pages.profiles import view_model as profile_page

@@ -1,12 +1,11 @@
 """`/p/<project>/flame/over-time`: the chart above the graph, requested after the graph."""
 
-from http import HTTPStatus
-
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from endpoints.params import parameter
@@ -14,13 +13,11 @@ from endpoints.params.reader import LenientReader
 from endpoints.params.view import MAX_NAME
 from frontend.components.charts.chart_notes import chart_notes
 from frontend.components.charts.version_marks import list_range_releases
-from frontend.http.fragments import text_error
-from frontend.page_query import DEADLINE_SECONDS, find_metric, query_context
+from frontend.components.results.query_errors import BadAddress, require_selection, text_errors
+from frontend.page_query import find_metric, query_context
 from frontend.pages.flame.over_time.chart import OverTime, around, build_over_time
 from frontend.params.page_params import PageParams, page_params
 from profiles.query import (
-    DeadlinePassed,
-    InvalidQuery,
     ProfileSelection,
     QueryContext,
     View,
@@ -36,6 +33,7 @@ FUNCTION = parameter.text("function", "Full name of the function of the second s
 
 @login_required
 @require_safe
+@text_errors(gettext_lazy("This history takes more than %(n)d s. Try a shorter time range."))
 def flame_over_time(request: HttpRequest, project_id: str) -> HttpResponse:
     """Render the chart of the page's selection; `function` replaces the focused function."""
     member = membership(request.user, project_id)
@@ -43,22 +41,15 @@ def flame_over_time(request: HttpRequest, project_id: str) -> HttpResponse:
     now = timezone.now()
     reader = LenientReader.from_query(request.GET)
     params = page_params(reader, now)
-    if not params.service or params.type is None:
-        return text_error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
+    named = require_selection(params, project, now)
     if params.snapshot:
-        return text_error(HTTPStatus.BAD_REQUEST, _("A snapshot has no values over time."))
-    selection = params.profile_selection(project.pk, params.service, params.type, now)
+        raise BadAddress(_("A snapshot has no values over time."))
+    selection = params.profile_selection(project.pk, named.service, named.type, now)
     context, function = query_context(request, project), reader.read(FUNCTION) or params.focus
-    try:
-        with context.snapshot:
-            shown = _load_over_time(
-                context, project, params, selection, around(selection, now), function
-            )
-    except InvalidQuery as error:
-        return text_error(HTTPStatus.BAD_REQUEST, str(error))
-    except DeadlinePassed:
-        sentence = _("This history takes more than %(n)d s. Try a shorter time range.")
-        return text_error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+    with context.snapshot:
+        shown = _load_over_time(
+            context, project, params, selection, around(selection, now), function
+        )
     values = {"over_time": shown, "notes": shown.notes, "may_annotate": may_annotate(member)}
     response = render(request, "frontend/flame/over_time.html", values)
     response["Cache-Control"] = "private, no-store"
