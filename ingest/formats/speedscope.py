@@ -15,7 +15,7 @@ from profiles.engine.pprof.limits import MAX_SAMPLE_TYPES
 from projects.profile_types import ProfileType
 
 MAX_PROFILES = 1000  # of one file; py-spy writes one for each thread
-_OWN = "flamewatch"  # whose files have a profile for each metric
+_OWN_EXPORTER = "flamewatch"  # whose files have a profile for each metric
 Stack = tuple[int, ...]  # frames, root first
 
 
@@ -27,8 +27,9 @@ class Weighted(NamedTuple):
 def import_speedscope(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[ImportedProfile]:
     """Convert the profiles of a file.
 
-    Those with the same kind of unit are summed; their names become the label `thread`. Raise
-    BadProfile for an invalid document, TooLarge above a limit.
+    Those with the same kind of unit are summed; their names become the label `thread`. In a
+    file that Flamewatch wrote, the profiles are the metrics of one profile. Raise BadProfile for an
+    invalid document, TooLarge above a limit.
     """
     budget = WorkBudget(len(raw))
     document = json_document.parse(raw, "speedscope", budget)
@@ -41,15 +42,15 @@ def import_speedscope(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[I
         )
     shared = document.get("shared")
     frames = json_document.objects(shared if isinstance(shared, dict) else {}, "frames")
-    reader = _SpeedscopeReader([_frame(each) for each in frames], budget)
-    if json_document.text(document, "exporter") == _OWN:
-        return [reader.metrics(profiles, options)]
+    reader = _SpeedscopeReader([_parse_frame(each) for each in frames], budget)
+    if json_document.text(document, "exporter") == _OWN_EXPORTER:
+        return [reader.convert_metrics(profiles, options)]
     groups: dict[str, list[Object]] = {}
     for profile in profiles:
         groups.setdefault(normalise_unit(json_document.text(profile, "unit"))[0], []).append(
             profile
         )
-    return [reader.threads(unit, group, options) for unit, group in groups.items()]
+    return [reader.convert_threads(unit, group, options) for unit, group in groups.items()]
 
 
 class _SpeedscopeReader:
@@ -58,7 +59,9 @@ class _SpeedscopeReader:
     def __init__(self, frames: Sequence[Frame], budget: WorkBudget) -> None:
         self._frames, self._budget = frames, budget
 
-    def metrics(self, profiles: Sequence[Object], options: ImportOptions) -> ImportedProfile:
+    def convert_metrics(
+        self, profiles: Sequence[Object], options: ImportOptions
+    ) -> ImportedProfile:
         """Convert profiles that are the metrics of one."""
         named = [
             Metric(json_document.text(each, "name"), _own_unit(json_document.text(each, "unit")))
@@ -79,7 +82,7 @@ class _SpeedscopeReader:
                 self._add(builder, stack, values)
         return _build_profile(type, builder, ())
 
-    def threads(
+    def convert_threads(
         self, unit: str, profiles: Sequence[Object], options: ImportOptions
     ) -> ImportedProfile:
         """Convert profiles of one unit; several ones are those of threads."""
@@ -180,7 +183,7 @@ def _build_profile(
     return ImportedProfile(type, builder.build(), None, duration_ns or None, warnings)
 
 
-def _frame(fields: Object) -> Frame:
+def _parse_frame(fields: Object) -> Frame:
     return Frame(
         json_document.text(fields, "name") or "[unknown]",
         json_document.text(fields, "file"),

@@ -13,7 +13,7 @@ from profiles.engine.pprof.limits import setting
 from projects.profile_types import ProfileType
 
 _WALL_STATES = frozenset({"STATE_RUNNABLE", "STATE_SLEEPING"})  # CPU samples have STATE_DEFAULT
-_LONGEST = 2**56  # a value above is damage: 2.3 years in ns, 64 PiB
+_MAX_VALUE = 2**56  # larger values are damage: 2.3 years in ns, 64 PiB
 
 
 class EventSample(NamedTuple):
@@ -51,7 +51,7 @@ class EventFields:
     def size(self, name: str) -> int:
         """Return a number of bytes or ticks; 0 if it is negative or absurd."""
         number = to_signed(self.number(name))
-        return number if 0 <= number <= _LONGEST else 0
+        return number if 0 <= number <= _MAX_VALUE else 0
 
 
 class SampleReader:
@@ -94,16 +94,16 @@ class SampleReader:
         """Return the function for each event type that the chunk has samples of."""
         ids = self._chunk.metadata.ids
         by_name = {
-            "jdk.ExecutionSample": self._execution,
-            "jdk.NativeMethodSample": self._native,
-            "jdk.CPUTimeSample": self._cpu_time,
-            "profiler.WallClockSample": self._wall,
-            "jdk.ObjectAllocationInNewTLAB": self._allocation,
-            "jdk.ObjectAllocationOutsideTLAB": self._allocation,
-            "jdk.ObjectAllocationSample": self._allocation,
-            "profiler.LiveObject": self._live,
-            "jdk.JavaMonitorEnter": self._contention,
-            "jdk.ThreadPark": self._contention,
+            "jdk.ExecutionSample": self._convert_execution,
+            "jdk.NativeMethodSample": self._convert_native,
+            "jdk.CPUTimeSample": self._convert_cpu_time,
+            "profiler.WallClockSample": self._convert_wall,
+            "jdk.ObjectAllocationInNewTLAB": self._convert_allocation,
+            "jdk.ObjectAllocationOutsideTLAB": self._convert_allocation,
+            "jdk.ObjectAllocationSample": self._convert_allocation,
+            "profiler.LiveObject": self._convert_live_object,
+            "jdk.JavaMonitorEnter": self._convert_contention,
+            "jdk.ThreadPark": self._convert_contention,
         }
         if ids.get("jdk.CPUTimeSample") in self._present:
             del by_name["jdk.ExecutionSample"]  # the less exact measurement of the same
@@ -113,7 +113,7 @@ class SampleReader:
         found = {ids[name]: convert for name, convert in by_name.items() if name in ids}
         return {id: convert for id, convert in found.items() if id in self._present}
 
-    def _execution(self, fields: EventFields) -> Samples:
+    def _convert_execution(self, fields: EventFields) -> Samples:
         """Convert a sample of a running thread, or of any thread in async-profiler's wall mode."""
         settings = self._settings
         state = self._states.get(fields.number("state"), "")
@@ -124,26 +124,26 @@ class SampleReader:
         sample = EventSample(ProfileType.CPU, (1, settings.execution_ns))
         return (sample, sample._replace(type=ProfileType.WALL)) if self._has_native else (sample,)
 
-    def _native(self, fields: EventFields) -> Samples:
+    def _convert_native(self, fields: EventFields) -> Samples:
         """Convert a sample of a thread in native code, which mostly waits there."""
         return (EventSample(ProfileType.WALL, (1, self._settings.native_ns)),)
 
-    def _cpu_time(self, fields: EventFields) -> Samples:
+    def _convert_cpu_time(self, fields: EventFields) -> Samples:
         if fields.number("failed"):
             return ()
         return (EventSample(ProfileType.CPU, (1, self._ticks(fields.size("samplingPeriod")))),)
 
-    def _wall(self, fields: EventFields) -> Samples:
+    def _convert_wall(self, fields: EventFields) -> Samples:
         samples = fields.size("samples") or 1
         return (EventSample(ProfileType.WALL, (samples, samples * self._settings.wall_ns)),)
 
-    def _allocation(self, fields: EventFields) -> Samples:
+    def _convert_allocation(self, fields: EventFields) -> Samples:
         """Convert a sample that stands for all allocations since the one before it."""
         sizes = (fields.size(name) for name in ("weight", "tlabSize", "allocationSize"))
         size = next((size for size in sizes if size), 0)
         return (EventSample(ProfileType.HEAP_ALLOC, (1, size), fields.number("objectClass")),)
 
-    def _live(self, fields: EventFields) -> Samples:
+    def _convert_live_object(self, fields: EventFields) -> Samples:
         """Convert an object that was sampled at its allocation and is still in use.
 
         An object of s bytes is sampled with the probability 1 - exp(-s / interval), and stands for
@@ -156,7 +156,7 @@ class SampleReader:
         values = round(factor), round(size * factor)
         return (EventSample(ProfileType.HEAP, values, fields.number("objectClass")),)
 
-    def _contention(self, fields: EventFields) -> Samples:
+    def _convert_contention(self, fields: EventFields) -> Samples:
         delay = self._ticks(fields.size("duration"))
         leaf = fields.number("monitorClass") or fields.number("parkedClass")
         return (EventSample(ProfileType.CONTENTION, (1, delay), leaf),)

@@ -32,8 +32,8 @@ from profiles.engine.metrics import Metric, normalise_unit
 from profiles.engine.pprof.limits import FREE_EXPANSION_BYTES, DecodeLimits, setting
 from projects.profile_types import INSTANTANEOUS, ProfileType
 
-# Attributes of the resource and of the profile, over all profiles that differ in theirs: mapping so
-# many takes about a second.
+# Attributes of resources and profiles, summed over the distinct pairs of these sets in a request:
+# mapping so many takes about a second.
 MAX_MAPPED_ATTRIBUTES = 500_000
 ASSUMED_DURATION_NS = 10 * 10**9  # of profiles that state neither a time nor a duration
 _NO_DURATION = (
@@ -201,7 +201,7 @@ def _groups(
             if unknown:
                 group.warnings.append(_unknown(profile, unknown))
     for group in groups.values():
-        _derive_time(group)
+        _derive_time_metric(group)
     return list(groups.values()), rejections
 
 
@@ -224,8 +224,8 @@ def _choose_type(
     return kind
 
 
-def _derive_time(group: ProfileGroup[Owner]) -> None:
-    """Add the time that counted samples stand for, unless a profile of the group has it."""
+def _derive_time_metric(group: ProfileGroup[Owner]) -> None:
+    """Add the time metric, samples × period, unless a profile of the group has that metric."""
     metric = TIME_METRICS.get(group.type)
     if metric is None or any(
         column.metric == metric for member in group.members for column in member.columns
@@ -275,7 +275,7 @@ class Converter:
         for member in group.members:
             conversion.add(member)
         encoder = conversion.encoder
-        warnings = (*dict.fromkeys(group.warnings), *_warnings(conversion.left_out))
+        warnings = (*dict.fromkeys(group.warnings), *_describe_left_out(conversion.left_out))
         self.trace_links += conversion.trace_links
         if encoder.is_empty:
             raise BadProfile(" ".join(warnings) or "The profile has no samples.")
@@ -454,18 +454,18 @@ def _start(ends: NDArray[np.int64], sample: int) -> int:
     return int(ends[sample - 1]) if sample else 0
 
 
-def _warnings(left_out: Counter[str]) -> tuple[str, ...]:
+def _describe_left_out(left_out: Counter[str]) -> tuple[str, ...]:
     """Return a sentence for each of the commonest reasons, and one for all others."""
     common = left_out.most_common(3)
     sentences = [
-        f"{count:,} {_samples(count)} left out: {reason[:_LONGEST_REASON]}"
+        f"{count:,} {_pluralise_samples(count)} left out: {reason[:_LONGEST_REASON]}"
         for reason, count in common
     ]
     rest = left_out.total() - sum(count for _, count in common)
     if rest:
-        sentences.append(f"{rest:,} more {_samples(rest)} left out for other reasons.")
+        sentences.append(f"{rest:,} more {_pluralise_samples(rest)} left out for other reasons.")
     return tuple(sentences)
 
 
-def _samples(count: int) -> str:
+def _pluralise_samples(count: int) -> str:
     return "sample was" if count == 1 else "samples were"

@@ -1,4 +1,4 @@
-"""Stacks with one count each: folded stacks, and stacks in lines of their own."""
+"""Stacks with one count each: folded stacks, and lines that are one stack without a count."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ MAX_STACKS = 200_000
 MAX_NAMES = 200_000
 MAX_LINES = 1_000_000
 MAX_LINE_BYTES = 2**20
-_LIMIT = "A profile of stacks"
+_LIMIT_NAME = "A profile of stacks"  # in the message of TooLarge
 _MAX_SUM = 2**62
 _SHOWN_BYTES = 60  # of a bad line, in its warning
 
@@ -25,13 +25,12 @@ _SHOWN_BYTES = 60  # of a bad line, in its warning
 class StackCounts:
     """Sums the counts of equal stacks and builds the profile."""
 
-    def __init__(self, meaning: CountMeaning, size: int) -> None:
-        """`size` is that of the body in bytes."""
+    def __init__(self, meaning: CountMeaning, body_bytes: int) -> None:
         self._meaning = meaning
-        self.budget = WorkBudget(size)
+        self.budget = WorkBudget(body_bytes)
         self._builder = ProfileBuilder(meaning.metrics, self.budget)
         self._locations: dict[bytes, int] = {}
-        self._stacks = self._sum = 0
+        self._stack_count = self._count_sum = 0
 
     def location(self, name: bytes) -> int:
         """Return the location id of a function. Raise TooLarge for more than MAX_NAMES names."""
@@ -50,11 +49,11 @@ class StackCounts:
         """
         if not stack or not count:
             return
-        self._stacks += 1
+        self._stack_count += 1
         self.budget.spend(Work.FRAMES, len(stack))
-        self._sum += count * max(self._meaning.factors)
-        _require(self._stacks, MAX_STACKS, "stacks")
-        if self._sum > _MAX_SUM:
+        self._count_sum += count * max(self._meaning.factors)
+        _require(self._stack_count, MAX_STACKS, "stacks")
+        if self._count_sum > _MAX_SUM:
             raise BadProfile(f"The counts of the stacks add up to more than {_MAX_SUM:,}.")
         self._builder.add(stack[::-1], [count * factor for factor in self._meaning.factors])
 
@@ -119,4 +118,4 @@ def _describe(first: bytes, count: int) -> str:
 
 def _require(value: int, allowed: int, counted: str) -> None:
     if value > allowed:
-        raise TooLarge(_LIMIT, value, allowed, counted)
+        raise TooLarge(_LIMIT_NAME, value, allowed, counted)

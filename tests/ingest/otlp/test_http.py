@@ -93,6 +93,7 @@ def test_json_is_answered_in_json(agent: Client) -> None:
     response = send(agent, sample("1.10-values.json"), Content_Type=JSON)
     assert (response.status_code, response.json()) == (200, {})
     assert response.headers["content-type"] == JSON
+    # A partial success is JSON too.
     response = send(agent, sample("1.7-values.json"), Content_Type=JSON)
     assert response.json() == {
         "partialSuccess": {
