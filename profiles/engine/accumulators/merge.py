@@ -1,7 +1,7 @@
 """Exact sum of any number of call trees.
 
-Merging is associative and commutative except for the order of nodes, which has no meaning. Raise
-`BadProfile` if a sum exceeds 64 bits, and `TooLarge` if the result has too many nodes.
+Merging is associative and commutative except for the order of nodes, which has no meaning. It
+raises `BadProfile` if a sum exceeds 64 bits, and `TooLarge` if the result has too many nodes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -134,7 +134,7 @@ class Merge:
         ids = frames.function_id[functions]
         _, new = self._forest.add_frames(frame_ids(ids, np.zeros(len(ids), np.int32)))
         here = np.array(functions)[new]
-        self._name(strings, frames.function_name[here], frames.function_file[here])
+        self._append_names(strings, frames.function_name[here], frames.function_file[here])
 
     def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
         """Add the marked profiles of an hour block (None: all profiles).
@@ -181,7 +181,7 @@ class Merge:
         rows, new = self._forest.add_frames(ids)
         if strings is not None:
             here = functions[new]
-            self._name(strings, block_functions.name[here], block_functions.file[here])
+            self._append_names(strings, block_functions.name[here], block_functions.file[here])
         return rows
 
     def _enter_lines(self, block: Block, used: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -208,19 +208,22 @@ class Merge:
     def _enter_frames(self, ids: NDArray[np.uint64], frames: Frames) -> NDArray[np.int32]:
         rows, new = self._forest.add_frames(ids)
         line = None if self.by_function else frames.line[new]
-        self._name(
+        self._append_names(
             StringTable.from_strings(frames.strings), frames.name[new], frames.file[new], line
         )
         return rows
 
-    def _name(
+    def _append_names(
         self,
         strings: StringTable,
         name: NDArray[np.int32],
         file: NDArray[np.int32],
         line: NDArray[np.int32] | None = None,
     ) -> None:
-        """Set the names of the frames added last; `name` and `file` are indexes of `strings`."""
+        """Store names, files and lines (None: 0) of the frames added last.
+
+        `name` and `file` are indexes of `strings`.
+        """
         columns = [self._texts.insert(strings.data, strings.ends, index) for index in (name, file)]
         columns.append(np.zeros(len(name), np.int32) if line is None else line)
         self._frames.append(np.stack(columns))

@@ -186,7 +186,7 @@ class Block:
         """
         lines = len(self.node_of_line)
         target = self.node_of_line if by_function else np.arange(lines, dtype=np.int32)
-        return self.sparse_values.sums(
+        return self.sparse_values.sum_by_target(
             rows, metrics, target, len(self.tree.parent) if by_function else lines, check
         )
 

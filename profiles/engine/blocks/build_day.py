@@ -65,7 +65,7 @@ def build_day(hours: Sequence[HourBlock], max_nodes: int = MAX_NODES) -> bytes:
     ]
     order = np.lexsort((profiles.weight, profiles.agent, profiles.deployment, profiles.time))
     groups = Groups(groups.deployment, groups.label_set, groups.of_profile[order])
-    return _written(dictionary, profiles.taken(order), groups, parts)
+    return _written(dictionary, profiles.take(order), groups, parts)
 
 
 def _written(

@@ -69,8 +69,8 @@ def rows_of_block(builder: Builder, block: HourBlock, rows: Rows | None) -> Bloc
     rank = np.zeros(block.rows, np.int64)
     rank[selected] = np.arange(len(selected))
     return BlockRows(
-        profiles=block.profiles.taken(selected),
-        identities=block.identities.taken(selected),
+        profiles=block.profiles.take(selected),
+        identities=block.identities.take(selected),
         lengths=np.diff(sparse_values.starts),
         node=builder_node[sparse_values.node],
         values=sparse_values.values,
@@ -122,8 +122,8 @@ def sort_rows(rows: BlockRows, line_node: NDArray[np.int32]) -> BlockRows:
     node = line_node[rows.node]
     value_order = sort_values(rank, rows.lengths, node, len(line_node))
     return BlockRows(
-        profiles=rows.profiles.taken(order),
-        identities=rows.identities.taken(order),
+        profiles=rows.profiles.take(order),
+        identities=rows.identities.take(order),
         lengths=rows.lengths[order],
         node=node[value_order],
         values=rows.values[:, value_order],

@@ -22,9 +22,9 @@ CHUNK_ROWS = 256
 # Small profiles share larger chunks: reading many small sections takes longer than adding up what
 # is in them. This many values are some 400 KiB in the block.
 FULL_CHUNK_VALUES = 2**18
-CHUNK_VALUES = 2**22  # values; a chunk ends with the row that exceeds this
-_SURELY = 2.0**62  # a sum of floats below this is less than 2**63 in spite of rounding
-_LOW = np.uint64(2**32 - 1)
+MAX_CHUNK_VALUES = 2**22  # a chunk ends with the row that exceeds this
+_SAFE_FLOAT_SUM = 2.0**62  # a sum of floats below this is less than 2**63 in spite of rounding
+_LOW_32_BITS = np.uint64(2**32 - 1)
 
 Rows = NDArray[np.bool_]
 
@@ -53,7 +53,7 @@ def cut(starts: NDArray[np.int64]) -> list[int]:
     while cuts[-1] < rows:
         first = cuts[-1]
         full, most = np.searchsorted(
-            starts, [starts[first] + FULL_CHUNK_VALUES, starts[first] + CHUNK_VALUES]
+            starts, [starts[first] + FULL_CHUNK_VALUES, starts[first] + MAX_CHUNK_VALUES]
         ).tolist()
         cuts.append(min(max(first + CHUNK_ROWS, full), max(most, first + 1), rows))
     return cuts
@@ -152,21 +152,21 @@ class SparseValueReader:
                 check()
                 yield chunk, self.read(chunk, metrics), marks
 
-    def sums(
+    def sum_by_target(
         self,
         rows: Rows | None,
         metrics: Sequence[int],
         target: NDArray[np.int32],
-        targets: int,
+        target_count: int,
         check: Check = never_cancel,
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Add the values of the rows (None: all) to sums[target[node]]; `target` is [L].
+        """Sum the values of the rows (None: all) by target; `target` has that of each line node.
 
-        Return int64 [len(metrics), targets], and uint8 [targets], which marks those with values.
-        Raise `BadProfile` if a sum exceeds 64 bits.
+        Return int64 [len(metrics), target_count], and uint8 [target_count], which marks the targets
+        with values. Raise `BadProfile` if a sum exceeds 64 bits.
         """
-        sums = np.zeros((len(metrics), targets), np.int64)
-        used = np.zeros(targets, np.uint8)
+        sums = np.zeros((len(metrics), target_count), np.int64)
+        used = np.zeros(target_count, np.uint8)
         for _, sparse_values, marks in self.read_marked(rows, metrics, check):
             for k in range(len(metrics)):
                 sum_rows(
@@ -183,10 +183,10 @@ class SparseValueReader:
 
 def summable(values: NDArray[np.int64]) -> bool:
     """Return True if no sum of any subset of the values can exceed 64 bits."""
-    if float(np.abs(values.astype(np.float64)).sum()) < _SURELY:
+    if float(np.abs(values.astype(np.float64)).sum()) < _SAFE_FLOAT_SUM:
         return True
     size = np.abs(values).view(np.uint64)  # correct for -2**63, too
-    high, low = int((size >> np.uint64(32)).sum()), int((size & _LOW).sum())
+    high, low = int((size >> np.uint64(32)).sum()), int((size & _LOW_32_BITS).sum())
     return (high << 32) + low < 2**63
 
 

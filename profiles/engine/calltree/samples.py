@@ -49,11 +49,11 @@ def select_rows(
 
 
 def sum_labelled(tree: Tree, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Sum rows of the tree's labelled values by node, [K, N]."""
+    """Return the sums of these rows of the labelled values: [metrics, nodes]."""
     sums = np.zeros_like(tree.self)
     if tree.labelled is not None:
-        for of_metric, values in zip(sums, tree.labelled.values, strict=True):
-            np.add.at(of_metric, tree.labelled.node[rows], values[rows])
+        for metric_sums, values in zip(sums, tree.labelled.values, strict=True):
+            np.add.at(metric_sums, tree.labelled.node[rows], values[rows])
     return sums
 
 

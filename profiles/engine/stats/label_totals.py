@@ -75,7 +75,7 @@ class LabelTotalsReader:
         return self._split(totals, np.flatnonzero(rows), _select_values(labelled, metric, counts))
 
     def read_tree(self, data: bytes, total: int) -> LabelTotals:
-        """Return the totals of a tree encoded by codec.encode, as row 0.
+        """Return the totals of a tree encoded by codec.encode; they all have row 0.
 
         `total` is that of the tree in the metric. Raise `BadTree` if the bytes are not a stored
         tree.
@@ -89,16 +89,17 @@ class LabelTotalsReader:
         if self._has_filters:
             with reading():
                 strings = stored.strings
-            of_frame = stored.frames.function
-            name = stored.frames.function_name[of_frame]
-            file = stored.frames.function_file[of_frame]
+            function_of_frame = stored.frames.function
+            name = stored.frames.function_name[function_of_frame]
+            file = stored.frames.function_file[function_of_frame]
             frames = _build_frames(strings, name, file)
-            ends = self._ends(_bare_tree(self.metric, frames, stored.parent, stored.frame))
+            ends = self._mark_ends(_bare_tree(self.metric, frames, stored.parent, stored.frame))
             values = values[ends[stored.node]]
-        whole = values.sum(keepdims=True)
-        remaining = whole if self._counts_unlabelled else np.zeros_like(whole)
-        row = np.zeros(1, np.int64)
-        return self._split(remaining, row, _select_values(stored.labelled, metric, ends))
+        totals = np.zeros(1, np.int64)
+        if self._counts_unlabelled:
+            totals[0] = values.sum()
+        rows = np.zeros(1, np.int64)
+        return self._split(totals, rows, _select_values(stored.labelled, metric, ends))
 
     def _split_total(self, data: bytes, total: int) -> LabelTotals:
         """Split the total of a stored tree, of which only the values with labels are read.
@@ -141,9 +142,9 @@ class LabelTotalsReader:
             return None
         functions, tree = block.functions, block.tree
         frames = _build_frames(block.strings, functions.name, functions.file)
-        return self._ends(_bare_tree(self.metric, frames, tree.parent, tree.function))
+        return self._mark_ends(_bare_tree(self.metric, frames, tree.parent, tree.function))
 
-    def _ends(self, tree: Tree) -> Nodes:
+    def _mark_ends(self, tree: Tree) -> Nodes:
         return remaining_ends(tree, self.filters, self.focus, self.check)
 
     def _split(

@@ -18,7 +18,7 @@ class Identities:
     body_hash: tuple[bytes, ...]  # [P]
     time_source: tuple[str, ...]  # [P]
 
-    def taken(self, rows: NDArray[np.int64]) -> "Identities":
+    def take(self, rows: NDArray[np.int64]) -> "Identities":
         """Return the given rows, in this order."""
         indexes = rows.tolist()
         return Identities(

@@ -18,17 +18,20 @@ Column = NDArray[Any]
 
 ANY = 2**31  # upper bound for columns that are not indexes
 MOST_ROWS = 2**27  # rows of one table
-_SIZE = 4  # bytes of the header's length
-_FEW = 64  # numbers tested for a common factor before the whole column is
+_LENGTH_BYTES = 4  # of the header's length
+_TESTED_NUMBERS = 64  # for a common factor, before the whole column
 _64_BITS = 2**64 - 1
-_HEAD_SIZE, _TEXT_SIZE = 8, 4  # approximate growth of header JSON and of strings as Python objects
+# Approximate growth of header JSON and of strings as Python objects.
+_HEADER_GROWTH, _STRING_GROWTH = 8, 4
 
 
 def pack(head: Mapping[str, Any], columns: Sequence[Column]) -> bytes:
     """Encode columns, with a header that may hold any JSON values."""
     packed = [_pack(column) for column in columns]
     text = orjson.dumps({**head, "columns": [code for code, _ in packed]})
-    return b"".join([len(text).to_bytes(_SIZE, "little"), text, *(data for _, data in packed)])
+    return b"".join(
+        [len(text).to_bytes(_LENGTH_BYTES, "little"), text, *(data for _, data in packed)]
+    )
 
 
 def _pack(column: Column) -> tuple[list[int], bytes]:
@@ -49,7 +52,7 @@ def _pack(column: Column) -> tuple[list[int], bytes]:
 
 
 def _common_factor(raw: NDArray[np.uint64]) -> int:
-    if int(np.gcd.reduce(raw[:_FEW])) == 1:
+    if int(np.gcd.reduce(raw[:_TESTED_NUMBERS])) == 1:
         return 1
     return int(np.gcd.reduce(raw)) or 1
 
@@ -58,11 +61,12 @@ class PackedColumnReader:
     """Reads columns in their stored order. Raise `ValueError` for invalid columns."""
 
     def __init__(self, data: bytes) -> None:
-        start = _SIZE + int.from_bytes(data[:_SIZE], "little")
-        self.head: dict[str, Any] = orjson.loads(data[_SIZE:start])
+        start = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
+        self.head: dict[str, Any] = orjson.loads(data[_LENGTH_BYTES:start])
         self._data = data
-        self._at = start
-        self.size = _HEAD_SIZE * (start - _SIZE)  # approximate bytes in memory of everything read
+        self._offset = start
+        # Approximate bytes in memory of everything read.
+        self.size = _HEADER_GROWTH * (start - _LENGTH_BYTES)
         self._columns = iter(self.head["columns"])
 
     def values(self, count: int | None = None) -> NDArray[np.int64]:
@@ -71,15 +75,15 @@ class PackedColumnReader:
 
     def ids(self, count: int | None = None) -> NDArray[np.uint64]:
         """Read unsigned 64-bit numbers. Raise `ValueError` if `count` is given and differs."""
-        start, width, rows, base, factor = self._next(count)
+        start, width, rows, base, factor = self._next_column(count)
         self.size += 8 * rows
-        return unshuffle(self._data, start, rows, width, base & _64_BITS, factor)
+        return unshuffle(self._data, start, rows, width, base, factor)
 
     def index(self, below: int, count: int | None = None) -> NDArray[np.int32]:
         """Read numbers from 0 to `below` - 1. Raise `ValueError` if one is larger."""
-        start, width, rows, base, factor = self._next(count)
+        start, width, rows, base, factor = self._next_column(count)
         self.size += 4 * rows
-        return unshuffle_index(self._data, start, rows, width, base & _64_BITS, factor, below)
+        return unshuffle_index(self._data, start, rows, width, base, factor, below)
 
     def starts(self) -> NDArray[np.int64]:
         """Read lengths of groups; return their starts and the end of the last: [groups + 1]."""
@@ -92,26 +96,27 @@ class PackedColumnReader:
 
     def data(self) -> bytes:
         """Read a column of bytes."""
-        start, width, count, _, _ = self._next(None)
+        start, width, count, _, _ = self._next_column(None)
         if count and width != 1:
             raise ValueError("invalid byte column")
         if start + count > len(self._data):
             raise ValueError("a column ends beyond the data")
-        self.size += _TEXT_SIZE * count
+        self.size += _STRING_GROWTH * count
         return self._data[start : start + count]
 
     def end(self) -> None:
         """Raise `ValueError` if bytes remain after the last column that was read."""
-        if self._at != len(self._data):
-            raise ValueError(f"{len(self._data) - self._at} excess bytes")
+        if self._offset != len(self._data):
+            raise ValueError(f"{len(self._data) - self._offset} excess bytes")
 
-    def _next(self, expected: int | None) -> tuple[int, int, int, int, int]:
+    def _next_column(self, expected: int | None) -> tuple[int, int, int, int, int]:
+        """Return (start, width, count, base, factor) of the next column, the last two unsigned."""
         column = next(self._columns, None)
         if column is None:
             raise ValueError("a column is missing")
         width, count, base, factor = map(int, column)
         if expected is not None and count != expected:
             raise ValueError(f"a column has {count} rows, its table {expected}")
-        start = self._at
-        self._at += count * width
-        return start, width, count, base, factor & _64_BITS
+        start = self._offset
+        self._offset += count * width
+        return start, width, count, base & _64_BITS, factor & _64_BITS

@@ -53,7 +53,7 @@ class ProfileColumns:
     def __len__(self) -> int:
         return len(self.time)
 
-    def taken(self, rows: NDArray[np.int64]) -> "ProfileColumns":
+    def take(self, rows: NDArray[np.int64]) -> "ProfileColumns":
         """Return the given rows, in this order."""
         return ProfileColumns(
             metrics=self.metrics,

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from profiles.engine.blocks.sparse_values import CHUNK_ROWS, CHUNK_VALUES, FULL_CHUNK_VALUES, cut
+from profiles.engine.blocks.sparse_values import (
+    CHUNK_ROWS,
+    FULL_CHUNK_VALUES,
+    MAX_CHUNK_VALUES,
+    cut,
+)
 
 
 def chunks(values: int, rows: int) -> list[int]:
@@ -24,7 +29,9 @@ def test_rows_of_medium_size_have_chunks_of_256() -> None:
     assert chunks(2 * values, 600) == [0, 256, 512, 600]
 
 
-@pytest.mark.parametrize(("values", "rows"), [(CHUNK_VALUES + 1, 1), (CHUNK_VALUES // 4, 4)])
+@pytest.mark.parametrize(
+    ("values", "rows"), [(MAX_CHUNK_VALUES + 1, 1), (MAX_CHUNK_VALUES // 4, 4)]
+)
 def test_large_rows_have_small_chunks(values: int, rows: int) -> None:
     assert chunks(values, 3 * rows) == [0, rows, 2 * rows, 3 * rows]
 

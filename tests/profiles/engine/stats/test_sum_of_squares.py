@@ -48,7 +48,7 @@ def _sums(found: dict[object, list[int]]) -> VarianceByFrame:
     }
 
 
-def said(found: MeasuredSum) -> tuple[VarianceByFrame, VarianceByFrame]:
+def get_by_key(found: MeasuredSum) -> tuple[VarianceByFrame, VarianceByFrame]:
     names = zip(*get_names(found.tree, found.functions), strict=True)
     nodes = zip(found.nodes.squares.tolist(), found.nodes.present.tolist(), strict=True)
     functions = zip(
@@ -75,18 +75,18 @@ def test_two_sides_in_separate_rows_of_one_merge(parts: list[Tree], cut: int) ->
             found = measure_rows(both.tree(), metric, rows)
             nodes, functions = by_brute_force(side, metric)
             assert found.profiles == len(side)
-            assert said(found) == (approximately(nodes), approximately(functions))
+            assert get_by_key(found) == (approximately(nodes), approximately(functions))
 
 
 @few
 @given(LISTS)
-def test_a_merge_with_moments(parts: list[Tree]) -> None:
+def test_a_merge_of_encoded_trees_has_the_variance_of_its_parts(parts: list[Tree]) -> None:
     merge = VarianceMerge(CPU)
     for part in parts:
         merge.add_encoded(encode(part))
     nodes, functions = by_brute_force(parts, CPU)
     found = measure_variance(merge.variance(), len(parts))
-    assert said(found) == (approximately(nodes), approximately(functions))
+    assert get_by_key(found) == (approximately(nodes), approximately(functions))
     wholes = [
         int(part.self[part.metrics.index(CPU)].sum()) for part in parts if CPU in part.metrics
     ]
