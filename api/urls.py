@@ -25,7 +25,7 @@ urlpatterns = [
     *(
         path(
             f"api/v1/projects/<str:project>/{name}",
-            ApiQueryView.as_view(query=query, kind=f"api_{name}"),
+            ApiQueryView.as_view(parse_query=query, kind=f"api_{name}"),
         )
         for name, query in _RESOURCES.items()
     ),

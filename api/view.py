@@ -17,22 +17,23 @@ from endpoints.query_execution import admit_query, execute
 from projects.credentials.authentication import Access
 
 
-def _nothing(request: ApiRequest) -> ApiQuery:
+def _reject_url(request: ApiRequest) -> ApiQuery:
     raise NotFound("Not found: no such URL.")
 
 
 class ApiQueryView(WireView):
-    """View of one resource. `query` parses the request, and raises if it is invalid."""
+    """View of one resource. `parse_query` raises if the request is invalid."""
 
     http_method_names = ["get"]
-    query: Callable[[ApiRequest], ApiQuery] = staticmethod(_nothing)
+    parse_query: Callable[[ApiRequest], ApiQuery] = staticmethod(_reject_url)
     kind = "api"  # label of metrics
 
     async def get(self, request: HttpRequest, project: str) -> HttpResponse:
-        access = await _reader(request, project)
+        access = await _authenticate_reader(request, project)
         await admit_query(access)
-        api_request = _api_request(request, access)
-        query = self.query(api_request)
+        api_request = _build_api_request(request, access)
+        query = self.parse_query(api_request)
+        # _authenticate_reader has used the key; this makes it known to `done`.
         api_request.parameters.read(credentials.KEY)
         api_request.parameters.done()
         body = await execute(
@@ -41,7 +42,7 @@ class ApiQueryView(WireView):
         return respond(request, api_request, query, body)
 
 
-async def _reader(request: HttpRequest, project: str) -> Access:
+async def _authenticate_reader(request: HttpRequest, project: str) -> Access:
     text = credentials.key_text(request.headers, request.GET)
     access = await credentials.access(text, get_scope(request))
     credentials.require_own(access, project)
@@ -49,7 +50,7 @@ async def _reader(request: HttpRequest, project: str) -> Access:
     return access
 
 
-def _api_request(request: HttpRequest, access: Access) -> ApiRequest:
+def _build_api_request(request: HttpRequest, access: Access) -> ApiRequest:
     return ApiRequest(
         project=access.project,
         project_id=access.project_id,

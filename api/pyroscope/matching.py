@@ -32,7 +32,7 @@ _OF_DEPLOYMENT = (SERVICE_NAME, ZONE, VERSION)
 MAX_LABELLED = 50  # services and types whose labels one request reads from their profiles
 # Head rows and blocks of all services that one request reads: see docs/reference/pyroscope.md.
 MAX_INPUTS = 50_000
-RECENTLY = timedelta(days=1)  # range of requests that state none
+DEFAULT_SPAN = timedelta(days=1)  # range of requests that state none
 Labels = Mapping[str, Sequence[str]]  # values by the name of a label
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _INVALID_IN_NAME = re.compile(r"[^a-zA-Z0-9_]")
@@ -50,7 +50,7 @@ def time_range(start_ms: int, end_ms: int, now: datetime) -> MatchedRange:
     Raise InvalidQuery if it is empty, longer than LONGEST_SPAN or outside of YEARS.
     """
     if not start_ms and not end_ms:
-        return MatchedRange(now - RECENTLY, now)
+        return MatchedRange(now - DEFAULT_SPAN, now)
     try:
         start, end = (_EPOCH + timedelta(milliseconds=ms) for ms in (start_ms, end_ms))
     except OverflowError:

@@ -84,7 +84,7 @@ class ProcedureView(_QuerierView):
     http_method_names = ["post"]
 
     async def post(self, request: HttpRequest, procedure: str) -> HttpResponse:
-        access = await _reader(request)
+        access = await _authenticate_reader(request)
         called = _PROCEDURES.get(procedure)
         if called is None:
             raise UnknownProcedure(f"querier.v1.QuerierService/{procedure}")
@@ -111,7 +111,7 @@ class DocumentView(_QuerierView):
     document: render.Document = staticmethod(render.render)
 
     async def get(self, request: HttpRequest) -> HttpResponse:
-        access = await _reader(request)
+        access = await _authenticate_reader(request)
         await admit_query(access)
         if len(request.META.get("QUERY_STRING", "")) > MAX_QUERY:
             raise BadParameter("the address", f"its parameters may have {MAX_QUERY:,} bytes")
@@ -127,11 +127,11 @@ class SettingsView(_QuerierView):
     http_method_names = ["post"]
 
     async def post(self, request: HttpRequest) -> HttpResponse:
-        await _reader(request)
+        await _authenticate_reader(request)
         return _response(b"{}", False, _JSON)
 
 
-async def _reader(request: HttpRequest) -> Access:
+async def _authenticate_reader(request: HttpRequest) -> Access:
     text = credentials.key_text(request.headers, request.GET)
     access = await credentials.access(text, get_scope(request))
     credentials.require_read(access)

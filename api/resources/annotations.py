@@ -56,7 +56,7 @@ def query(request: ApiRequest) -> ApiQuery:
 
 class AnnotationsView(ApiQueryView):
     http_method_names = ["get", "post"]
-    query = staticmethod(query)
+    parse_query = staticmethod(query)
     kind = "api_annotations"
 
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:

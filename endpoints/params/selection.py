@@ -106,8 +106,10 @@ def read_range(reader: Reader, now: datetime, default: TimeRange = DEFAULT_RANGE
     is_absolute = reader.has(FROM, TO)
     if is_absolute and reader.has(SPAN, END):
         reader.conflict(FROM, "and to stand alone, without span and end")
-    moment, start = reader.read(TO if is_absolute else END), reader.read(FROM)
-    end = default.end if moment is None else None if moment is Now.NOW else moment
+    stated_end, start = reader.read(TO if is_absolute else END), reader.read(FROM)
+    end = default.end if stated_end is None else stated_end
+    if end is Now.NOW:
+        end = None
     if start is None:
         return TimeRange(reader.read(SPAN) or default.span, end)
     span = (end or now) - (now if start is Now.NOW else start)

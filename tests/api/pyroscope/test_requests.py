@@ -18,12 +18,12 @@ PROCEDURES = (
     *("SelectMergeStacktraces", "SelectMergeSpanProfile", "SelectMergeProfile", "Diff"),
     *("SelectSeries", "SelectHeatmap", "AnalyzeQuery"),
 )
-DOCUMENTS = (
+DOCUMENT_URLS = (
     f"/pyroscope/render?query={CPU}",
     f"/pyroscope/render-diff?leftQuery={CPU}&rightQuery={CPU}",
     "/pyroscope/label-values?label=service_name",
 )
-OF_CPU: dict[str, Any] = {
+CPU_FIELDS: dict[str, Any] = {
     "profile_typeID": CPU,
     "name": "service_name",
     "step": 15,
@@ -33,7 +33,7 @@ OF_CPU: dict[str, Any] = {
 
 @pytest.mark.parametrize("procedure", PROCEDURES)
 def test_another_projects_key_sees_nothing(procedure: str, call: Call, stranger: Client) -> None:
-    response = call(procedure, stranger, **OF_CPU)
+    response = call(procedure, stranger, **CPU_FIELDS)
     assert response.status_code == 200, response.text
     document = response.json()
     graph = document.pop("flamegraph", {"names": ["total"]})
@@ -45,16 +45,16 @@ def test_another_projects_key_sees_nothing(procedure: str, call: Call, stranger:
 
 @pytest.mark.parametrize("procedure", PROCEDURES)
 def test_a_key_that_may_read_is_needed(procedure: str, call: Call, agent: Client) -> None:
-    missing = call(procedure, Client(agent.project), **OF_CPU)
+    missing = call(procedure, Client(agent.project), **CPU_FIELDS)
     assert (missing.status_code, missing.json()["code"]) == (401, "unauthenticated")
     assert "Missing API key" in missing.json()["message"]
-    wrong = call(procedure, Client(agent.project, "fw_wrong"), **OF_CPU)
+    wrong = call(procedure, Client(agent.project, "fw_wrong"), **CPU_FIELDS)
     assert (wrong.status_code, wrong.json()["code"]) == (401, "unauthenticated")
-    writer = call(procedure, agent, **OF_CPU)
+    writer = call(procedure, agent, **CPU_FIELDS)
     assert (writer.status_code, writer.json()["code"]) == (403, "permission_denied")
 
 
-@pytest.mark.parametrize("path", DOCUMENTS)
+@pytest.mark.parametrize("path", DOCUMENT_URLS)
 def test_documents_need_a_key_that_may_read(
     path: str, shops: None, agent: Client, stranger: Client
 ) -> None:

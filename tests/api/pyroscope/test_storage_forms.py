@@ -14,18 +14,18 @@ from tests.profiles import rows
 pytestmark = pytest.mark.django_db(transaction=True)
 HOUR_MS = 3_600_000
 DAY = {"start": NOON_MS - 12 * HOUR_MS, "end": NOON_MS + 12 * HOUR_MS}
-OF_CPU: dict[str, Any] = {"profile_typeID": CPU, "step": 60, **DAY}
+CPU_FIELDS: dict[str, Any] = {"profile_typeID": CPU, "step": 60, **DAY}
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("ProfileTypes", DAY),
     ("Series", {**DAY, "labelNames": ["service_name", "__profile_type__"]}),
     ("LabelNames", DAY),
     ("LabelValues", {**DAY, "name": "instance", "matchers": ['{instance!="a"}']}),
-    ("SelectSeries", {**OF_CPU, "group_by": ["service_name", "instance", "version"]}),
-    ("SelectSeries", {**OF_CPU, "label_selector": '{instance=""}'}),
-    ("SelectHeatmap", OF_CPU),
-    ("SelectMergeStacktraces", OF_CPU),
-    ("SelectMergeStacktraces", {**OF_CPU, "label_selector": '{instance!="a"}'}),
-    ("SelectMergeStacktraces", {**OF_CPU, "label_selector": '{zone="us-1"}'}),
+    ("SelectSeries", {**CPU_FIELDS, "group_by": ["service_name", "instance", "version"]}),
+    ("SelectSeries", {**CPU_FIELDS, "label_selector": '{instance=""}'}),
+    ("SelectHeatmap", CPU_FIELDS),
+    ("SelectMergeStacktraces", CPU_FIELDS),
+    ("SelectMergeStacktraces", {**CPU_FIELDS, "label_selector": '{instance!="a"}'}),
+    ("SelectMergeStacktraces", {**CPU_FIELDS, "label_selector": '{zone="us-1"}'}),
     ("GetProfileStats", {}),
 ]
 
