@@ -43,7 +43,7 @@ class DeploymentQueue:
         # Time of the last capture, by type and agent; in order of these times.
         self._captured: dict[ProfileType, dict[str, float]] = defaultdict(dict)
 
-    def note(self, waiter: Waiter, now: float) -> None:
+    def record_offers(self, waiter: Waiter, now: float) -> None:
         """Record the types that an agent offers."""
         for kind in waiter.types:
             self._offered[kind] = now
@@ -54,7 +54,7 @@ class DeploymentQueue:
         offered = list(self._offered.items())
         return frozenset(parked) | {kind for kind, time in offered if now - time < RECENT_SECONDS}
 
-    def request_for(self, waiter: Waiter, now: float) -> CaptureRequest | None:
+    def find_request(self, waiter: Waiter, now: float) -> CaptureRequest | None:
         """Return the most urgent pending request that an agent can take.
 
         Return None if there is none or the agent is busy.

@@ -60,11 +60,11 @@ class InProcessQueue:
     async def wait(self, waiter: Waiter, poll_timeout: float) -> Assignment | BackOff:
         await self.open()
         if self._stopping:
-            return BackOff(policy.retry_when_stopping(0, self._rng))
+            return BackOff(policy.retry_when_stopping(parked=0, rng=self._rng))
         now = self._clock()
         queue = self._get_queue(waiter.deployment, waiter.project)
-        queue.note(waiter, now)
-        if request := queue.request_for(waiter, now):
+        queue.record_offers(waiter, now)
+        if request := queue.find_request(waiter, now):
             return self._claim(queue, request, waiter.agent)
         if len(queue.waiting) >= self._max_parked:
             return self._back_off(queue, poll_timeout)
@@ -153,7 +153,7 @@ class InProcessQueue:
         left = queue.busy_until(parked.waiter.agent) - self._clock()
         if left > 0:
             asyncio.get_running_loop().call_later(left, self._serve, queue, parked)
-        elif request := queue.request_for(parked.waiter, self._clock()):
+        elif request := queue.find_request(parked.waiter, self._clock()):
             self._respond(queue, parked, self._claim(queue, request, parked.waiter.agent))
 
     def _respond(

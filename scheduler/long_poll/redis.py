@@ -83,7 +83,7 @@ class RedisQueue:
     async def wait(self, waiter: Waiter, poll_timeout: float) -> Assignment | BackOff:
         await self.open()
         if self._stopping:
-            return BackOff(policy.retry_when_stopping(0, self._rng))
+            return BackOff(policy.retry_when_stopping(parked=0, rng=self._rng))
         if self._broken:
             return self._back_off_broken(poll_timeout)
         token, parked = self._register(waiter, poll_timeout)

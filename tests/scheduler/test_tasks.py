@@ -18,7 +18,7 @@ from tests.scheduler.project_rate import set_rate
 
 CPU, WALL = ProfileType.CPU, ProfileType.WALL
 OFFERS = [CaptureTarget(1, nth, frozenset({CPU, WALL}), 1) for nth in range(20)]
-NOW = 1_800_000_023.0
+NOW = 1_800_000_023.0  # 23 s after a period begins
 
 
 def test_a_plan_run_twice_has_the_same_requests() -> None:
@@ -30,11 +30,13 @@ def test_a_plan_run_twice_has_the_same_requests() -> None:
 def test_plans_a_minute_apart_leave_no_gap_and_agree_where_they_overlap() -> None:
     plans = [upcoming_requests(OFFERS, {1: 1.5}, 60, NOW + 60 * nth) for nth in range(10)]
     all_requests = {request.id: request for plan in plans for request in plan}
+    # Requests with equal ids have equal times.
     assert len({(request.id, request.scheduled) for plan in plans for request in plan}) == len(
         all_requests
     )
     assert all(NOW <= request.scheduled < NOW + 11 * 60 for request in all_requests.values())
-    # 10.5 minutes, 20 deployments, 2 types, 1.5 a minute: 630; six standard deviations are 60.
+    # 10.5 minutes (the last plan is made after 9 and reaches 1.5 ahead), 20 deployments, 2 types,
+    # 1.5 a minute: 630; six standard deviations are 60.
     assert 560 < len(all_requests) < 700
 
 
