@@ -25,8 +25,8 @@ class _Account:
 class RecentCosts:
     """Recent cost of each tenant in thread seconds, with exponential decay. Thread-safe.
 
-    It has no clock: `now` is the time of one clock, in seconds. Of more than `size` tenants, those
-    without running jobs that were charged longest ago are forgotten.
+    It reads no clock: callers pass `now` in seconds, always of the same clock. Of more than `size`
+    tenants, those without running jobs that were charged longest ago are forgotten.
     """
 
     def __init__(self, half_life: float = HALF_LIFE_SECONDS, size: int = MOST_TENANTS) -> None:

@@ -17,7 +17,7 @@ def require_may_change(member: Member) -> None:
 
 
 def require_may_save(member: Member) -> None:
-    """Raise `PermissionDenied` with the message to show for viewers."""
+    """Raise `PermissionDenied` for viewers, with the message to show."""
     if not may_save(member):
         raise PermissionDenied(
             _("Viewers cannot save anything in a project. Ask one of its owners for another role.")

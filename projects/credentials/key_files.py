@@ -17,8 +17,9 @@ from projects.models import ApiKey, KeyFile, User
 
 TOKEN_PATH = "/token"  # noqa: S105  a path
 _RSA_BITS = 2048
-# Any name but Google's. With one, Node.js agents sign their tokens themselves instead of asking
-# Google for them; Python agents reject a file whose name they were not told.
+# Universe domain of key files, not Google's: with a foreign one, Node.js agents sign their tokens
+# themselves instead of asking Google for them. Python agents reject a file with a universe domain
+# that they were not configured for.
 UNIVERSE_DOMAIN = "flamewatch.internal"
 
 
@@ -39,7 +40,7 @@ def create(key: ApiKey, kind: KeyFileKind, *, actor: User | None = None) -> dict
         account_limits.require_key_file(key)
     # Outside of the transactions: SQLite would keep all other writers waiting.
     private_key = rsa.generate_private_key(public_exponent=65537, key_size=_RSA_BITS)
-    public_key = _public_pem(private_key)
+    public_key = _encode_public_key(private_key)
     with transaction.atomic():
         account_limits.require_key_file(key)
         row = KeyFile.objects.create(
@@ -84,7 +85,7 @@ def _private_pem(key: rsa.RSAPrivateKey) -> str:
     ).decode()
 
 
-def _public_pem(key: rsa.RSAPrivateKey) -> str:
+def _encode_public_key(key: rsa.RSAPrivateKey) -> str:
     return (
         key.public_key()
         .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)

@@ -9,21 +9,22 @@ from django.utils import timezone
 from common.cache import Cache
 from projects.models import DayUsage
 
-# Other processes' profiles are counted after this delay; meanwhile they can exceed a limit.
+# Profiles that other processes admit are counted after this delay; until then, a limit may be
+# exceeded.
 SECONDS_CACHED = 15.0
 MOST_PROJECTS = 10_000
 
 
 @dataclass(slots=True)
 class UsageReading:
-    """Usage of one day: as read from the database, plus what this process has admitted since."""
+    """Usage as read from the database, plus what this process has admitted since."""
 
     day: date
-    profiles: int
-    stored_bytes: int  # total over all days
+    profiles: int  # of the day
+    stored_bytes: int  # of all days
 
 
-async def today(project: int) -> UsageReading:
+async def get_today(project: int) -> UsageReading:
     reading = await _readings.get_or_load(project)
     if reading.day == utc_day():
         return reading
@@ -31,7 +32,7 @@ async def today(project: int) -> UsageReading:
     return await _readings.get_or_load(project)
 
 
-def today_blocking(project: int) -> UsageReading:
+def get_today_blocking(project: int) -> UsageReading:
     reading = _readings.get_or_load_blocking(project)
     if reading.day == utc_day():
         return reading

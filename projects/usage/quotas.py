@@ -52,7 +52,7 @@ async def require_room(project: int) -> None:
     A capture would then cost a program CPU time for nothing. Counts neither a profile nor a
     rejection.
     """
-    check(await find_limits(project), await day_usage.today(project), 1)
+    check(await find_limits(project), await day_usage.get_today(project), 1)
 
 
 def require_bytes(project: int, size: int) -> None:
@@ -64,7 +64,7 @@ def require_bytes(project: int, size: int) -> None:
 
 def require_room_blocking(project: int) -> None:
     """Do the same as `require_room`; may block on the database."""
-    check(get_limits(project), day_usage.today_blocking(project), 1)
+    check(get_limits(project), day_usage.get_today_blocking(project), 1)
 
 
 async def release(admission: Admission) -> None:
@@ -76,7 +76,7 @@ async def release(admission: Admission) -> None:
 
 async def _admit(project: int, size: int) -> Admission:
     limits = await find_limits(project)
-    reading = await day_usage.today(project)
+    reading = await day_usage.get_today(project)
     minute, seconds = divmod(timezone.now().timestamp(), 60)
     check(limits, reading, size)
     # Count before the await, so that concurrent uploads see it.

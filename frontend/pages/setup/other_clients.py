@@ -33,19 +33,19 @@ def other_clients(server: str, key: str, project_id: str) -> list[OtherClient]:
 
     `server` is its URL without a trailing slash.
     """
-    settings = f"export FLAMEWATCH_URL={server}\nexport FLAMEWATCH_KEY={key}\n"
-    settings += f"export FLAMEWATCH_SERVICE={SERVICE}\n"
+    exports = f"export FLAMEWATCH_URL={server}\nexport FLAMEWATCH_KEY={key}\n"
+    exports += f"export FLAMEWATCH_SERVICE={SERVICE}\n"
     return [
-        _go(server, settings),
-        *_node(server, settings),
-        *_java(server, settings),
+        _go(server, exports),
+        *_node(server, exports),
+        *_java(server, exports),
         _opentelemetry(server, key),
         _pyroscope(server, key, project_id),
         _cloud_profiler(server, project_id),
     ]
 
 
-def _go(server: str, settings: str) -> OtherClient:
+def _go(server: str, exports: str) -> OtherClient:
     install = (
         f"export GOPROXY={server}/agents/go,$(go env GOPROXY) GONOSUMDB={GO_MODULE}\n"
         f"go get {GO_MODULE}"
@@ -57,16 +57,16 @@ def _go(server: str, settings: str) -> OtherClient:
     steps = (
         SetupStep(_("Install the agent"), "Shell", install),
         SetupStep(_("Start the agent in your code"), "Go", code),
-        SetupStep(_("Run your program with the agent"), "Shell", f"{settings}go run ."),
+        SetupStep(_("Run your program with the agent"), "Shell", f"{exports}go run ."),
     )
     return OtherClient("go", "Go", _("1.22 or newer"), steps)
 
 
-def _node(server: str, settings: str) -> list[OtherClient]:
+def _node(server: str, exports: str) -> list[OtherClient]:
     packages = node_packages()
     if not packages:
         return []
-    run = f"{settings}node --require flamewatch-agent/start app.js"
+    run = f"{exports}node --require flamewatch-agent/start app.js"
     steps = (
         SetupStep(
             _("Install the agent"), "Shell", f"npm install {server}/agents/node/{packages[-1]}"
@@ -81,17 +81,17 @@ def _node(server: str, settings: str) -> list[OtherClient]:
     return [OtherClient("node", "Node.js", _("18 or newer"), steps)]
 
 
-def _java(server: str, settings: str) -> list[OtherClient]:
+def _java(server: str, exports: str) -> list[OtherClient]:
     packages = java_packages()
     if not packages:
         return []
-    jar = packages[-1]
+    jar = packages[-1]  # the newest
     steps = (
         SetupStep(_("Install the agent"), "Shell", f"curl -O {server}/agents/java/{jar}"),
         SetupStep(
             _("Run your program with the agent"),
             "Shell",
-            f"{settings}java -javaagent:{jar} -jar app.jar",
+            f"{exports}java -javaagent:{jar} -jar app.jar",
         ),
     )
     return [OtherClient("java", "Java", _("17 or newer"), steps)]
@@ -158,7 +158,7 @@ def _cloud_profiler(server: str, project_id: str) -> OtherClient:
         "});"
     )
     steps = (
-        SetupStep(_("Download a key file in the settings, then in Python"), "Python", python),
+        SetupStep(_("Download a key file in the exports, then in Python"), "Python", python),
         SetupStep(_("Or in Node.js, over https"), "JavaScript", node),
     )
     return OtherClient("cloud-profiler", "Cloud Profiler", _("Google’s agents"), steps)
