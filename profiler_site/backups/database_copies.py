@@ -1,6 +1,7 @@
 """Copies of the database, consistent while the server writes to it: SQLite and PostgreSQL.
 
-Sessions and leases are left out: a copy lets nobody in, and no job waits for a process of before.
+Sessions and leases are left out: nobody is signed in on a restored copy, and no job waits for the
+lease of a process that has gone.
 """
 
 import os
@@ -22,13 +23,12 @@ from psycopg.conninfo import make_conninfo
 
 from profiler_site.backups.folder import BackupError, sync
 
-_LEFT_OUT = ("django_session", "profiles_lease")
-_LIVE_BLOBS = "SELECT key FROM profiles_blob WHERE dead_since IS NULL ORDER BY key"
-_MIGRATIONS = "SELECT app, name FROM django_migrations ORDER BY app, name"
+_LEFT_OUT_TABLES = ("django_session", "profiles_lease")
+_SELECT_LIVE_BLOBS = "SELECT key FROM profiles_blob WHERE dead_since IS NULL ORDER BY key"
+_SELECT_MIGRATIONS = "SELECT app, name FROM django_migrations ORDER BY app, name"
 _LOCK_SECONDS = 20
-# Parameters that the libpq of any version in use knows; that of psycopg is often newer than the
-# one of pg_dump.
-_ADDRESS = (
+# Connection parameters that every libpq in use knows: psycopg's is often newer than pg_dump's.
+_CONNECTION_PARAMETERS = (
     *("host", "hostaddr", "port", "dbname", "user", "options", "connect_timeout", "service"),
     *("sslmode", "sslrootcert", "sslcert", "sslkey", "target_session_attrs", "passfile"),
 )
@@ -92,14 +92,14 @@ class SqliteCopies:
                 source.execute("VACUUM INTO ?", (str(path),))
             with closing(_sqlite(path)) as copy:
                 copy.execute("PRAGMA secure_delete=ON")
-                for table in _LEFT_OUT:
+                for table in _LEFT_OUT_TABLES:
                     copy.execute(f"DELETE FROM {table}")  # noqa: S608  one of the names above
                 (verdict,) = copy.execute("PRAGMA quick_check(1)").fetchone()
                 if verdict != "ok":
                     raise BackupError(f"The database is damaged: {verdict}")
                 content = DatabaseContent(
-                    [key for (key,) in copy.execute(_LIVE_BLOBS)],
-                    [f"{app}.{name}" for app, name in copy.execute(_MIGRATIONS)],
+                    [key for (key,) in copy.execute(_SELECT_LIVE_BLOBS)],
+                    [f"{app}.{name}" for app, name in copy.execute(_SELECT_MIGRATIONS)],
                 )
         except sqlite3.Error as error:
             raise BackupError(f"The database cannot be copied to {path}: {error}") from None
@@ -169,16 +169,16 @@ class PostgresqlCopies:
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
             cursor.execute("SELECT pg_export_snapshot()")
             (snapshot,) = cursor.fetchone()
-            cursor.execute(_LIVE_BLOBS)
+            cursor.execute(_SELECT_LIVE_BLOBS)
             blobs = [key for (key,) in cursor.fetchall()]
-            cursor.execute(_MIGRATIONS)
+            cursor.execute(_SELECT_MIGRATIONS)
             migrations = [f"{app}.{name}" for app, name in cursor.fetchall()]
             command = [
                 *(pg_dump, f"--dbname={_address()}", "--no-password"),
                 *("--format=custom", "--no-owner", "--no-privileges"),
                 *(f"--snapshot={snapshot}", f"--file={path}"),
                 *(f"--table={name}" for name in tables),
-                *(f"--exclude-table-data={name}" for name in _LEFT_OUT),
+                *(f"--exclude-table-data={name}" for name in _LEFT_OUT_TABLES),
             ]
             _run(command, _environment())
             cursor.execute("COMMIT")
@@ -313,7 +313,9 @@ def _own_tables() -> list[str]:
 def _address() -> str:
     """Return the connection string without the password, which other users could see."""
     parameters = connection.get_connection_params()
-    return make_conninfo(**{name: parameters[name] for name in _ADDRESS if parameters.get(name)})
+    return make_conninfo(
+        **{name: parameters[name] for name in _CONNECTION_PARAMETERS if parameters.get(name)}
+    )
 
 
 def _environment() -> dict[str, str]:
@@ -323,7 +325,7 @@ def _environment() -> dict[str, str]:
 
 
 def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
-    """Run a program of PostgreSQL. Raise BackupError with the first line of its errors."""
+    """Run a program of PostgreSQL. If it fails, raise BackupError with its first line of errors."""
     done = subprocess.run(
         command,
         env=environment,
