@@ -1,6 +1,6 @@
 """Download of the newest CPython versions for the agent's tests.
 
-They are Debian packages of its unstable suite: extracted to a folder of their own, not installed,
+They are packages of Debian unstable: extracted to a folder of their own, not installed,
 and patched to use the libraries that come with them. Nothing outside the folder changes.
 
 `make interpreters` downloads them, or prints the reason and fails. `make test-all` does the same as
@@ -21,7 +21,7 @@ from pathlib import Path
 SUITE = "unstable"
 PROGRAMS = ("python3.14", "python3.15", "python3.14-dbg")  # names of programs and packages
 TOOLS = ("debootstrap", "patchelf")
-SECONDS = 170.0
+TIMEOUT_SECONDS = 170.0
 ATTEMPTS = 3
 
 
@@ -46,7 +46,7 @@ def present() -> list[str]:
 def main(for_tests: bool) -> int:
     if for_tests and (present() or os.geteuid() != 0):
         return 0  # the report of the tests lists the interpreters that they use
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     try:
         _get_tools(for_tests, deadline)
         _fetch(deadline)
@@ -96,7 +96,7 @@ def _fetch(deadline: float) -> None:
     for attempt in range(ATTEMPTS):
         try:
             with tempfile.TemporaryDirectory() as scratch:
-                _unpack(_downloaded(Path(scratch), packages, deadline), folder(), deadline)
+                _unpack(_download(Path(scratch), packages, deadline), folder(), deadline)
             break
         except Unavailable as why:
             gone = _not_in_the_suite(str(why), packages)
@@ -111,15 +111,15 @@ def _not_in_the_suite(why: str, packages: list[str]) -> set[str]:
     return set(said[1].split()) & set(packages) if said else set()
 
 
-def _downloaded(scratch: Path, names: list[str], deadline: float) -> list[Path]:
+def _download(scratch: Path, names: list[str], deadline: float) -> list[Path]:
     """Download the packages with their dependencies, and return their paths."""
     command = ["debootstrap", "--download-only", "--variant=minbase"]
     included = f"--include={','.join(names)}"
-    _run([*command, included, SUITE, str(scratch), _mirror(deadline)], deadline)
+    _run([*command, included, SUITE, str(scratch), _find_mirror(deadline)], deadline)
     return sorted(scratch.glob("var/cache/apt/archives/*.deb"))
 
 
-def _mirror(deadline: float) -> str:
+def _find_mirror(deadline: float) -> str:
     """Return DEBIAN_MIRROR, or the mirror of this machine's own packages."""
     named = os.environ.get("DEBIAN_MIRROR")
     if named:

@@ -21,7 +21,7 @@ from flamewatch.profile.top import table
 
 # Variables by which `flamewatch-run` passes the options to the interpreter that replaces it.
 TYPE, OUTPUT, SECONDS = "FLAMEWATCH_ONCE", "FLAMEWATCH_ONCE_OUTPUT", "FLAMEWATCH_ONCE_SECONDS"
-WHOLE_PROGRAM = 1e6  # seconds
+WHOLE_PROGRAM_SECONDS = 1e6  # no limit in practice: the capture ends with the program
 AT_THE_END = 60.0  # seconds that the program's exit waits for the profile
 AT_THE_START = 1.0  # seconds that the program's start waits for the capture to begin
 
@@ -37,7 +37,7 @@ class Wish:
         """Return the options from the environment, or None if it requests no one-shot profile."""
         if TYPE not in environ:
             return None
-        seconds = float(environ.get(SECONDS) or WHOLE_PROGRAM)
+        seconds = float(environ.get(SECONDS) or WHOLE_PROGRAM_SECONDS)
         return cls(ProfileType(environ[TYPE].upper()), Path(environ[OUTPUT]), seconds)
 
     def environ(self) -> dict[str, str]:

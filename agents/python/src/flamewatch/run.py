@@ -17,7 +17,7 @@ from flamewatch import config
 from flamewatch.capture.profile_types import ProfileType
 from flamewatch.config import Arguments, Problems
 from flamewatch.log import warn
-from flamewatch.once import WHOLE_PROGRAM, Wish
+from flamewatch.once import WHOLE_PROGRAM_SECONDS, Wish
 from flamewatch.process.uwsgi import ENVIRON, is_uwsgi
 from flamewatch.version import __version__
 
@@ -73,7 +73,9 @@ def _parser() -> argparse.ArgumentParser:
     kinds = [kind.lower() for kind in ProfileType]
     once.add_argument("--once", choices=kinds, type=str.lower, help="profile type to capture")
     once.add_argument("-o", "--output", type=Path, help="file to write (default: TYPE.pb.gz)")
-    once.add_argument("--duration", type=_seconds, help="seconds (default: until the program ends)")
+    once.add_argument(
+        "--duration", type=_parse_seconds, help="seconds (default: until the program ends)"
+    )
     parser.add_argument("--agent-version", action="version", version=__version__)
     parser.add_argument(
         "program", nargs=argparse.REMAINDER, help="program with its arguments, after --"
@@ -81,10 +83,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _seconds(text: str) -> float:
+def _parse_seconds(text: str) -> float:
     seconds = float(text)
-    if not 0 < seconds < WHOLE_PROGRAM:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and {WHOLE_PROGRAM:.0f} s")
+    if not 0 < seconds < WHOLE_PROGRAM_SECONDS:
+        raise argparse.ArgumentTypeError(
+            f"{text} is not between 0 and {WHOLE_PROGRAM_SECONDS:.0f} s"
+        )
     return seconds
 
 
@@ -92,7 +96,9 @@ def _wish(options: argparse.Namespace) -> Wish:
     output = (options.output or Path(f"{options.once}.pb.gz")).absolute()
     if not output.parent.is_dir():
         _parser().error(f"no such folder: {output.parent}")
-    return Wish(ProfileType(options.once.upper()), output, options.duration or WHOLE_PROGRAM)
+    return Wish(
+        ProfileType(options.once.upper()), output, options.duration or WHOLE_PROGRAM_SECONDS
+    )
 
 
 def _with_options(options: argparse.Namespace, environ: Mapping[str, str]) -> dict[str, str]:
