@@ -134,9 +134,9 @@ def _report(size: int, found: dict[str, Any]) -> bool:
 def _serving(served: Served) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            body, kind = _file(self.path.partition("?")[0], served)
+            body, content_type = _read_file(self.path.partition("?")[0], served)
             self.send_response(200 if body else 404)
-            self.send_header("Content-Type", kind)
+            self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -153,7 +153,7 @@ def _serving(served: Served) -> Iterator[str]:
         server.server_close()
 
 
-def _file(path: str, served: Served) -> tuple[bytes, str]:
+def _read_file(path: str, served: Served) -> tuple[bytes, str]:
     documents = {"/tree.json": served.tree, "/speedscope.json": served.speedscope}
     if path in documents:
         return documents[path], "application/json"
@@ -161,11 +161,11 @@ def _file(path: str, served: Served) -> tuple[bytes, str]:
     folders = {"static": static, "modules": MODULES, "speedscope": SPEEDSCOPE}
     top, _, rest = path.lstrip("/").partition("/")
     file = folders[top] / rest if top in folders else PAGES / path.lstrip("/")
-    kind = _TYPES.get(file.suffix, "application/octet-stream")
+    content_type = _TYPES.get(file.suffix, "application/octet-stream")
     if top == "modules" and file.suffix == ".css":
         return b"export {};", _TYPES[".js"]  # bundlers resolve this style import of the peer
     body = file.read_bytes() if file.is_file() else b""
-    return (_filled(body) if kind == _TYPES[".html"] else body), kind
+    return (_filled(body) if content_type == _TYPES[".html"] else body), content_type
 
 
 def _filled(page: bytes) -> bytes:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-_TICKS = os.sysconf("SC_CLK_TCK")
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def request(method: str, path: str, key: str, message: object, *headers: str) -> bytes:
@@ -32,10 +32,10 @@ class UploadRejected(RuntimeError):
 async def send_all(port: int, requests: Iterable[bytes], connections: int) -> None:
     """Send requests on every connection, each as soon as the previous response has arrived.
 
-    Raises UploadRejected at the first error status.
+    Raise UploadRejected at the first error status.
     """
-    left = iter(requests)
-    await asyncio.gather(*(_send(port, left) for _ in range(connections)))
+    remaining = iter(requests)
+    await asyncio.gather(*(_send(port, remaining) for _ in range(connections)))
 
 
 async def _send(port: int, left: Iterator[bytes]) -> None:
@@ -57,7 +57,7 @@ async def response(reader: asyncio.StreamReader) -> tuple[int, bytes]:
 def cpu_seconds(pid: int) -> float:
     """Return user plus system seconds of a process so far, over all its threads."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
+    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_SECOND
 
 
 def idle_share(pid: int, seconds: float = 5.0) -> float:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 _PROC = Path("/proc")
-_TICKS = os.sysconf("SC_CLK_TCK")
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds(pid: int) -> float:
@@ -68,7 +68,7 @@ def _parent(pid: int) -> int:
 
 def _own_seconds(pid: int) -> float:
     """Return the seconds of utime, stime, cutime and cstime together."""
-    return sum(map(int, _stat(pid)[11:15])) / _TICKS
+    return sum(map(int, _stat(pid)[11:15])) / _TICKS_PER_SECOND
 
 
 def _status(pid: int, name: str) -> int:
