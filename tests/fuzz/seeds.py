@@ -53,8 +53,8 @@ def raw_profiles() -> tuple[bytes, ...]:
         pprof(EXAMPLE),
         pprof({"a;b": (3, 30), "a": (1, 10)}, [("samples", "count"), ("cpu", "nanoseconds")]),
         pprof({"f": 1}, time_nanos=NOON_NS, duration_nanos=10**10, period=10_000_000),
-        labelled(),
-        native(),
+        build_labelled(),
+        build_native(),
         hostile.one_name_of_many_locations(40, 5),
         hostile.nodes_of_inlined_lines(5, 4),
         hostile.deep_stacks(20, 3),
@@ -68,7 +68,7 @@ def raw_profiles() -> tuple[bytes, ...]:
 NOON_NS = int(NOON.timestamp()) * 10**9
 
 
-def labelled() -> bytes:
+def build_labelled() -> bytes:
     """Return a profile with text and number labels, a mapping, and a second file."""
     builder = PprofBuilder()
     message, text = builder.message, builder.string
@@ -77,7 +77,7 @@ def labelled() -> bytes:
     message.mapping.add(id=1, memory_start=0x1000, filename=text("/bin/shop"), build_id=text("ab1"))
     main, work = builder.frame("main"), builder.frame("wörk", "b.py", 7)
     message.location[0].mapping_id = 1
-    message.location.add(id=9, mapping_id=1, address=0x1234)
+    message.location.add(id=9, mapping_id=1, address=0x1234)  # without a function
     for number, stack in enumerate(([main], [work, main], [9, work, main], [])):
         sample = message.sample.add(location_id=stack, value=[number + 1, 8 * number])
         if number:
@@ -87,7 +87,7 @@ def labelled() -> bytes:
     return bytes(message.SerializeToString())
 
 
-def native() -> bytes:
+def build_native() -> bytes:
     """Return addresses without symbols: in two builds, in no known build, and in no binary."""
     builder = PprofBuilder()
     message, text = builder.message, builder.string

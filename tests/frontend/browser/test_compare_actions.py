@@ -15,7 +15,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 ADDRESS = "/p/acme-shop/compare?service=checkout&type=CPU&version=2&b.version=1&b.end=now"
 MAIN, QUOTE, TAX = ("main", "main.py"), ("pricing.quote", "quote.py"), ("tax", "tax.py")
 RULE = ("Rule.matches", "rules.py")
-NAMES = "graph => Array.from(graph.tree.frame, f => graph.tree.names[graph.tree.frames.name[f]])"
+READ_NAMES = (
+    "graph => Array.from(graph.tree.frame, f => graph.tree.names[graph.tree.frames.name[f]])"
+)
 
 
 @pytest.fixture
@@ -112,11 +114,11 @@ def test_a_row_of_the_list_has_a_menu(versions: Page) -> None:
 def test_a_folded_box_opens_and_closes_again(versions: Page) -> None:
     """Open a folded box as a click does, by the id that the browser derives."""
     graph = versions.locator("flame-diff")
-    at = graph.evaluate(NAMES).index("Rule.matches")
+    at = graph.evaluate(READ_NAMES).index("Rule.matches")
     graph.evaluate("(graph, at) => graph.open(at)", at)
     versions.wait_for_url(re.compile("root=[0-9a-f]{16}"))
     load_and_render(versions)
-    assert graph.evaluate(NAMES) == ["checkout", "pricing.quote", "Rule.matches"]
+    assert graph.evaluate(READ_NAMES) == ["checkout", "pricing.quote", "Rule.matches"]
     expect(versions.locator("#rooted")).to_be_visible()
     reach(versions, "Escape")
     expect(versions).not_to_have_url(re.compile("root="))

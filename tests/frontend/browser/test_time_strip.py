@@ -179,7 +179,7 @@ def test_keys_select_a_range(page: Page, shop_url: str) -> None:
     expect(page.locator(".over")).to_contain_text(re.compile(r"^\s*1\d profiles"))
 
 
-def test_a_release_is_named_where_it_begins(page: Page, shop_url: str, project: Project) -> None:
+def test_a_version_is_named_where_it_begins(page: Page, shop_url: str, project: Project) -> None:
     now = timezone.now()
     shop.send(shop.deployment(project, version="2.32.0"), [now - timedelta(seconds=20)])
     page.goto(shop_url)

@@ -27,10 +27,10 @@ from tests.ingest.formats import imported
 from tests.ingest.formats.jfr.recordings import chunk, sample, setting
 
 MAX_RAW = 2**20
-# An imported profile may be smaller than the profile that it becomes.
+# The call tree of an imported pprof may exceed its size by more than the default factor.
 LIMITS = DecodeLimits(max_expansion=2**20)
 _REJECTIONS = (BadProfile, TooLarge)
-_SIZE = 6000  # bytes of a seed
+_SEED_BYTES = 6000  # of a seed that is cut from a sample
 
 
 def _check(profiles: Sequence[ImportedProfile]) -> None:
@@ -44,9 +44,11 @@ def _check(profiles: Sequence[ImportedProfile]) -> None:
         assert all(len(warning) < 500 for warning in profile.warnings)
 
 
-def _imported(
+def _check_importer(
     importer: Callable[[bytes, ImportOptions], list[ImportedProfile]],
 ) -> Callable[[bytes], None]:
+    """Return the `run` of a target: import the input and check the profiles."""
+
     def run(data: bytes) -> None:
         _check(importer(data, ImportOptions()))
 
@@ -86,7 +88,7 @@ def _recordings() -> Sequence[bytes]:
     return chunk(*every), one, one + one, chunk()
 
 
-def _lines(name: str, size: int = _SIZE) -> bytes:
+def _lines(name: str, size: int = _SEED_BYTES) -> bytes:
     """Return the first whole lines of a sample."""
     return imported.sample(name)[:size].rpartition(b"\n")[0] + b"\n"
 
@@ -162,12 +164,14 @@ _target = partial(FuzzTarget, rejections=_REJECTIONS, max_size=8192, cost=CostBo
 _TEXT = (b";", b" 1\n", b"_[k]", b"\n\n", b"# ", b":")
 TARGETS = (
     _target(name="jfr", run=_recording, seeds=_recordings, dictionary=(b"FLR\0", b"\x80" * 9)),
-    _target(name="folded", run=_imported(import_folded), seeds=_folded, dictionary=_TEXT),
-    _target(name="austin", run=_imported(import_austin), seeds=_austin, dictionary=_TEXT),
-    _target(name="perf-script", run=_imported(import_perf_script), seeds=_perf, dictionary=_TEXT),
+    _target(name="folded", run=_check_importer(import_folded), seeds=_folded, dictionary=_TEXT),
+    _target(name="austin", run=_check_importer(import_austin), seeds=_austin, dictionary=_TEXT),
+    _target(
+        name="perf-script", run=_check_importer(import_perf_script), seeds=_perf, dictionary=_TEXT
+    ),
     _target(
         name="speedscope",
-        run=_imported(import_speedscope),
+        run=_check_importer(import_speedscope),
         seeds=_speedscope,
         form=InputForm.TEXT,
     ),
