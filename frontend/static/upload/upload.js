@@ -97,7 +97,7 @@ async function findProblem(form, file) {
     return sentence(form, 'tooLarge', { name, limit: form.dataset.limitText ?? '' });
   }
   try {
-    await file.slice(0, 1).arrayBuffer();
+    await file.slice(0, 1).arrayBuffer(); // fails for a folder or a changed file
     return '';
   } catch {
     return sentence(form, 'unreadable', { name });

@@ -104,20 +104,20 @@ function isHatched(scene, node) {
 /**
  * @param {CanvasRenderingContext2D} context
  * @param {Scene} scene
- * @param {number[]} list
- * @param {string} ink
- * @param {number} cell
+ * @param {number[]} boxes x, y, width, node (-1: a run of narrow nodes) of each box
+ * @param {string} ink colour of the labels
+ * @param {number} cell width of a character
  */
-function writeLabels(context, scene, list, ink, cell) {
-  if (!list.length) return;
+function writeLabels(context, scene, boxes, ink, cell) {
+  if (!boxes.length) return;
   const narrowest = narrowestLabel(cell);
   const measure = (/** @type {string} */ text) => context.measureText(text).width;
   context.fillStyle = ink;
-  for (let i = 0; i < list.length; i += 4) {
-    if (list[i + 2] < narrowest || list[i + 3] < 0) continue;
-    const room = list[i + 2] - 2 * PADDING;
-    const text = truncateToFit(formFor(scene.label(list[i + 3]), room, cell), room, cell, measure);
-    if (text) context.fillText(text, list[i] + PADDING, list[i + 1] + ROW_HEIGHT / 2 + 0.5);
+  for (let i = 0; i < boxes.length; i += 4) {
+    if (boxes[i + 2] < narrowest || boxes[i + 3] < 0) continue;
+    const room = boxes[i + 2] - 2 * PADDING;
+    const text = truncateToFit(formFor(scene.label(boxes[i + 3]), room, cell), room, cell, measure);
+    if (text) context.fillText(text, boxes[i] + PADDING, boxes[i + 1] + ROW_HEIGHT / 2 + 0.5);
   }
 }
 
@@ -142,6 +142,7 @@ function hatch(context, scene, list) {
 }
 
 /**
+ * Add diagonal lines over a box, 6 px apart, to the current path.
  * @param {CanvasRenderingContext2D} context
  * @param {number} x
  * @param {number} y

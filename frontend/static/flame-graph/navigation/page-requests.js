@@ -1,4 +1,4 @@
-/** Requests for the flame page's contents, morphed into the page, with a notice if one fails. */
+/** Requests for the flame page's contents, which are morphed into the page; a notice if one fails. */
 
 import { findElement } from '../../dom.js';
 import { markInvisible } from '../../text.js';

@@ -9,7 +9,7 @@ import { listPath } from '../tree/tree.js';
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
 
-const LAST = 3; // callers shown; an ellipsis stands for the others
+const SHOWN_CALLERS = 3; // an ellipsis stands for the others
 
 /**
  * @param {HTMLElement} bar
@@ -27,8 +27,8 @@ export function showCrumbs(bar, tree, node, zoom) {
       link(named(0), '', () => zoom(0)),
       span('›', ''),
     );
-  if (path.length > LAST + 2) parts.push(span('…', ''), span('›', ''));
-  for (const at of path.slice(1, -1).slice(-LAST)) {
+  if (path.length > SHOWN_CALLERS + 2) parts.push(span('…', ''), span('›', ''));
+  for (const at of path.slice(1, -1).slice(-SHOWN_CALLERS)) {
     parts.push(
       link(named(at), ' via', () => zoom(at)),
       span('›', 'via'),
@@ -37,7 +37,7 @@ export function showCrumbs(bar, tree, node, zoom) {
   // The line below names a focused function.
   const here = node || !tree.base || tree.root ? named(node) : markInvisible(tree.service);
   parts.push(span(here, node ? 'mono here strong' : 'mono here'));
-  bar.replaceChildren(...parts, span(drawCrumbs(bar, tree), 'push'));
+  bar.replaceChildren(...parts, span(describeCounts(bar, tree), 'push'));
 }
 
 /**
@@ -45,7 +45,7 @@ export function showCrumbs(bar, tree, node, zoom) {
  * @param {HTMLElement} bar
  * @param {Tree} tree
  */
-function drawCrumbs(bar, tree) {
+function describeCounts(bar, tree) {
   let boxes = 0;
   let hidden = 0;
   let total = 0;
@@ -63,10 +63,10 @@ function drawCrumbs(bar, tree) {
   return insertValues((hidden ? bar.dataset.folded : bar.dataset.frames) ?? '', values);
 }
 
-/** @param {string} text @param {string} name CSS class */
-function span(text, name) {
+/** @param {string} text @param {string} className */
+function span(text, className) {
   const element = document.createElement('span');
-  if (name) element.className = name;
+  if (className) element.className = className;
   element.textContent = text;
   return element;
 }
