@@ -80,6 +80,13 @@ def label_name(label: Grouping) -> str:
     return gettext("Zone") if label.kind is GroupKind.ZONE else label.name
 
 
+def label_word(label: Grouping) -> str:
+    """Return the label's name as it is written within a sentence."""
+    if label.kind is GroupKind.VERSION:
+        return gettext("version")
+    return gettext("zone") if label.kind is GroupKind.ZONE else label.name
+
+
 def split_name(name: str) -> SplitName:
     """Split a function name into a prefix that may be truncated and a leaf that stays whole.
 

@@ -38,7 +38,7 @@ from frontend.pages.breakdown.value_table import (
 from frontend.params.page_params import ParsedParams
 from frontend.params.view_address import SIDE
 from frontend.text import display_names
-from frontend.text.display_names import label_name
+from frontend.text.display_names import label_name, label_word
 from frontend.text.time_ranges import span_name
 from frontend.text.units import format_value
 from profiles.query import (
@@ -109,6 +109,7 @@ def _context(page_query: PageQuery, query: BreakdownQuery, url: str) -> dict[str
         **chart_page_context(page_query, query, options, "breakdown"),
         "notices": notices,
         "label": label_name(query.group_by),
+        "label_word": label_word(query.group_by),
         "groupings": label_menu(page_query, options, samples, query.group_by),
         "metrics": [
             Item(each.name, display_names.metric_name(each), each == (metric or options.metrics[0]))

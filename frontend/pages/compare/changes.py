@@ -1,7 +1,7 @@
 """Table of changed functions: differences between both sides, and their significance."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from frontend.components.functions.name_search import build_name_matcher
 from frontend.components.functions.packages import split_function
@@ -90,7 +90,7 @@ def changes(
     shown = ordered if whole else ordered[:FIRST_ROWS]
     unit = "" if relative else result.metric.unit
     return Changes(
-        whole=_whole(result, scale, unit, relative=relative),
+        whole=_whole(result, scale, unit, relative=relative, real=real),
         lines=[_line(row, scale, unit, relative=relative) for row in shown],
         listed=len(rows),
         all=len(result.functions),
@@ -107,13 +107,18 @@ def _scale(result: CompareResult, *, relative: bool) -> _Scale:
     return _Scale(max(1, baseline), max(1, selected))
 
 
-def _whole(result: CompareResult, scale: _Scale, unit: str, *, relative: bool) -> ChangeRow | None:
+def _whole(
+    result: CompareResult, scale: _Scale, unit: str, *, relative: bool, real: bool
+) -> ChangeRow | None:
     if not all(coverage.profiles for coverage in result.coverages):
         return None
     whole = result.whole
     sums = 0, whole.a_total, 0, whole.b_total  # the total of all nodes has no self value
     row = FunctionChange("", "", *sums, whole.low, whole.high, whole.q, whole.real)
-    return _line(row, scale, unit, relative=relative)
+    line = _line(row, scale, unit, relative=relative)
+    if real and not relative and not whole.real:  # as its frame in the graph
+        return replace(line, total=replace(line.total, sign=0))
+    return line
 
 
 def _sort_rows(

@@ -73,7 +73,7 @@ export function getTimes(grid, box) {
 }
 
 /** Return the weight range of a box as "least..most". @param {Grid} grid @param {Box} box */
-export function getWeightRange(grid, box) {
+function getWeightRange(grid, box) {
   const [, most] = grid.bounds[box.y].split('..');
   const [least] = grid.bounds[box.y + box.height - 1].split('..');
   return `${least}..${most}`;

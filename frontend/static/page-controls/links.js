@@ -35,7 +35,7 @@ export function absoluteLink(values = {}) {
 }
 
 /** Return the page's URL, with the service and type even if they are defaults. */
-export function relativeLink() {
+function relativeLink() {
   const url = new URL(location.href);
   const page = document.querySelector('#flame, #compare, #history');
   for (const name of ['service', 'type']) {

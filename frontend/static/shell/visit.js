@@ -15,7 +15,7 @@ let show = (address) => {
 /**
  * Return the URL that the next change applies to; of two quick changes the second keeps the first.
  */
-export function currentAddress() {
+function currentAddress() {
   return loading || location.href;
 }
 

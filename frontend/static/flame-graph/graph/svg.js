@@ -74,6 +74,6 @@ function title(label) {
 }
 
 /** @param {string} text */
-export function escapeMarkup(text) {
+function escapeMarkup(text) {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -7,7 +7,7 @@ const SLIDE_MS = 120;
 /** @typedef {{from: number, to: number}} Range in the unit of total */
 
 /** @param {Tree} tree @param {number} node @returns {Range} */
-export function getRange(tree, node) {
+function getRange(tree, node) {
   return { from: tree.start[node], to: tree.start[node] + tree.total[node] };
 }
 

@@ -19,7 +19,7 @@ import { getFile, isLabel, getName, listPath } from '../tree/tree.js';
 const LONGEST = 500; // characters of a filter's value
 
 /** Return the value of a filter that matches this name. @param {string} name */
-export function filterValue(name) {
+function filterValue(name) {
   const expression = name.length > 2 && name.startsWith('/') && name.endsWith('/');
   if (!expression) return Array.from(name.slice(0, LONGEST)).join('').trimEnd() || name;
   return `/${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').slice(0, LONGEST - 2)}/`;
@@ -57,7 +57,7 @@ function addNote(name) {
  * @param {Tree} tree
  * @param {number} node
  */
-export function formatStack(tree, node) {
+function formatStack(tree, node) {
   return listPath(tree, node)
     .slice(1)
     .map((at) => getName(tree, at))

@@ -32,7 +32,7 @@ export function openMenu(target, x, y) {
 }
 
 /** @param {boolean} back whether to focus the menu's subject again */
-export function closeMenu(back) {
+function closeMenu(back) {
   const menu = findElement('#frame-menu');
   if (!menu || !open) return;
   const target = open;

@@ -18,7 +18,7 @@ export const PACKAGE_TOKENS = [
 const ROOT = PACKAGE_TOKENS.length - 1;
 const HEAT = PACKAGE_TOKENS.length;
 const STEPS = 5;
-export const HEAT_TOKENS = Array.from({ length: STEPS + 1 }, (_, i) => `heat-${i}`);
+const HEAT_TOKENS = Array.from({ length: STEPS + 1 }, (_, i) => `heat-${i}`);
 export const FOLDED = HEAT + HEAT_TOKENS.length;
 /** Names of the CSS custom properties of all node colours, without the leading dashes. */
 export const TOKENS = [...PACKAGE_TOKENS, ...HEAT_TOKENS, 'dim', 'match', 'accent'];

@@ -12,6 +12,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from frontend.pages.compare.changes import changes as build_changes
 from frontend.pages.compare.view_model import explain_no_intervals
 from profiles.query import ProfileSelection, Untested, UntestedReason, View, run_compare
 from projects.models import Deployment, Project, User
@@ -393,9 +394,19 @@ def test_what_got_slower_is_first_and_page_file_and_graph_agree(
         ]
         assert [float(each) for each in line[8:11]] == [change.low, change.high, change.q]
     by_name = {line[0]: line for line in lines}
-    assert [f"+{float(by_name[row[0]][7]) / 1e6:.0f} ms" for row in found] == [
+    names = ["main", "shop.Rule.matches", "runtime.gcBgMarkWorker"]
+    assert [f"+{float(by_name[name][7]) / 1e6:.0f} ms" for name in names] == [
         row[2] for row in found
     ]
+
+    whole_by_chance = replace(result, whole=replace(result.whole, real=False))
+    signs = [
+        build_changes(
+            each, relative=False, real=real, sort="self", reverse=False, whole=False
+        ).whole.total.sign  # type: ignore[union-attr]
+        for each, real in ((result, True), (whole_by_chance, False), (whole_by_chance, True))
+    ]
+    assert signs == [1, 1, 0]  # as the colour of its frame in the graph
 
     tree = json.loads(gzip.decompress(signed_in.get(f"{COMPARE}/tree", VERSIONS).content))
     assert tree["whole"] == asdict(result.whole)
