@@ -9,8 +9,8 @@ import pytest
 from drawn_blocks import MIB, large_objects, total_in
 from pprof_reader import ReadProfile, read
 
-EXAMPLE = Path(__file__).parents[4] / "examples" / "allocations.py"
-SOURCE = Path(__file__).parents[2] / "src"
+EXAMPLE = Path(__file__).parents[5] / "examples" / "allocations.py"
+SOURCE = Path(__file__).parents[3] / "src"
 ROUNDS = 1000  # a real profile has ten: with 1000 the sampling error is 1.3 %, not 13 %
 ALLOWED = 0.08  # six standard deviations
 

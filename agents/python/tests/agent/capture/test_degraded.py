@@ -8,7 +8,7 @@ from fake_server import FakeServer, assigned, never_responds
 from interpreters import program as interpreter
 from programs import SOURCE, run
 
-SECCOMP = str(Path(__file__).parents[1] / "native" / "programs")
+SECCOMP = str(Path(__file__).parents[2] / "native" / "programs")
 
 MAIN_THREAD = """
     import flamewatch, sys, time
