@@ -29,8 +29,8 @@ API = (
 PAGES_OF_SITE = (
     *("frontend.params.page_params", "frontend.params.list_params"),
     *(
-        f"frontend.pages.{name}.params"
-        for name in ("agents", "breakdown", "compare", "embed", "history", "profiles", "services")
+        f"frontend.pages.{path.parent.name}.params"
+        for path in sorted((ROOT / "frontend" / "pages").glob("*/params.py"))
     ),
 )
 
