@@ -11,7 +11,15 @@ from profiles.engine.coverage import Coverage, Missing
 from profiles.engine.exports.csv_file import encode as encode_csv
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
 from profiles.queries.cache import cache_page, cache_stats, get_cached_page
-from profiles.queries.compare import run_compare
+from profiles.queries.compare import (
+    CompareResult,
+    FunctionChange,
+    Intervals,
+    compare_document,
+    compare_json,
+    run_compare,
+)
+from profiles.queries.compare_sides import Untested, UntestedReason
 from profiles.queries.concurrency import (
     RETRY_SECONDS,
     TooManyQueriesWaiting,
@@ -20,80 +28,69 @@ from profiles.queries.concurrency import (
 from profiles.queries.context import DeadlinePassed, QueryContext
 from profiles.queries.deployments import get_deployments
 from profiles.queries.exports import ExportFile, ExportFormat, run_export
-from profiles.queries.query_record import QueryStatus
-from profiles.queries.render import (
-    VERSION,
-    compare_document,
-    compare_json,
-    coverage_fields,
-    dumps,
+from profiles.queries.focus import (
+    FocusResult,
     focus_document,
     focus_json,
-    tree_document,
-    tree_json,
+    run_focus,
+    run_tree_and_top,
 )
+from profiles.queries.functions import (
+    FunctionRow,
+    LineRow,
+    LinesResult,
+    TopResult,
+    run_lines,
+    run_top,
+)
+from profiles.queries.query_record import QueryStatus
 from profiles.queries.reports.deployments import run_deployment_counts
-from profiles.queries.reports.heat_map import run_heat_map
-from profiles.queries.reports.history import history_document, run_history
+from profiles.queries.reports.heat_map import HeatMapResult, run_heat_map
+from profiles.queries.reports.history import (
+    HistoryLine,
+    HistoryResult,
+    VersionSpan,
+    history_document,
+    run_history,
+)
 from profiles.queries.reports.label_index import (
     run_label_names,
     run_label_values,
     run_stored_deployments,
 )
-from profiles.queries.reports.options import run_options
+from profiles.queries.reports.options import MenuChoice, OptionsResult, WeightChoice, run_options
 from profiles.queries.reports.profile_times import (
     NearestProfiles,
     run_calendar,
     run_first_profiles,
     run_nearest,
+    run_stored_times,
 )
-from profiles.queries.reports.profile_values import run_profile_values
-from profiles.queries.reports.profiles import run_profiles
+from profiles.queries.reports.profile_values import ProfileValuesResult, run_profile_values
+from profiles.queries.reports.profiles import ProfileRow, ProfilesResult, run_profiles
 from profiles.queries.reports.sample_labels import run_sample_labels
 from profiles.queries.reports.series import MAX_SIZE as MAX_SERIES
-from profiles.queries.reports.series import run_series, series_document
+from profiles.queries.reports.series import GroupSeries, SeriesResult, run_series, series_document
 from profiles.queries.reports.series_changes import SeriesChange, series_changes
 from profiles.queries.reports.services import (
-    run_service_names,
-    run_service_search,
-    run_services,
-)
-from profiles.queries.reports.sparklines import run_sparklines
-from profiles.queries.reports.stored_amounts import StoredAmount, run_stored_amounts
-from profiles.queries.reports.stored_metrics import run_stored_metrics, run_stored_times
-from profiles.queries.reports.time_strip import run_function_strip, run_strip, strip_step
-from profiles.queries.results import (
-    CompareResult,
-    FocusResult,
-    FunctionChange,
-    FunctionRow,
-    GroupSeries,
-    HeatMapResult,
-    HistoryLine,
-    HistoryResult,
-    HistoryStep,
-    Intervals,
-    LineRow,
-    LinesResult,
-    MenuChoice,
-    OptionsResult,
-    ProfileRow,
-    ProfilesResult,
-    ProfileValuesResult,
-    SeriesResult,
     ServiceName,
     ServiceRow,
     ServiceSearchResult,
     ServicesResult,
-    Sparkline,
+    run_service_names,
+    run_service_search,
+    run_services,
+)
+from profiles.queries.reports.sparklines import Sparkline, run_sparklines
+from profiles.queries.reports.stored_amounts import StoredAmount, run_stored_amounts
+from profiles.queries.reports.stored_metrics import run_stored_metrics
+from profiles.queries.reports.time_steps import HistoryStep
+from profiles.queries.reports.time_strip import (
     StripResult,
     StripStep,
-    TopResult,
-    TreeResult,
-    Untested,
-    UntestedReason,
-    VersionSpan,
-    WeightChoice,
+    run_function_strip,
+    run_strip,
+    strip_step,
 )
 from profiles.queries.saved_tree_input import SavedTreeNotFound, SavedTreeUnreadable
 from profiles.queries.saved_trees import (
@@ -127,15 +124,15 @@ from profiles.queries.services_tree import (
     run_services_tree,
 )
 from profiles.queries.tree import (
+    TreeResult,
     preview,
-    run_focus,
-    run_lines,
-    run_top,
     run_top_below,
     run_tree,
     run_tree_and_functions,
-    run_tree_and_top,
+    tree_document,
+    tree_json,
 )
+from profiles.queries.tree_document import VERSION, coverage_fields, dumps
 from profiles.storage.block_summary import MOST_LABELS
 from profiles.storage.result_snapshots import SnapshotNotStored
 

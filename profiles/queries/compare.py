@@ -1,53 +1,107 @@
 """Comparison of two selections, node by node, with tests of significance."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from django.conf import settings
 from numpy.typing import NDArray
 
-from profiles.engine.calltree.align import align
+from profiles.engine.calltree.preorder_columns import to_ordered_columns
 from profiles.engine.calltree.subtree import find_node
+from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage
-from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
 from profiles.engine.stats import comparison as engine
-from profiles.engine.stats.comparison import ComparedTrees, FunctionPairs, compare_trees
-from profiles.engine.stats.per_profile import MAX_CELLS, PerProfile
-from profiles.engine.stats.significance import MIN_PROFILES, REAL
-from profiles.engine.stats.spread import MeasuredSum, measure_rows, measure_variance
-from profiles.engine.stats.sum_of_squares import VarianceMerge
-from profiles.queries.context import QueryContext
-from profiles.queries.merge_query import CachedQuery, ProfilesQuery, list_metrics
-from profiles.queries.plan import QueryPlan, ReadOptions, Trees, choose_metric, plan_query
-from profiles.queries.result_codec import encodable
-from profiles.queries.results import (
-    CompareResult,
-    FunctionChange,
-    Intervals,
-    TotalChange,
-    Untested,
-    UntestedReason,
+from profiles.engine.stats.comparison import (
+    ComparedTrees,
+    FunctionPairs,
+    build_drawn,
+    build_untested,
 )
-from profiles.queries.scan import add_profiles, explain_errors
+from profiles.engine.stats.significance import REAL
+from profiles.queries.compare_sides import Untested, compare_sides
+from profiles.queries.context import QueryContext
+from profiles.queries.merge_query import list_metrics
+from profiles.queries.plan import choose_metric
+from profiles.queries.result_codec import encodable, encodable_row
 from profiles.queries.selection import (
-    FilterOption,
     Group,
     InvalidQuery,
-    ProfileSelection,
-    SavedTree,
+    Order,
     Selection,
     Shape,
     View,
 )
-from profiles.queries.tree_merge import TreeMerge
-from profiles.queries.views import apply_view, find_highlighted
+from profiles.queries.tree_document import coverage_fields, dumps, selection_fields
+from profiles.queries.views import find_highlighted
 
-Sides = tuple[Selection, Selection]
-_ProfileSides = tuple[ProfileSelection, ProfileSelection]
+
+@encodable
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Confidence intervals of differences of per-profile mean totals; each array is [N].
+
+    NaN where nothing was tested: a side has too few profiles, or too few profiles have the node.
+    """
+
+    low: NDArray[np.float64]  # 95 %
+    high: NDArray[np.float64]
+    q: NDArray[np.float64]  # false discovery rate over all tested nodes
+
+
+@encodable_row
+class FunctionChange(NamedTuple):
+    """Function on both sides, with sums over the profiles and an interval as in Intervals.
+
+    `a` is the selected side, `b` the baseline; the names are those of the query API.
+    """
+
+    name: str
+    file: str
+    a_self: int
+    a_total: int
+    b_self: int
+    b_total: int
+    low: float | None  # bound of the difference of mean totals; None: not tested
+    high: float | None
+    q: float | None
+    real: bool  # significant: q is at most profiles.engine.stats.significance.REAL
+
+
+@encodable
+@dataclass(frozen=True, slots=True)
+class TotalChange:
+    """Totals of all nodes of both sides, with an interval and names as in FunctionChange."""
+
+    a_total: int
+    b_total: int
+    low: float | None
+    high: float | None
+    q: float | None
+    real: bool
+
+
+@encodable
+@dataclass(frozen=True, slots=True)
+class CompareResult:
+    """Comparison of two selections of one project, service and type.
+
+    Pairs are the selected side and its baseline; difference = selected - baseline.
+    """
+
+    selections: tuple[Selection, Selection]
+    view: View
+    metric: Metric
+    metrics: tuple[Metric, ...]
+    coverages: tuple[Coverage, Coverage]
+    tree: Tree  # every node of either side; `self` is [2, N]: sums of the sides
+    intervals: Intervals | None  # by node of the tree
+    untested: Untested | None  # None if there are intervals
+    whole: TotalChange  # of all nodes, before folding
+    functions: tuple[FunctionChange, ...]  # the largest absolute difference of means first
+    folded: dict[int, tuple[int, int]] = field(default_factory=dict)  # see TreeResult; both sides
+    highlighted: tuple[int, ...] = ()  # indexes of nodes, in order
 
 
 def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -> CompareResult:
@@ -62,7 +116,7 @@ def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -
     with context.snapshot:
         metrics = _common(a, list_metrics(context, a), list_metrics(context, b))
         metric = choose_metric(a, view, metrics)
-        compared, coverages, untested = _compare(context, (a, b), metric, view)
+        compared, coverages, untested = compare_sides(context, (a, b), metric, view)
     if view.root is not None:
         compared = _below(context, compared, view.root, view.shape)
     profiles = coverages[0].profiles, coverages[1].profiles
@@ -83,16 +137,39 @@ def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -
     )
 
 
-@encodable
-class _Measured(NamedTuple):
-    sum: MeasuredSum
-    coverage: Coverage
+def compare_json(context: QueryContext, result: CompareResult) -> bytes:
+    """Encode a comparison: the columns of the tree with the self values of both sides.
+
+    Siblings are in order of their mean widths, or by name.
+    """
+    return dumps(compare_document(context, result))
 
 
-class _Compared(NamedTuple):
-    trees: ComparedTrees
-    coverages: tuple[Coverage, Coverage]
-    untested: Untested | None
+def compare_document(context: QueryContext, result: CompareResult) -> dict[str, Any]:
+    """Return the content of `compare_json` as a dictionary with NumPy arrays."""
+    view, (first, second) = result.view, result.coverages
+    columns, order = to_ordered_columns(
+        build_drawn(result.tree, (first.profiles, second.profiles)),
+        view.order is Order.NAME,
+        view.group is Group.LINE,
+        result.folded,
+        result.highlighted,
+        context.check,
+    )
+    a, b = result.tree.self[:, order]
+    intervals = result.intervals or build_untested(len(order))
+    return {
+        **selection_fields(context, result.selections[0], view, result.metric),
+        **coverage_fields(first),
+        **columns,
+        "self": np.ascontiguousarray(a),
+        "b": {**coverage_fields(second), "self": np.ascontiguousarray(b)},
+        "ci_lo": _short(intervals.low[order]),
+        "ci_hi": _short(intervals.high[order]),
+        "q": _short(intervals.q[order]),
+        "why_no_intervals": str(result.untested or ""),
+        "whole": asdict(result.whole),
+    }
 
 
 def _common(a: Selection, of_a: tuple[Metric, ...], of_b: tuple[Metric, ...]) -> tuple[Metric, ...]:
@@ -104,133 +181,6 @@ def _common(a: Selection, of_a: tuple[Metric, ...], of_b: tuple[Metric, ...]) ->
     both = tuple(metric for metric in of_a if metric in of_b)
     nothing = (DEFAULT_METRICS[a.type.value],)  # of a side without profiles
     return both or (of_b if of_a == nothing else of_a)
-
-
-def _compare(context: QueryContext, sides: Sides, metric: Metric, view: View) -> _Compared:
-    whole = replace(view, root=None)
-    a, b = sides
-    if isinstance(a, SavedTree) or isinstance(b, SavedTree):
-        untested = Untested(UntestedReason.SNAPSHOT)
-        return _compare_untested(context, sides, metric, whole, untested)
-    if a.samples or b.samples:
-        untested = Untested(UntestedReason.SAMPLE_LABELS)
-        return _compare_untested(context, sides, metric, whole, untested)
-    try:
-        compared = _compare_tested(context, (a, b), metric, whole)
-    except TooLarge as error:
-        untested = Untested(UntestedReason.TOO_MANY_VALUES, error.value, error.allowed)
-        return _compare_untested(context, sides, metric, whole, untested)
-    fewest = min(coverage.profiles for coverage in compared.coverages)
-    if fewest >= MIN_PROFILES:
-        return compared
-    return compared._replace(untested=Untested(UntestedReason.FEW_PROFILES, fewest, MIN_PROFILES))
-
-
-def _is_plain(view: View) -> bool:
-    """Return True if a view's nodes and values, before its root, equal the merge by function."""
-    changes = any(each.option is not FilterOption.HIGHLIGHT for each in view.filters)
-    turned = view.shape is not Shape.TOP_DOWN or view.group is not Group.FUNCTION
-    return not changes and not turned and view.focus is None
-
-
-def _compare_tested(
-    context: QueryContext, sides: _ProfileSides, metric: Metric, view: View
-) -> _Compared:
-    with explain_errors():
-        if _is_plain(view):
-            return _compare_by_variance(context, sides, metric)
-    with explain_errors((BadProfile,)):  # on TooLarge, `_compare` goes on without intervals
-        return _compare_by_profile(context, sides, metric, view)
-
-
-@dataclass(frozen=True)
-class _VarianceMerge(ProfilesQuery[_Measured], CachedQuery[QueryPlan, _Measured]):
-    """Sum of one side by function, with its variance."""
-
-    selection: ProfileSelection
-    view: View = field(default_factory=View)
-
-    @property
-    def options(self) -> ReadOptions:
-        return ReadOptions(trees=Trees.FUNCTIONS, variance=True, in_order=True)
-
-    @property
-    def cache_key(self) -> str:
-        return "variance"
-
-    def accumulate(self, context: QueryContext, plan: QueryPlan, metric: Metric) -> _Measured:
-        most = settings.MAX_QUERY_NODES
-        merge = VarianceMerge(metric, most, self.selection.type, context.check)
-        coverage = add_profiles(context, plan, metric, merge)
-        side = measure_variance(merge.variance(), coverage.profiles, context.check)
-        return _Measured(side, coverage)
-
-    def count_numbers(self, result: _Measured) -> int:
-        return 3 * len(result.sum.tree.id)
-
-    def is_readable(self, result: _Measured) -> bool:
-        return result.coverage.is_readable
-
-
-def _compare_by_variance(context: QueryContext, sides: _ProfileSides, metric: Metric) -> _Compared:
-    a, b = (_VarianceMerge(side).sum(context, metric) for side in sides)
-    return _Compared(compare_trees(a.sum, b.sum, context.check), (a.coverage, b.coverage), None)
-
-
-def _compare_by_profile(
-    context: QueryContext, sides: _ProfileSides, metric: Metric, view: View
-) -> _Compared:
-    """Compare in a view that changes the nodes, from the values of every single profile.
-
-    Sums of squares exist for the nodes of the plain view only. Raise TooLarge beyond MAX_CELLS.
-    """
-    by_function, type_ = view.group is Group.FUNCTION, sides[0].type
-    profiles = PerProfile(metric, by_function, MAX_CELLS, type_, context.check)
-    first = _add_side(context, sides[0], metric, profiles)
-    cut = profiles.next_side()
-    second = _add_side(context, sides[1], metric, profiles)
-    whole = profiles.tree()
-
-    def compare(view: View) -> ComparedTrees:
-        tree = apply_view(context, whole, view)
-        a, b = (
-            measure_rows(tree, metric, rows, context.check)
-            for rows in (slice(cut), slice(cut, None))
-        )
-        return compare_trees(a, b, context.check)
-
-    return _Compared(_compare_in_shape(compare, view), (first, second), None)
-
-
-def _add_side(
-    context: QueryContext, side: ProfileSelection, metric: Metric, profiles: PerProfile
-) -> Coverage:
-    plan = plan_query(context, side, ReadOptions(day_blocks=False, in_order=True))
-    return add_profiles(context, plan, metric, profiles)
-
-
-def _compare_untested(
-    context: QueryContext, sides: Sides, metric: Metric, view: View, untested: Untested
-) -> _Compared:
-    whole = View(metric)
-    (a, first), (b, second) = (
-        TreeMerge(side, whole, view.group).sum(context, metric) for side in sides
-    )
-
-    def compare(view: View) -> ComparedTrees:
-        tree, _ = align(apply_view(context, a, view), apply_view(context, b, view), context.check)
-        nodes, whole = engine.build_untested(len(tree.id)), engine.build_untested(1)
-        return ComparedTrees(tree, nodes, engine.pairs(tree, context.check), whole)
-
-    return _Compared(_compare_in_shape(compare, view), (first, second), untested)
-
-
-def _compare_in_shape(compare: Callable[[View], ComparedTrees], view: View) -> ComparedTrees:
-    """Compare in the view's shape, but always list the functions of the top-down tree."""
-    called = compare(replace(view, shape=Shape.TOP_DOWN))
-    return (
-        called if view.shape is Shape.TOP_DOWN else engine.combine_inverted(compare(view), called)
-    )
 
 
 def _below(
@@ -283,3 +233,11 @@ def _or_none(column: NDArray[np.float64], tested: NDArray[np.bool_]) -> list[flo
     values[~tested] = None
     rows: list[float | None] = values.tolist()
     return rows
+
+
+def _short(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round to five significant digits; keep NaN, which becomes null in JSON."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = 10.0 ** (np.floor(np.log10(np.abs(column))) - 4)
+        rounded: NDArray[np.float64] = np.rint(column / scale) * scale
+    return np.where(column == 0, 0.0, np.where(np.isnan(rounded), column, rounded))

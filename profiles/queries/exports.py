@@ -12,10 +12,10 @@ from profiles.engine.exports import csv_file, folded, speedscope
 from profiles.engine.metrics import DEFAULT_METRICS
 from profiles.engine.pprof import encode
 from profiles.queries.context import QueryContext
+from profiles.queries.functions import TopResult, run_top
 from profiles.queries.merge_query import list_metrics
-from profiles.queries.results import TopResult, TreeResult
 from profiles.queries.selection import Group, InvalidQuery, Selection, View
-from profiles.queries.tree import run_top, run_tree
+from profiles.queries.tree import TreeResult, run_tree
 from profiles.queries.tree_merge import MetricsMerge
 from profiles.queries.views import apply_view
 

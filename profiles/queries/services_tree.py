@@ -15,10 +15,9 @@ from profiles.engine.calltree.top import function_cost, top
 from profiles.engine.calltree.tree import Frames, Tree
 from profiles.engine.metrics import Metric
 from profiles.queries.context import QueryContext
-from profiles.queries.results import FunctionRow
+from profiles.queries.functions import FunctionRow, function_row
 from profiles.queries.scan import explain_errors, require_64_bits
 from profiles.queries.selection import MetricNotFound, ProfileSelection, View
-from profiles.queries.tree import function_row
 from profiles.queries.tree_merge import TreeMerge
 from profiles.queries.views import explain_view_errors
 

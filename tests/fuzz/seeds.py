@@ -18,21 +18,13 @@ from profiles.engine.metrics import Metric
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.engine.stats.spread import MeasuredSum, Spread
 from profiles.queries import result_codec
-from profiles.queries.results import (
-    CompareResult,
-    FocusResult,
-    FunctionChange,
-    FunctionRow,
-    Intervals,
-    SeriesSums,
-    TimeSpan,
-    TopResult,
-    TotalChange,
-    TreeResult,
-    Untested,
-    UntestedReason,
-)
+from profiles.queries.compare import CompareResult, FunctionChange, Intervals, TotalChange
+from profiles.queries.compare_sides import Untested, UntestedReason
+from profiles.queries.focus import FocusResult
+from profiles.queries.functions import FunctionRow, TopResult
+from profiles.queries.reports.history import SeriesSums, TimeSpan
 from profiles.queries.selection import FilterOption, ProfileSelection, View, ViewFilter
+from profiles.queries.tree import TreeResult
 from projects.profile_types import ProfileType
 from tests.attacks.attackers import hostile_profiles as hostile
 from tests.ingest.pprof import field

@@ -1,15 +1,16 @@
 """Heat map: number of profiles by time and weight."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.coverage import ScanStats
+from profiles.engine.coverage import Coverage, ScanStats
+from profiles.engine.metrics import Metric
 from profiles.engine.timestamps import micros, round_down
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import Trees, plan_query, profile_metrics
-from profiles.queries.results import HeatMapResult
 from profiles.queries.scan import scan
 from profiles.queries.selection import ProfileSelection
 
@@ -20,6 +21,19 @@ _STEPS = [
     timedelta(seconds=seconds)
     for seconds in (1, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200)
 ] + [timedelta(days=days) for days in (1, 2, 7, 14)]
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMapResult:
+    """Number of profiles by time and weight."""
+
+    selection: ProfileSelection
+    metric: Metric
+    coverage: Coverage
+    starts: tuple[datetime, ...]  # [T], equal steps
+    step_seconds: float
+    edges: tuple[float, ...]  # [W + 1], bounds of the weight bins, ascending
+    counts: tuple[tuple[int, ...], ...]  # [W][T]
 
 
 def run_heat_map(context: QueryContext, selection: ProfileSelection) -> HeatMapResult:

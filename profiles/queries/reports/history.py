@@ -12,22 +12,21 @@ from profiles.engine.accumulators.merge import Merge
 from profiles.engine.calltree.patterns import BadFilterPattern, matcher
 from profiles.engine.calltree.samples import select_samples
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.coverage import ScanStats
+from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.time_series import FunctionSeries, SeriesByFunction, TimeSeriesMerge
-from profiles.engine.timestamps import round_down, to_datetime
+from profiles.engine.timestamps import to_datetime
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.merge_query import CachedQuery, ProfilesQuery
 from profiles.queries.plan import QueryPlan, ReadOptions, Trees
-from profiles.queries.results import (
-    HistoryLine,
-    HistoryResult,
+from profiles.queries.reports.time_steps import (
     HistoryStep,
-    SeriesSums,
-    TimeSpan,
-    VersionSpan,
+    choose_step,
+    step_starts,
+    steps_document,
 )
+from profiles.queries.result_codec import encodable
 from profiles.queries.scan import explain_errors, require_64_bits, scan
 from profiles.queries.scan_input import ProfilesInput
 from profiles.queries.selection import InvalidQuery, ProfileSelection, Shape, View
@@ -35,15 +34,51 @@ from profiles.queries.views import apply_view
 
 LINES = 5  # number of top functions to return by default
 MAX_LINES = 50
-MAX_STEPS = 400
-_DAY = timedelta(days=1)
-# Lengths that divide a day, so that steps begin at round times of UTC; then days and weeks.
-_WITHIN_A_DAY = [
-    timedelta(seconds=seconds)
-    for seconds in (1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200)
-]
-_MOST_WITHIN_A_DAY = 60  # steps
-_MOST_DAYS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryLine:
+    """Sums of a function in each step; recursion counted once."""
+
+    name: str
+    file: str
+    self: tuple[int, ...]
+    total: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionSpan:
+    """Version of the service, with the times of its first and last profile in the range."""
+
+    version: str
+    first: datetime
+    last: datetime
+    profiles: int
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryResult:
+    """Costs of functions by time step, with the versions that ran in the range."""
+
+    selection: ProfileSelection
+    view: View
+    metric: Metric
+    metrics: tuple[Metric, ...]
+    coverage: Coverage
+    step_seconds: float
+    steps: tuple[HistoryStep, ...]  # equal, without gaps; the first may begin before the range
+    lines: tuple[HistoryLine, ...]  # the requested functions, or the top ones by self value
+    versions: tuple[VersionSpan, ...]  # in order of first profile
+
+
+@encodable
+@dataclass(frozen=True, slots=True)
+class TimeSpan:
+    """Profiles between two times."""
+
+    first: int  # µs since 1970
+    last: int
+    profiles: int
 
 
 def run_history(
@@ -87,17 +122,6 @@ def run_history(
     )
 
 
-def choose_step(span: timedelta) -> timedelta:
-    """Return a round step: a day for 30 to 120 days, less for less, whole weeks for more."""
-    for step in _WITHIN_A_DAY:
-        if span / step < _MOST_WITHIN_A_DAY:
-            return step
-    if span / _DAY <= _MOST_DAYS:
-        return _DAY
-    weeks = -(-span // (7 * _DAY * _MOST_DAYS))
-    return 7 * _DAY * weeks
-
-
 def _name_filter(show: Sequence[str], hide: Sequence[str]) -> Callable[[str], bool]:
     try:
         shows, hides = [matcher(value) for value in show], [matcher(value) for value in hide]
@@ -109,23 +133,6 @@ def _name_filter(show: Sequence[str], hide: Sequence[str]) -> Callable[[str], bo
         return shown and not any(matches(name) for matches in hides)
 
     return is_offered
-
-
-def step_starts(selection: ProfileSelection, step: timedelta) -> list[datetime]:
-    """Return the starts of the steps of a range, at round times of UTC.
-
-    The first may lie before the range. Raise InvalidQuery if there are none or more than MAX_STEPS.
-    """
-    if selection.end <= selection.start or step < timedelta(seconds=1):
-        raise InvalidQuery("A history needs a range that is not empty, and steps of 1 s or more.")
-    first = round_down(selection.start, step)
-    count = -((first - selection.end) // step)
-    if count > MAX_STEPS:
-        raise InvalidQuery(
-            f"Steps of {step} divide this range into {count:,}; the limit is {MAX_STEPS:,}. "
-            "Choose longer steps or a shorter range."
-        )
-    return [first + i * step for i in range(count)]
 
 
 def _versions(
@@ -150,6 +157,22 @@ def _join_spans(span: TimeSpan, new: TimeSpan) -> TimeSpan:
         return new
     first, last = min(span.first, new.first), max(span.last, new.last)
     return TimeSpan(first, last, span.profiles + new.profiles)
+
+
+@encodable
+@dataclass(frozen=True, slots=True)
+class SeriesSums:
+    """Sums of a history by time step, before its view."""
+
+    tree: Tree  # its metrics are the steps
+    stats: list[ScanStats]  # by step
+    deployments: dict[int, TimeSpan]  # by Deployment.pk
+
+    def coverage(self) -> Coverage:
+        whole = ScanStats()
+        for stats in self.stats:
+            whole.add(stats)
+        return whole.coverage()
 
 
 @dataclass(frozen=True)
@@ -262,14 +285,4 @@ def history_document(result: HistoryResult) -> dict[str, Any]:
             }
             for span in result.versions
         ],
-    }
-
-
-def steps_document(steps: Sequence[HistoryStep]) -> dict[str, list[Any]]:
-    """Return the steps as columns."""
-    return {
-        "start": [step.start for step in steps],
-        "profiles": [step.profiles for step in steps],
-        "total": [step.total for step in steps],
-        "duration_s": [step.duration_ns / max(step.profiles, 1) / 1e9 for step in steps],
     }

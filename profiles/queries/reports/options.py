@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
@@ -11,12 +12,12 @@ from django.db.models.functions import Cast
 from numpy.typing import NDArray
 
 from profiles.engine.blocks import ProfileColumns
+from profiles.engine.metrics import Metric
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.heaviest import top_count
 from profiles.queries.plan import QueryPlan, plan_query, profile_metrics
-from profiles.queries.results import MenuChoice, OptionsResult, WeightChoice
 from profiles.queries.scan import open_plan
 from profiles.queries.scan_input import profile_facts
 from profiles.queries.selection import ProfileSelection
@@ -24,6 +25,35 @@ from projects.profile_types import ProfileType
 
 WEIGHTS = (50.0, 25.0, 10.0, 5.0, 1.0)  # percent
 LABEL_VALUES = 1000  # most frequent values of each label that a menu shows
+
+
+@dataclass(frozen=True, slots=True)
+class MenuChoice:
+    """Value in a menu of the picker."""
+
+    value: str
+    profiles: int  # in the range
+
+
+@dataclass(frozen=True, slots=True)
+class WeightChoice:
+    """Weights of the top `percent` of the profiles, from `lowest` to `highest`."""
+
+    percent: float
+    profiles: int
+    lowest: int
+    highest: int
+
+
+@dataclass(frozen=True, slots=True)
+class OptionsResult:
+    """Choices in the picker's menus; each menu ignores what the other menus have selected."""
+
+    zones: tuple[MenuChoice, ...]  # of the service and type within the range, as all menus
+    versions: tuple[MenuChoice, ...]
+    labels: dict[str, tuple[MenuChoice, ...]]
+    weights: tuple[WeightChoice, ...]
+    metrics: tuple[Metric, ...]
 
 
 def run_options(

@@ -41,6 +41,13 @@ class NearestProfiles(NamedTuple):
     after: datetime | None
 
 
+class StoredTimes(NamedTuple):
+    """Times of the first and last stored profile; None without any."""
+
+    first: datetime | None
+    last: datetime | None
+
+
 def run_calendar(
     context: QueryContext, service: str, type: ProfileType | None, start: datetime, end: datetime
 ) -> list[datetime]:
@@ -146,6 +153,19 @@ def run_first_profiles(
         for pk, (_, _, _, first, _) in orjson.loads(text or "{}").items():
             add(int(pk), to_datetime(first))
     return firsts
+
+
+def run_stored_times(context: QueryContext) -> StoredTimes:
+    """Return the times of the project's first and last stored profile."""
+    with context.snapshot:
+        rows = Profile.objects.filter(project=context.project).order_by()
+        head = rows.aggregate(first=Min("time"), last=Max("time"))
+        blocks = Block.objects.filter(project=context.project, resolution=Resolution.PROFILE)
+        oldest = blocks.order_by("start", "first").values_list("first", flat=True).first()
+        newest = blocks.order_by("-last").values_list("last", flat=True).first()
+    firsts = [time for time in (head["first"], oldest) if time]
+    lasts = [time for time in (head["last"], newest) if time]
+    return StoredTimes(min(firsts, default=None), max(lasts, default=None))
 
 
 def _matching(context: QueryContext, service: str, type: ProfileType | None) -> Q:

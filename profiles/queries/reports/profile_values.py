@@ -1,6 +1,7 @@
 """Time, value and labels of single profiles, without their call trees."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,14 +10,13 @@ from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 from numpy.typing import NDArray
 
-from profiles.engine.coverage import ScanStats
+from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.metrics import Metric
 from profiles.engine.timestamps import micros
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.plan import choose_metric, plan_query, profile_metrics
-from profiles.queries.results import ProfileValuesResult
 from profiles.queries.scan import find_total, open_plan
 from profiles.queries.scan_input import profile_facts
 from profiles.queries.selection import ProfileSelection, View
@@ -24,6 +24,19 @@ from profiles.queries.selection import ProfileSelection, View
 # Names of a deployment's properties in `by`; other names are those of profile labels.
 _OF_DEPLOYMENT = ("zone", "version")
 _HEAD_ROWS_AT_ONCE = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileValuesResult:
+    """Time and value of P profiles, grouped by the values of labels; each array is int64 [P]."""
+
+    selection: ProfileSelection
+    metric: Metric
+    coverage: Coverage  # reports unreadable profiles only
+    time: NDArray[np.int64]  # µs since 1970
+    value: NDArray[np.int64]
+    group: NDArray[np.int64]  # index of `groups`
+    groups: tuple[tuple[str, ...], ...]  # values of the labels; "" for a label that is absent
 
 
 def run_profile_values(

@@ -1,11 +1,13 @@
 """Paginated list of single profiles, the newest or the heaviest first."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Count, F, Max, Min, QuerySet, Sum
 
 from profiles.engine.blocks.sparse_values import exact_sum
-from profiles.engine.coverage import ScanStats
+from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.timestamps import to_datetime
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
@@ -18,7 +20,6 @@ from profiles.queries.reports.profile_page import (
     next_in_head,
     read_mark,
 )
-from profiles.queries.results import ProfileRow, ProfilesResult
 from profiles.queries.scan import open_plan
 from profiles.queries.scan_input import BlockInput, profile_facts
 from profiles.queries.selection import ProfileOrder, ProfileSelection
@@ -27,6 +28,30 @@ from projects.models import Agent
 PAGE = 100
 MAX_PAGE = 1000
 _HALF = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRow:
+    """Profile in a list; `zone` and `version` are empty if its deployment has been deleted."""
+
+    name_id: str
+    time: datetime
+    duration_ns: int
+    zone: str
+    version: str
+    weight: int
+    labels: dict[str, str]
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilesResult:
+    """Page of a list of profiles."""
+
+    selection: ProfileSelection
+    coverage: Coverage  # of all pages
+    rows: tuple[ProfileRow, ...]
+    next_page: str | None  # parameter `page` of the next page; None on the last one
 
 
 def run_profiles(

@@ -6,21 +6,56 @@ filters, or by a sample label, each profile's total is read from its values; not
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from profiles.engine.coverage import Coverage
+from profiles.engine.metrics import Metric
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.merge_query import Merged
-from profiles.queries.reports.history import choose_step, step_starts, steps_document
-from profiles.queries.reports.series_accumulator import Key, SeriesMerge
-from profiles.queries.results import GroupSeries, GroupSums, HistoryStep, SeriesResult
+from profiles.queries.reports.series_accumulator import GroupSums, Key, SeriesMerge
+from profiles.queries.reports.time_steps import (
+    HistoryStep,
+    choose_step,
+    step_starts,
+    steps_document,
+)
 from profiles.queries.selection import Grouping, GroupKind, InvalidQuery, ProfileSelection, View
 
 SIZE = 10  # values with a series of their own, by default
 MAX_SIZE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSeries:
+    """Sums of one value of a label, over the range and by time step."""
+
+    value: str | None  # None: profiles or samples without the label
+    total: int
+    totals: tuple[int, ...]  # by step
+    profiles: int | None  # None for a sample label: a profile has samples of many values
+    duration_ns: int | None  # Σ
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesResult:
+    """Sums of a metric by time step, for each value of a label."""
+
+    selection: ProfileSelection
+    view: View
+    group_by: Grouping | None
+    metric: Metric
+    metrics: tuple[Metric, ...]
+    coverage: Coverage
+    step_seconds: float
+    steps: tuple[HistoryStep, ...]  # equal, without gaps; the first may begin before the range
+    values: tuple[GroupSeries, ...]  # the greatest total first
+    other: GroupSeries | None  # sum of all other values; None without any
+    other_values: int  # number of values in `other`
 
 
 def run_series(

@@ -26,7 +26,7 @@ from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.merge_query import CachedQuery, ProfilesQuery
 from profiles.queries.plan import QueryPlan, ReadOptions
-from profiles.queries.results import GroupSums
+from profiles.queries.result_codec import encodable
 from profiles.queries.scan import (
     explain_errors,
     find_total,
@@ -42,6 +42,22 @@ MAX_VALUES = 20_000  # distinct values of the label in the range
 CHUNK = 64  # head rows between two checks of the deadline
 Numbers = NDArray[np.int64]
 Key = int | str | None  # Deployment.pk, or the value of a label
+
+
+@encodable
+@dataclass(frozen=True, slots=True)
+class GroupSums:
+    """Sums by group and time step, before groups are named; X cells with a value."""
+
+    keys: tuple[int | str | None, ...]  # of each of the G groups
+    profiles: tuple[int, ...]  # [G]
+    duration_ns: tuple[int, ...]  # [G], Σ
+    group: NDArray[np.int64]  # [X]
+    step: NDArray[np.int64]  # [X]
+    total: NDArray[np.int64]  # [X]
+    step_profiles: NDArray[np.int64]  # [T]
+    step_duration_ns: NDArray[np.int64]  # [T], Σ
+    stats: ScanStats
 
 
 @dataclass(frozen=True)

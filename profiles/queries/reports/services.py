@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Case, Count, Max, Q, QuerySet, Value, When
@@ -10,16 +11,42 @@ from profiles.models import Block, Profile, Resolution
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import get_deployments
 from profiles.queries.reports.block_counts import counts_in_blocks
-from profiles.queries.results import (
-    ServiceName,
-    ServiceRow,
-    ServiceSearchResult,
-    ServicesResult,
-)
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 
 LATELY = timedelta(days=2)  # time before the project's latest profile in blocks
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceRow:
+    """Service in the list of a project's services."""
+
+    service: str
+    types: tuple[ProfileType, ...]
+    versions: tuple[str, ...]  # newest first
+    zones: tuple[str, ...]
+    profiles: int  # in the range
+    last_profile: datetime | None  # latest of all, not only in the range
+
+
+@dataclass(frozen=True, slots=True)
+class ServicesResult:
+    rows: tuple[ServiceRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceName:
+    """Service as an entry of a menu."""
+
+    service: str
+    types: tuple[ProfileType, ...]
+    last_seen: datetime  # latest of its deployments
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSearchResult:
+    names: tuple[str, ...]  # at most as many as the query allows
+    found: int  # all services that match
 
 
 def run_services(context: QueryContext, start: datetime, end: datetime) -> ServicesResult:

@@ -1,6 +1,7 @@
 """Sparklines of many services, each for one profile type, with few SQL statements."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import NamedTuple
@@ -11,10 +12,19 @@ from django.db.models.functions import Cast, Substr
 from profiles.models import Block, Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.reports.block_counts import CountedSpan, clip_steps, cut_off, whole
-from profiles.queries.results import Sparkline
 from projects.profile_types import ProfileType
 
 _MIDNIGHT = "0000-00-00 00:00"
+
+
+@dataclass(frozen=True, slots=True)
+class Sparkline:
+    """Mean weights of a service and type over a range, in equal steps."""
+
+    profiles: float  # fractional: a summary step that the range cuts counts proportionally
+    weight: float  # Σ of the type's default metric
+    duration_ns: float  # Σ
+    steps: tuple[float | None, ...]  # mean weight of the step's profiles; None without any
 
 
 class _Sum(NamedTuple):

@@ -2,13 +2,12 @@
 
 from datetime import datetime
 
-from django.db.models import Max, Min
+from django.db.models import Max
 
 from profiles.engine.metrics import Metric, canonical
-from profiles.models import Block, Profile, Resolution
+from profiles.models import Block, Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.reports.block_counts import cut_off, whole
-from profiles.queries.results import StoredTimes
 from projects.profile_types import ProfileType
 
 Found = dict[tuple[str, ProfileType], tuple[Metric, ...]]
@@ -40,16 +39,3 @@ def run_stored_metrics(context: QueryContext, start: datetime, end: datetime) ->
             found.setdefault((service, ProfileType(type_)), {}).update(dict.fromkeys(named_row))
     context.check()
     return {key: tuple(sorted(found[key])) for key in sorted(found)}
-
-
-def run_stored_times(context: QueryContext) -> StoredTimes:
-    """Return the times of the project's first and last stored profile."""
-    with context.snapshot:
-        rows = Profile.objects.filter(project=context.project).order_by()
-        head = rows.aggregate(first=Min("time"), last=Max("time"))
-        blocks = Block.objects.filter(project=context.project, resolution=Resolution.PROFILE)
-        oldest = blocks.order_by("start", "first").values_list("first", flat=True).first()
-        newest = blocks.order_by("-last").values_list("last", flat=True).first()
-    firsts = [time for time in (head["first"], oldest) if time]
-    lasts = [time for time in (head["last"], newest) if time]
-    return StoredTimes(min(firsts, default=None), max(lasts, default=None))

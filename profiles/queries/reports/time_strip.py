@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import numpy as np
 from django.utils import timezone
 
-from profiles.engine.coverage import ScanStats
+from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.metrics import Metric
 from profiles.engine.timestamps import micros, round_down
 from profiles.queries.context import QueryContext
@@ -22,7 +22,6 @@ from profiles.queries.plan import (
 )
 from profiles.queries.reports.history import run_history
 from profiles.queries.reports.series import run_series
-from profiles.queries.results import StripResult, StripStep
 from profiles.queries.scan import scan
 from profiles.queries.selection import InvalidQuery, MetricNotFound, ProfileSelection, View
 
@@ -39,6 +38,27 @@ _STEPS = [
 ] + [timedelta(days=days) for days in (1, 2, 5, 10, 30, 90)]
 _Totals = tuple[tuple[int, ...], bool]  # by step; False if unreadable profiles are missing
 _SETTLED = CLOSED + timedelta(hours=1)  # after this, profiles of an hour are usually in blocks
+
+
+@dataclass(frozen=True, slots=True)
+class StripStep:
+    """Time step of a strip."""
+
+    start: datetime
+    profiles: int
+    total: float  # Σ of the metric
+    duration_ns: int  # Σ
+
+
+@dataclass(frozen=True, slots=True)
+class StripResult:
+    """Profiles over time, in equal steps without gaps from the selection's start."""
+
+    selection: ProfileSelection
+    step_seconds: float
+    metric: Metric
+    coverage: Coverage
+    steps: tuple[StripStep, ...]
 
 
 def run_strip(

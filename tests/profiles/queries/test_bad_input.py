@@ -20,7 +20,7 @@ from profiles.engine.metrics import Metric
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
 from profiles.engine.string_table import StringTable
 from profiles.models import Profile
-from profiles.queries.render import coverage_fields, dumps
+from profiles.queries.tree_document import coverage_fields, dumps
 from profiles.query import (
     ExportFormat,
     FilterOption,

@@ -10,7 +10,7 @@ import pytest
 from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.stats import comparison as engine
 from profiles.engine.stats.significance import differences
-from profiles.queries import compare
+from profiles.queries import compare, compare_sides
 from profiles.query import (
     CompareResult,
     FilterOption,
@@ -211,7 +211,7 @@ def test_beyond_a_limit_such_views_have_none_and_say_why(
 ) -> None:
     view = View(filters=(ViewFilter(FilterOption.HIDE, "steady"),))
     exact = run_compare(query_context(sides[0]), *sides, view)
-    monkeypatch.setattr(compare, "MAX_CELLS", 20)
+    monkeypatch.setattr(compare_sides, "MAX_CELLS", 20)
     result = run_compare(query_context(sides[0]), *sides, view)
     assert result.intervals is None
     assert result.untested is not None

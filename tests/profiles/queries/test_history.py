@@ -16,7 +16,7 @@ from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.time_series import SeriesByFunction, TimeSeriesMerge
 from profiles.models import Profile
-from profiles.queries.reports.history import MAX_STEPS, choose_step
+from profiles.queries.reports.time_steps import MAX_STEPS, choose_step
 from profiles.query import (
     DeadlinePassed,
     FilterOption,
