@@ -10,6 +10,7 @@ from profiles.engine.calltree.patterns import BadFilterPattern, matcher
 from profiles.engine.coverage import Coverage, Missing
 from profiles.engine.exports.csv_file import encode as encode_csv
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
+from profiles.engine.stats.significance import SeriesChange, series_changes
 from profiles.queries.cache import cache_page, cache_stats, get_cached_page
 from profiles.queries.compare import (
     CompareResult,
@@ -44,7 +45,6 @@ from profiles.queries.functions import (
     run_top,
 )
 from profiles.queries.query_record import QueryStatus
-from profiles.queries.reports.deployments import run_deployment_counts
 from profiles.queries.reports.heat_map import HeatMapResult, run_heat_map
 from profiles.queries.reports.history import (
     HistoryLine,
@@ -53,12 +53,22 @@ from profiles.queries.reports.history import (
     history_document,
     run_history,
 )
-from profiles.queries.reports.label_index import (
+from profiles.queries.reports.inventory import (
+    StoredAmount,
+    run_deployment_counts,
     run_label_names,
     run_label_values,
+    run_stored_amounts,
     run_stored_deployments,
+    run_stored_metrics,
 )
-from profiles.queries.reports.options import MenuChoice, OptionsResult, WeightChoice, run_options
+from profiles.queries.reports.options import (
+    MenuChoice,
+    OptionsResult,
+    WeightChoice,
+    run_options,
+    run_sample_labels,
+)
 from profiles.queries.reports.profile_times import (
     NearestProfiles,
     run_calendar,
@@ -68,10 +78,8 @@ from profiles.queries.reports.profile_times import (
 )
 from profiles.queries.reports.profile_values import ProfileValuesResult, run_profile_values
 from profiles.queries.reports.profiles import ProfileRow, ProfilesResult, run_profiles
-from profiles.queries.reports.sample_labels import run_sample_labels
 from profiles.queries.reports.series import MAX_SIZE as MAX_SERIES
 from profiles.queries.reports.series import GroupSeries, SeriesResult, run_series, series_document
-from profiles.queries.reports.series_changes import SeriesChange, series_changes
 from profiles.queries.reports.services import (
     ServiceName,
     ServiceRow,
@@ -82,8 +90,6 @@ from profiles.queries.reports.services import (
     run_services,
 )
 from profiles.queries.reports.sparklines import Sparkline, run_sparklines
-from profiles.queries.reports.stored_amounts import StoredAmount, run_stored_amounts
-from profiles.queries.reports.stored_metrics import run_stored_metrics
 from profiles.queries.reports.time_steps import HistoryStep
 from profiles.queries.reports.time_strip import (
     StripResult,

@@ -6,6 +6,7 @@ The interval is Welch's; docs/decisions/0008-significance.md explains the deviat
 benchmarks/engine/significance.py validates them.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from profiles.engine.cancellation import Check, never_cancel
 from profiles.engine.stats.student_t import half_width, two_sided
 
 Floats = NDArray[np.float64]
+Courses = Sequence[Sequence[float]]  # for each quantity its value in each step
 
 REAL = 0.05  # false discovery rate below which a difference is called significant
 MIN_PROFILES = 8  # on each side, and profiles of both sides with the value
@@ -130,3 +132,36 @@ def _one_sided(side: SampleVariance, other: SampleVariance) -> Floats:
     likely = np.minimum(2 * np.exp(np.concatenate([[0.0], logs])), 1)
     found: Floats = likely[np.minimum(side.present + other.present, len(likely) - 1)]
     return found
+
+
+class SeriesChange(NamedTuple):
+    difference: float  # difference of means, after - before
+    tested: bool  # False: too few steps for a test
+    real: bool  # significant: the false discovery rate is at most REAL
+
+
+def series_changes(before: Courses, after: Courses) -> list[SeriesChange]:
+    """Test the change of each quantity from one time range to another, by its value in each step.
+
+    Steps are separate in time and contain different profiles, so the number of steps, not of
+    profiles, determines the confidence in a difference.
+
+    Within a range, all quantities have values for the same steps, at least one.
+    """
+    a, b = _sample_variance(after), _sample_variance(before)
+    q = false_discoveries(differences(a, b).p)
+    found = a.sums / a.profiles - b.sums / b.profiles
+    return [
+        SeriesChange(value, tested=not np.isnan(rate), real=bool(rate <= REAL))
+        for value, rate in zip(found.tolist(), q.tolist(), strict=True)
+    ]
+
+
+def _sample_variance(courses: Courses) -> SampleVariance:
+    values = np.array(courses, dtype=np.float64)
+    return SampleVariance(
+        profiles=values.shape[1],
+        sums=values.sum(axis=1),
+        squares=(values**2).sum(axis=1),
+        present=np.count_nonzero(values, axis=1),
+    )

@@ -1,7 +1,7 @@
-"""Choices in the menus of the picker."""
+"""Choices in the menus of the picker, and the labels of samples."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,19 +12,26 @@ from django.db.models.functions import Cast
 from numpy.typing import NDArray
 
 from profiles.engine.blocks import ProfileColumns
+from profiles.engine.encoding.codec import read_numbers
+from profiles.engine.errors import BadTree
 from profiles.engine.metrics import Metric
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.heaviest import top_count
 from profiles.queries.plan import QueryPlan, plan_query, profile_metrics
+from profiles.queries.saved_tree_input import read_saved_labels
 from profiles.queries.scan import open_plan
-from profiles.queries.scan_input import profile_facts
-from profiles.queries.selection import ProfileSelection
+from profiles.queries.scan_input import UNREADABLE, OpenedBlock, block_inputs, profile_facts
+from profiles.queries.selection import ProfileSelection, SavedTree, Selection
 from projects.profile_types import ProfileType
 
 WEIGHTS = (50.0, 25.0, 10.0, 5.0, 1.0)  # percent
 LABEL_VALUES = 1000  # most frequent values of each label that a menu shows
+HEAD_ROWS = 20  # newest profiles of the head whose labels are read
+BLOCKS = 2  # newest blocks whose labels are read
+MAX_NAMES = 50
+MAX_LABEL_VALUES = 50  # of each name
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,3 +160,46 @@ def _weights(weights: NDArray[np.int64]) -> tuple[WeightChoice, ...]:
         return ()
     counts = [(percent, top_count(len(weights), percent)) for percent in WEIGHTS]
     return tuple(WeightChoice(p, n, int(weights[n - 1]), int(weights[0])) for p, n in counts)
+
+
+def run_sample_labels(context: QueryContext, selection: Selection) -> Mapping[str, tuple[str, ...]]:
+    """Return the names of sample labels with some of their values, all sorted, for a menu.
+
+    Only the newest matching profiles are read, so labels and values that are rare may be missing.
+    Profiles that cannot be read are skipped.
+    """
+    if isinstance(selection, SavedTree):
+        return _menu(read_saved_labels(context, selection))
+    found: set[tuple[str, str]] = set()
+    with context.snapshot:
+        plan = plan_query(context, selection)
+        newest = plan.head.order_by("-time").values_list("tree", flat=True)[:HEAD_ROWS]
+        for tree in newest if plan.has_head else ():
+            try:
+                sets = read_numbers(bytes(tree)).head["labels"]
+            except (BadTree, KeyError):
+                continue
+            found.update((str(label[0]), str(label[1])) for labels in sets for label in labels)
+        for each in block_inputs(context, plan.filter, plan.blocks[-BLOCKS:]):
+            context.check()
+            found |= _read_labels(each.opened)
+    return _menu(found)
+
+
+def _menu(found: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    values: dict[str, list[str]] = {}
+    for name, value in sorted(found):
+        if name and (name in values or len(values) < MAX_NAMES):
+            values.setdefault(name, []).append(value)
+    return {
+        name: tuple(filter(None, allowed))[:MAX_LABEL_VALUES] for name, allowed in values.items()
+    }
+
+
+def _read_labels(opened: OpenedBlock) -> set[tuple[str, str]]:
+    try:
+        labelled = (opened.day if opened.row.is_day else opened.hour).labelled
+    except UNREADABLE:
+        return set()
+    sets = labelled.label_sets if labelled else ()
+    return {(label.key, label.value) for labels in sets for label in labels}
