@@ -1,7 +1,8 @@
 """Heat map: number of profiles by time and weight."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,11 @@ from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.metrics import Metric
 from profiles.engine.timestamps import micros, round_down
 from profiles.queries.context import QueryContext
-from profiles.queries.plan import Trees, plan_query, profile_metrics
+from profiles.queries.merge_query import ProfilesQuery
+from profiles.queries.plan import QueryPlan, ReadOptions, Trees
 from profiles.queries.scan import scan
-from profiles.queries.selection import ProfileSelection
+from profiles.queries.scan_input import EMPTY
+from profiles.queries.selection import ProfileSelection, View
 
 WEIGHTS = 10  # greatest number of weight bins, the rows
 MOST_STEPS = 90  # greatest number of time steps, the columns
@@ -43,21 +46,11 @@ def run_heat_map(context: QueryContext, selection: ProfileSelection) -> HeatMapR
     after it. The weight bins divide the range from the lightest profile to the heaviest equally;
     a bin excludes its upper edge, except the last one. Without profiles there are no bins.
     """
-    stats = ScanStats()
-    times, weights = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    with context.snapshot:
-        metric = profile_metrics(context, selection)[0]
-        plan = plan_query(context, selection)
-        with scan(context, plan, metric, Trees.NONE) as inputs:
-            for each in inputs:
-                columns = each.dimension(stats)
-                times.append(columns.time)
-                weights.append(columns.profile_total)
+    metric, _, (stats, time, weight) = _WeightsQuery(selection).run(context)
     step = choose_step(selection.end - selection.start)
     starts = _starts(selection, step)
-    weight = np.concatenate(weights)
     edges = _edges(weight)
-    column = (np.concatenate(times) - micros(starts[0])) // (step // timedelta(microseconds=1))
+    column = (time - micros(starts[0])) // (step // timedelta(microseconds=1))
     return HeatMapResult(
         selection=selection,
         metric=metric,
@@ -67,6 +60,32 @@ def run_heat_map(context: QueryContext, selection: ProfileSelection) -> HeatMapR
         edges=tuple(edges.tolist()),
         counts=_counts(column, weight, edges, len(starts)),
     )
+
+
+class _Weights(NamedTuple):
+    """Times and weights of P profiles, each int64 [P]."""
+
+    stats: ScanStats
+    time: NDArray[np.int64]  # µs since 1970
+    weight: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _WeightsQuery(ProfilesQuery[_Weights]):
+    selection: ProfileSelection
+    view: View = field(default_factory=View)  # the type's default metric
+
+    @property
+    def options(self) -> ReadOptions:
+        return ReadOptions(trees=Trees.NONE)
+
+    def accumulate(self, context: QueryContext, plan: QueryPlan, metric: Metric) -> _Weights:
+        stats = ScanStats()
+        columns = [EMPTY]
+        with scan(context, plan, metric) as inputs:
+            columns += [each.dimension(stats) for each in inputs]
+        time = np.concatenate([each.time for each in columns])
+        return _Weights(stats, time, np.concatenate([each.profile_total for each in columns]))
 
 
 def choose_step(span: timedelta) -> timedelta:

@@ -16,7 +16,8 @@ from profiles.engine.timestamps import micros
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
-from profiles.queries.plan import choose_metric, plan_query, profile_metrics
+from profiles.queries.merge_query import ProfilesQuery
+from profiles.queries.plan import QueryPlan
 from profiles.queries.scan import find_total, open_plan
 from profiles.queries.scan_input import profile_facts
 from profiles.queries.selection import ProfileSelection, View
@@ -48,29 +49,12 @@ def run_profile_values(
     view's filters and shape are ignored.
     """
     labels = [name for name in group_by if name not in _OF_DEPLOYMENT]
-    groups = _Groups()
-    parts: list[_Part] = []
-    stats = ScanStats()
     with context.snapshot:
-        metric = choose_metric(selection, view, profile_metrics(context, selection))
-        head, blocks = open_plan(context, plan_query(context, selection), metric)
-        parts.append(_read_head(head, selection.type.value, metric, labels, groups))
-        context.check()
-        for _, columns, matching in profile_facts(context, blocks, stats):
-            if metric not in columns.metrics:
-                continue
-            k = columns.metrics.index(metric)
-            rows = matching[columns.has[k][matching]]
-            sets = [
-                tuple(dict(each).get(name, "") for name in labels) for each in columns.label_sets
-            ]
-            numbers = groups.numbers(columns.deployment[rows], columns.label_set[rows], sets)
-            parts.append(_Part(columns.time[rows], columns.totals[k][rows], numbers))
-        deployments = deployments_by_pk(context, {pk for pk, _ in groups.keys})
+        metric, _, (part, keys, stats) = _ValuesQuery(selection, view, tuple(labels)).run(context)
+        deployments = deployments_by_pk(context, {pk for pk, _ in keys})
     context.check()
-    part = _Part(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     values: list[tuple[str, ...]] = []
-    for pk, found in groups.keys:
+    for pk, found in keys:
         each = deployments.get(pk)
         named = dict(zip(labels, found, strict=True))
         named |= {"zone": each.zone if each else "", "version": each.version if each else ""}
@@ -94,6 +78,40 @@ class _Part(NamedTuple):
     time: NDArray[np.int64]  # µs since 1970
     value: NDArray[np.int64]
     group: NDArray[np.int64]
+
+
+class _Values(NamedTuple):
+    part: _Part
+    keys: list[tuple[int, tuple[str, ...]]]  # Deployment.pk and values of the labels, by group
+    stats: ScanStats
+
+
+@dataclass(frozen=True)
+class _ValuesQuery(ProfilesQuery[_Values]):
+    """Values of all matching profiles, grouped by deployment and labels of profiles."""
+
+    selection: ProfileSelection
+    view: View
+    labels: tuple[str, ...]
+
+    def accumulate(self, context: QueryContext, plan: QueryPlan, metric: Metric) -> _Values:
+        groups, stats = _Groups(), ScanStats()
+        head, blocks = open_plan(context, plan, metric)
+        parts = [_read_head(head, self.selection.type.value, metric, self.labels, groups)]
+        context.check()
+        for _, columns, matching in profile_facts(context, blocks, stats):
+            if metric not in columns.metrics:
+                continue
+            k = columns.metrics.index(metric)
+            rows = matching[columns.has[k][matching]]
+            sets = [
+                tuple(dict(each).get(name, "") for name in self.labels)
+                for each in columns.label_sets
+            ]
+            numbers = groups.numbers(columns.deployment[rows], columns.label_set[rows], sets)
+            parts.append(_Part(columns.time[rows], columns.totals[k][rows], numbers))
+        part = _Part(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        return _Values(part, groups.keys, stats)
 
 
 class _Groups:

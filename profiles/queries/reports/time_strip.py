@@ -3,9 +3,11 @@
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import numpy as np
 from django.utils import timezone
+from numpy.typing import NDArray
 
 from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.metrics import Metric
@@ -15,10 +17,8 @@ from profiles.queries.merge_query import CachedQuery, ProfilesQuery
 from profiles.queries.plan import (
     CLOSED,
     QueryPlan,
+    ReadOptions,
     Trees,
-    choose_metric,
-    plan_query,
-    profile_metrics,
 )
 from profiles.queries.reports.history import run_history
 from profiles.queries.reports.series import run_series
@@ -81,27 +81,55 @@ def run_strip(
     selection = replace(selection, start=starts[0])
     if selection.samples:
         return _strip_of_samples(context, selection, View(view.metric if view else None), step)
-    counts, durations = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.int64)
-    totals = np.zeros(len(starts))  # float64, because a sum of totals may pass 64 bits
-    stats = ScanStats()
-    with context.snapshot:
-        metric = choose_metric(selection, view or View(), profile_metrics(context, selection))
-        plan = plan_query(context, selection)
-        with scan(context, plan, metric, Trees.NONE) as inputs:
-            for each in inputs:
-                columns = each.dimension(stats)
-                index = (columns.time - micros(starts[0])) // (step // timedelta(microseconds=1))
-                counts += np.bincount(index, minlength=len(starts))
-                np.add.at(totals, index, columns.total)
-                np.add.at(durations, index, columns.duration_ns)
-    steps = zip(starts, counts.tolist(), totals.tolist(), durations.tolist(), strict=True)
+    merged = _StripQuery(selection, view or View(), tuple(starts), step).run(context)
+    sums = merged.sum
     return StripResult(
         selection=selection,
         step_seconds=step.total_seconds(),
-        metric=metric,
-        coverage=stats.coverage(),
-        steps=tuple(StripStep(*each) for each in steps),
+        metric=merged.metric,
+        coverage=sums.stats.coverage(),
+        steps=tuple(
+            StripStep(start, int(count), float(total), int(duration))
+            for start, count, total, duration in zip(
+                starts, sums.profiles, sums.totals, sums.durations, strict=True
+            )
+        ),
     )
+
+
+class _StripSums(NamedTuple):
+    """Sums of T steps, each array [T]."""
+
+    stats: ScanStats
+    profiles: NDArray[np.int64]
+    totals: NDArray[np.float64]  # because a sum of totals may pass 64 bits
+    durations: NDArray[np.int64]  # ns
+
+
+@dataclass(frozen=True)
+class _StripQuery(ProfilesQuery[_StripSums]):
+    selection: ProfileSelection
+    view: View
+    starts: tuple[datetime, ...]  # of the steps
+    step: timedelta
+
+    @property
+    def options(self) -> ReadOptions:
+        return ReadOptions(trees=Trees.NONE)
+
+    def accumulate(self, context: QueryContext, plan: QueryPlan, metric: Metric) -> _StripSums:
+        steps, width = len(self.starts), self.step // timedelta(microseconds=1)
+        sums = _StripSums(
+            ScanStats(), np.zeros(steps, np.int64), np.zeros(steps), np.zeros(steps, np.int64)
+        )
+        with scan(context, plan, metric) as inputs:
+            for each in inputs:
+                columns = each.dimension(sums.stats)
+                index = (columns.time - micros(self.starts[0])) // width
+                np.add.at(sums.profiles, index, 1)
+                np.add.at(sums.totals, index, columns.total)
+                np.add.at(sums.durations, index, columns.duration_ns)
+        return sums
 
 
 def _strip_of_samples(
