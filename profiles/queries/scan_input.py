@@ -1,5 +1,6 @@
 """Inputs of a scan, their interface, and those of blocks."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
@@ -134,7 +135,7 @@ class OpenedBlock:
         return block if block is None or self._is_whole else block.with_source(self._source)
 
 
-class BlockInput:
+class BlockInput(ABC):
     """Matching profiles of a block."""
 
     def __init__(self, opened: OpenedBlock, filter: RowFilter, metric: Metric) -> None:
@@ -147,17 +148,17 @@ class BlockInput:
         return self.opened.row.start
 
     @property
+    @abstractmethod
     def matching(self) -> Mask:
         """Return a mask [P] of the matching profiles, with or without the metric."""
-        raise NotImplementedError
 
+    @abstractmethod
     def add_rows(self, accumulator: Accumulator) -> None:
         """Add the matching rows of the block to the accumulator."""
-        raise NotImplementedError
 
+    @abstractmethod
     def choose(self, chosen: Mask) -> "BlockInput":
         """Return the input with the marked profiles of the block only."""
-        raise NotImplementedError
 
     @cached_property
     def mask(self) -> Mask:
