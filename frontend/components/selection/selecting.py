@@ -1,4 +1,4 @@
-"""Template context of the fields that select profiles (frontend/parts/selecting.html)."""
+"""Template context of the fields that select profiles (frontend/parts/picker.html)."""
 
 from frontend.components.selection.picker import picker
 from frontend.components.selection.range_menu import page_range_menu
