@@ -127,7 +127,7 @@ def test_a_tree_gets_the_packages_of_its_frames_with_their_shares_of_the_selecti
 def test_callers_and_callees_of_a_function_share_their_packages() -> None:
     shop = "/app/shop/x.py"
     callers, callees = document_of([("main", shop)]), document_of([("memcpy", "/x/libc.so.6")])
-    document = {"callers": callers, "callees": callees}
+    document: dict[str, Any] = {"callers": callers, "callees": callees}
     PackageColours(()).add_columns(document, lambda: None)
     assert [callers["frames"]["package"], callees["frames"]["package"]] == [[0], [1]]
     assert [package["name"] for package in document["packages"]] == ["shop", "native"]
