@@ -136,7 +136,8 @@ def test_every_page_is_translated(alices: Client, language: str) -> None:
         response = visitor.get(shown.address, headers={"Accept-Language": language} | shown.headers)
         page = html.unescape(response.content.decode())
         assert f'<html lang="{HTML_LANGUAGES[language]}">' in page, shown
-        left = [text for text in english if text in visible(page)]
+        sentences = visible(page)
+        left = [text for text in english if text in sentences]
         if left:
             found[str(shown)] = left
     assert found == {}
