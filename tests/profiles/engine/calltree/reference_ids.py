@@ -1,6 +1,7 @@
 """Reference for the ids of docs/decisions/0003-ids.md in plain Python."""
 
 from collections.abc import Iterable
+from functools import cache
 
 GOLDEN = 0x9E3779B97F4A7C15
 ALL = 2**64 - 1
@@ -26,6 +27,7 @@ def text_id(text: str) -> int:
     return mix(h ^ int.from_bytes(data[len(data) // 8 * 8 :], "little"))
 
 
+@cache
 def frame_id(name: str, file: str, line: int) -> int:
     return pair(pair(text_id(name), text_id(file)), line)
 

@@ -2,13 +2,13 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from profiles.engine.calltree.tree import Label, Tree
 from profiles.engine.metrics import Metric, is_dropped_when_zero, normalise
-from tests.profiles.engine.calltree.reference_ids import node_id
+from tests.profiles.engine.calltree.reference_ids import frame_id, pair
 from tests.profiles.pprof_proto import Profile
 
 Frame = tuple[str, str, int]
@@ -56,10 +56,21 @@ def digest(raw: bytes, profile_type: str) -> Meaning:
         metrics=tuple(kinds[k][0] for k in metric_indexes),
         own=_pruned(own, metric_indexes),
         labelled=_pruned(labelled, metric_indexes),
-        ids={path[:i]: node_id(path[:i]) for path in own for i in range(1, len(path) + 1)},
+        ids=_node_ids(own),
         totals=tuple(totals[k] for k in metric_indexes),
         samples=len(message.sample),
     )
+
+
+def _node_ids(paths: Iterable[Path]) -> dict[Path, int]:
+    """Return the ids of the nodes at the ends of the paths, and of all their callers."""
+    ids: dict[Path, int] = {}
+    for path in paths:
+        node = 0
+        for depth, frame in enumerate(path, start=1):
+            node = pair(node, frame_id(*frame))
+            ids[path[:depth]] = node
+    return ids
 
 
 def join_path(parent: Path | None, frame: Frame) -> Path:
