@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import product
 from typing import Any
 from unittest.mock import patch
 
@@ -91,21 +92,18 @@ VIEWS: list[tuple[View, Callable[[str, str], bool]]] = [
 def test_it_is_the_sum_of_the_samples_however_they_are_stored(project: Project, stage: str) -> None:
     sent = fill(project)
     compact_to(project, stage)
-    for selection in (whole(project), cut(project)):
+    for selection, (view, counts) in product((whole(project), cut(project)), VIEWS):
+        tree = run_tree(query_context(selection), selection, view)
         for group_by in KEYS:
-            for view, counts in VIEWS:
-                for step in (HOUR, DAY):
-                    result = run_series(
-                        query_context(selection), selection, view, group_by, step=step
-                    )
-                    assert found(result) == expected(sent, selection, group_by, step, counts), (
-                        group_by,
-                        view,
-                        step,
-                    )
-                    tree = run_tree(query_context(selection), selection, view)
-                    assert result.coverage == tree.coverage
-                    assert sum(each.total for each in result.steps) == tree.tree.self.sum()
+            for step in (HOUR, DAY):
+                result = run_series(query_context(selection), selection, view, group_by, step=step)
+                assert found(result) == expected(sent, selection, group_by, step, counts), (
+                    group_by,
+                    view,
+                    step,
+                )
+                assert result.coverage == tree.coverage
+                assert sum(each.total for each in result.steps) == tree.tree.self.sum()
 
 
 @pytest.mark.parametrize("stage", ["half", "days"])

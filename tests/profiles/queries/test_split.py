@@ -61,10 +61,10 @@ HIDE_B = ViewFilter(FilterOption.HIDE_FRAMES, "b")
 
 def stacks(selection: ProfileSelection, view: View) -> dict[str, int]:
     """Return the self values of a view's stacks, without those that are zero."""
-    result = run_tree(query_context(selection), selection, view)
-    return {path: own for path, own in _document_paths(selection, view).items() if own} | {
-        "": int(result.tree.self.sum())
-    }
+    context = query_context(selection)
+    result = run_tree(context, selection, view)
+    own_values = {path: own for path, own in paths(tree_json(context, result)).items() if own}
+    return own_values | {"": int(result.tree.self.sum())}
 
 
 def _document_paths(selection: Selection, view: View) -> dict[str, int]:
@@ -96,12 +96,12 @@ def test_each_value_has_the_stacks_of_its_samples(project: Project, stage: str) 
     restrictions = [(), *((("endpoint", allowed),) for allowed in (pay, unset, ("",)))]
     for of in (whole(project), cut(project)):
         for selection in (replace(of, samples=samples) for samples in restrictions):
+            plain = run_tree(query_context(selection), selection, View())
             for split in (VERSION, ZONE, INSTANCE, ENDPOINT):
                 for group in Group:
                     view = View(split=split, group=group)
                     found = stacks(selection, view)
                     assert found == expected(sent, selection, split), (split, group, selection)
-                    plain = run_tree(query_context(selection), selection, View())
                     assert found[""] == plain.tree.self.sum()
 
 
