@@ -184,9 +184,15 @@ def test_damaged_backup_is_rejected_before_any_change(
         path.write_bytes(data if damage == "changed" else data[:-1])
     error = target.rejection(backup)
     assert f"damaged: {path.name} is missing or has other bytes" in error
-    assert "damaged" in target.rejection(backup, "--check")
     assert not (target.data_dir / "flamewatch.sqlite3").exists()
     assert not (target.data_dir / "blobs").exists()
+
+
+def test_check_finds_a_damaged_backup(backup: Path, target: Installation) -> None:
+    manifest = manifest_of(backup)
+    path = backup / f"blobs/{next(iter(manifest.blobs))}"
+    path.write_bytes(path.read_bytes()[:-1])
+    assert f"damaged: {path.name} is missing" in target.rejection(backup, "--check")
 
 
 @pytest.mark.parametrize(
@@ -204,6 +210,10 @@ def test_wrong_manifest_is_rejected(
     path = backup / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
     assert reason in target.rejection(backup)
+
+
+def test_cut_or_missing_manifest_is_rejected(backup: Path, target: Installation) -> None:
+    path = backup / "manifest.json"
     path.write_text(path.read_text()[:-1])
     assert "is not the manifest of a backup" in target.rejection(backup)
     path.unlink()
