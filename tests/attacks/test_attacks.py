@@ -33,7 +33,9 @@ def site_on_postgresql() -> Iterator[Site]:
         for each in ATTACKS
     ],
 )
-def test_the_neighbour_hardly_notices(attack: Attack, request: pytest.FixtureRequest) -> None:
+def test_neighbour_latency_stays_bounded_during_attack(
+    attack: Attack, request: pytest.FixtureRequest
+) -> None:
     site: Site = request.getfixturevalue("site_on_postgresql" if attack.on_postgresql else "site")
     attacker = attack.make()
     result = measure(site, attacker)

@@ -99,7 +99,7 @@ def assert_full_but_serving(server: RunningServer, shop: Shop, profiles: int) ->
     assert shop.profiles(server) == profiles
 
 
-def test_a_full_disk_stops_uploads_alone_and_they_go_on_by_themselves(folder: Path) -> None:
+def test_full_disk_gets_uploads_503_until_space_is_free(folder: Path) -> None:
     with server_in(folder) as server:
         shop = Shop(server)
         assert shop.upload(server)[0] == 200

@@ -32,7 +32,7 @@ def limit_open_files(site: Site, more: int) -> None:
     resource.prlimit(site.pid, resource.RLIMIT_NOFILE, (allowed, allowed))
 
 
-def test_health_checks_are_answered_when_descriptors_run_low(site: Site) -> None:
+def test_health_checks_get_200_when_descriptors_run_low(site: Site) -> None:
     assert get(site, "/ready") == (200, "ready\n")
     limit_open_files(site, MORE)
     with contextlib.ExitStack() as idle:

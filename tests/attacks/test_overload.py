@@ -21,7 +21,7 @@ def overload() -> Overload:
     return measure(SECONDS)
 
 
-def test_the_quiet_project_hardly_notices(overload: Overload) -> None:
+def test_quiet_project_latency_stays_bounded_during_overload(overload: Overload) -> None:
     assert not overload.during.failed
     for kind in overload.during.seconds:
         before = max(overload.before.p95(kind), LEAST_SECONDS)
@@ -42,7 +42,7 @@ def test_memory_is_bounded(overload: Overload) -> None:
     assert overload.usage.memory <= MEMORY
 
 
-def test_the_server_recovers_at_once(overload: Overload) -> None:
+def test_latency_is_normal_right_after_overload(overload: Overload) -> None:
     assert not overload.after.failed
     for kind in overload.after.seconds:
         before = max(overload.before.p95(kind), LEAST_SECONDS)

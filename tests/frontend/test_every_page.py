@@ -52,7 +52,7 @@ def test_every_page_is_small_and_takes_few_sql_statements(alices: Client) -> Non
     assert heavy == [], heavy
 
 
-def test_every_page_is_found_by_its_reader(alices: Client) -> None:
+def test_every_page_of_a_member_gets_200(alices: Client) -> None:
     responses = {
         str(shown): alices.get(shown.address, headers=shown.headers) for shown in EVERYTHING
     }

@@ -160,9 +160,7 @@ def test_page_reached_by_a_link_keeps_every_restriction(signed_in: Client, page:
 
 @pytest.mark.usefixtures("profiles")
 @pytest.mark.parametrize("page", PAGES_OF_PROFILES)
-def test_what_a_page_applies_changes_its_numbers_and_nothing_else_does(
-    signed_in: Client, page: str
-) -> None:
+def test_numbers_change_by_applied_restrictions_only(signed_in: Client, page: str) -> None:
     def numbers(pairs: Sequence[tuple[str, str]]) -> bytes:
         end = f"{timezone.now() + timedelta(minutes=1):%Y-%m-%dT%H:%M:00Z}"
         both = [("end", end), ("b.end", end)] if page == "compare" else [("end", end)]
@@ -195,7 +193,7 @@ def test_an_empty_page_offers_links_that_keep_what_it_leaves_out(signed_in: Clie
     assert restrictions(urlsplit(href).query) == [("profile", "p3")]
 
 
-def test_every_restriction_is_walked() -> None:
+def test_every_restriction_has_a_test_case() -> None:
     walked = [pair for pairs in PAIRS.values() for pair in pairs] + [("snapshot", "x")]
     assert all(any(each.matches(*pair) for pair in walked) for each in RESTRICTIONS)
 
