@@ -98,13 +98,13 @@ def test_unreadable_parameters_are_named(with_a_profile: Client, path: str) -> N
         is_number = value.isascii() and value.isdigit()
         names = [name for name in READ[path] if not (name == "page" and is_number)]
         # A pair of `from` and `to` replaces `span` and `end`.
-        for asked in (set(names) & {"span", "end"}, set(names) - {"span", "end"}):
-            query = urlencode(selected | dict.fromkeys(asked, value))
+        for requested in (set(names) & {"span", "end"}, set(names) - {"span", "end"}):
+            query = urlencode(selected | dict.fromkeys(requested, value))
             response = with_a_profile.get(f"{P}/{path}?{query}")
             html = response.content.decode()
             notices = html.count("could not be read")
-            if response.status_code != 200 or notices < len(asked) or "<b>1</b>" in html:
-                silent.append(f"{value[:20]}: {response.status_code}, {notices} of {asked}")
+            if response.status_code != 200 or notices < len(requested) or "<b>1</b>" in html:
+                silent.append(f"{value[:20]}: {response.status_code}, {notices} of {requested}")
     assert silent == []
 
 

@@ -107,8 +107,8 @@ def test_flame_graph_and_series_of_all_services(ask: Call) -> None:
         assert int(graph["total"]) == count * 5 * MS, selector
         functions = {name for name in graph.get("names", ()) if name.startswith("own")}
         assert len(functions) == count, selector
-        answer = ask("SelectSeries", **selected, step=60, group_by=["service_name"]).json()
-        series = answer.get("series", ())
+        result = ask("SelectSeries", **selected, step=60, group_by=["service_name"]).json()
+        series = result.get("series", ())
         sums = [sum(point["value"] for point in each["points"]) for each in series]
         assert sums == [5 * MS] * count, selector
 
