@@ -14,6 +14,7 @@ from profiler_site.backups.database_copies import DatabaseCopies, database_copie
 from profiler_site.backups.folder import BackupError, BackupFolder, Manifest, for_each
 from profiler_site.configuration import secret_key
 from profiler_site.process import data_folder
+from profiler_site.process.migration import DatabaseTooOld, require_supported_migrations
 from profiles.storage.blob_store import blobs
 from profiles.storage.blobs import BlobError
 
@@ -76,8 +77,10 @@ def _require_stopped_server() -> Iterator[None]:
 
 
 def _require_known_migrations(manifest: Manifest) -> None:
-    """Raise BackupError if the database is of a newer version than this code."""
-    existing = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations or ()}
+    """Raise BackupError if the database is of a newer version than this code, or too old for it."""
+    loader = MigrationLoader(None)
+    replaced = [name for each in loader.replacements.values() for name in each.replaces]
+    existing = {f"{app}.{name}" for app, name in [*(loader.disk_migrations or ()), *replaced]}
     unknown = [name for name in manifest.migrations if name not in existing]
     if unknown:
         raise BackupError(
@@ -85,6 +88,11 @@ def _require_known_migrations(manifest: Manifest) -> None:
             f" that of this version, {settings.VERSION} (unknown: {unknown[0]}). Install that"
             " version or a newer one first."
         )
+    applied = {(app, name) for app, _, name in (n.partition(".") for n in manifest.migrations)}
+    try:
+        require_supported_migrations(applied, "backup")
+    except DatabaseTooOld as too_old:
+        raise BackupError(str(too_old)) from None
 
 
 def _require_empty(manifest: Manifest, copies: DatabaseCopies) -> None:

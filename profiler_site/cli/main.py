@@ -13,6 +13,7 @@ from common.disk_space import is_disk_full
 from profiler_site.cli import command
 from profiler_site.configuration.env import BadSetting
 from profiler_site.process.data_folder import PRIVATE_UMASK
+from profiler_site.process.migration import DatabaseTooOld
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -34,7 +35,7 @@ def _run(options: argparse.Namespace) -> int:
     try:
         django.setup()
         return command.load(options.command)(options)
-    except (BadSetting, command.CommandFailed) as failure:
+    except (BadSetting, command.CommandFailed, DatabaseTooOld) as failure:
         return _fail(str(failure))
     except (OperationalError, ProgrammingError) as failure:
         if _is_missing_table(failure):

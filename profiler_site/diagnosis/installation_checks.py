@@ -26,6 +26,7 @@ from profiler_site.diagnosis.service_checks import (
     check_worker,
     first_line,
 )
+from profiler_site.process.migration import DatabaseTooOld, require_supported_database
 
 # Fewer open files leave no room for agents beside connections, blobs and pages.
 _FEW_FILES = 4096
@@ -107,10 +108,13 @@ def _check_database() -> Finding:
 
 def _check_migrations() -> Finding:
     try:
+        require_supported_database()
         executor = MigrationExecutor(connection)
         pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     except (DatabaseError, InterfaceError) as error:
         return Finding("migrations", Severity.FAILED, f"Not readable: {first_line(error)}")
+    except DatabaseTooOld as too_old:
+        return Finding("migrations", Severity.FAILED, str(too_old))
     if pending:
         text = (
             f"{len(pending)} are pending. The start of `flamewatch up` applies them, or"

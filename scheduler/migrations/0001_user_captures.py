@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("projects", "0014_key_file"),
+        ("projects", "0001_initial"),
     ]
 
     operations = [

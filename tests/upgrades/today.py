@@ -17,15 +17,16 @@ django.setup()
 
 
 from django.conf import settings  # noqa: E402
-from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.test import Client as Browser  # noqa: E402
 from django.test.utils import override_settings  # noqa: E402
 
 from ingest.cloud_profiler import names  # noqa: E402
 from profiler_site.celery import app  # noqa: E402
+from profiler_site.process.migration import migrate  # noqa: E402
 from projects.models import Project  # noqa: E402
 from tests.ingest.client import Client  # noqa: E402
+from tests.upgrades.schema import read_applied, read_schema  # noqa: E402
 
 # As in the database, whatever the models are called today.
 TABLES = {
@@ -41,11 +42,14 @@ TABLES = {
 
 
 def main(recorded: dict[str, Any]) -> dict[str, Any]:
-    call_command("migrate", verbosity=0)
+    found = [read_schema(), read_applied()]
+    migrate()
     before = _rows()
     project = Project.objects.get(project_id=recorded["project"])
     entered, page, pages = _open_pages(recorded)
     return {
+        "found": found,
+        "migrated": [read_schema(), read_applied()],
         "rows": before,
         "answers": _responses(recorded),
         "revoked": _status_with_revoked_key(recorded),

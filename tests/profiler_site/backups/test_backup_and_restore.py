@@ -200,6 +200,7 @@ def test_check_finds_a_damaged_backup(backup: Path, target: Installation) -> Non
     [
         ({"format": 2}, "has the format 2; this version reads format 1"),
         ({"migrations": ["profiles.9999_later"]}, "newer than that of this version"),
+        ({"migrations": ["profiles.0001_initial"]}, "by a version of Flamewatch before 0.3"),
         ({"database_kind": "oracle"}, "The backup is of oracle, and DATABASE_URL names"),
         ({"blobs": 7}, "is not the manifest of a backup"),
     ],
