@@ -80,9 +80,7 @@ IGNORED_LABELS = env.names(
 # -- Query API ------------------------------------------------------------------------
 QUERY_SECONDS = env.seconds("FLAMEWATCH_QUERY_SECONDS", 20.0, lowest=0.1)
 QUERIES_PER_MINUTE = env.integer("FLAMEWATCH_QUERIES_PER_MINUTE", 600)
-# FLAMEWATCH_REMEMBERED_ANSWERS is the older name: a number of results of 5 MB.
-_RESULTS = env.integer("FLAMEWATCH_REMEMBERED_ANSWERS", 16)
-RESULT_CACHE_BYTES = env.integer("FLAMEWATCH_RESULT_CACHE_BYTES", _RESULTS * 5_000_000)
+RESULT_CACHE_BYTES = env.integer("FLAMEWATCH_RESULT_CACHE_BYTES", 80_000_000)
 SLOW_QUERY_SECONDS = env.seconds("FLAMEWATCH_SLOW_QUERY_SECONDS", 5.0)  # 0: no log
 MAX_QUERY_NODES = env.integer("FLAMEWATCH_MAX_QUERY_NODES", 4_000_000, lowest=1)
 BLOCK_CACHE_BYTES = env.integer("FLAMEWATCH_BLOCK_CACHE_BYTES", 64 * 2**20)

@@ -23,8 +23,6 @@ GOOD_FOR_SECONDS = 3600
 # Allowed difference between the clocks of web processes.
 _CLOCK_SKEW_SECONDS = 60
 _FIELDS = struct.Struct(">BQQQQ8s10s")  # type, project, deployment, agent, issued µs, nonce, key
-# Names of version 0.2.0 and earlier, which are valid for an hour after an upgrade, lack the key.
-_FORMER_FIELDS = struct.Struct(">BQQQQ8s")
 _MAC_BYTES = 16
 _NUMBERS = {type: number for number, type in WIRE_NUMBERS.items()}
 
@@ -33,8 +31,7 @@ _NUMBERS = {type: number for number, type in WIRE_NUMBERS.items()}
 class Issued:
     """Contents of a profile name: the requested type, the agent, and the time of the request.
 
-    `key_id` is the public id of the API key that the agent sent (ApiKey.key_id); "" in names of
-    version 0.2.0 and earlier.
+    `key_id` is the public id of the API key that the agent sent (ApiKey.key_id).
     """
 
     type: ProfileType
@@ -65,10 +62,9 @@ def check(name_id: str, project_id: str, now: float) -> Issued:
     Raise NotFound if the name is forged, expired or belongs to another project.
     """
     packed = _verify(name_id, project_id)
-    fields = _FIELDS if len(packed) == _FIELDS.size else _FORMER_FIELDS
-    number, project, deployment, agent, microseconds, _nonce, *key = fields.unpack(packed)
+    number, project, deployment, agent, microseconds, _nonce, key = _FIELDS.unpack(packed)
     issued = microseconds / 1e6
-    key_id = key[0].rstrip(b"\0").decode() if key else ""
+    key_id = key.rstrip(b"\0").decode()
     if not -_CLOCK_SKEW_SECONDS <= now - issued <= GOOD_FOR_SECONDS:
         raise NotFound("This profile name has expired: profiles must be uploaded within an hour.")
     return Issued(WIRE_NUMBERS[number], project, deployment, agent or None, issued, key_id)
@@ -82,7 +78,7 @@ def _verify(name_id: str, project_id: str) -> bytes:
     packed, mac = raw[:-_MAC_BYTES], raw[-_MAC_BYTES:]
     # Compare the text too: the decoder ignores the unused bits of the last base64 digit.
     whole = base64.urlsafe_b64encode(raw).decode().rstrip("=") == name_id
-    is_complete = len(packed) in {_FIELDS.size, _FORMER_FIELDS.size}
+    is_complete = len(packed) == _FIELDS.size
     if not (whole and is_complete and hmac.compare_digest(mac, _mac(packed, project_id))):
         raise NotFound("No profile was requested under this name.")
     return packed
@@ -93,7 +89,7 @@ def _mac(packed: bytes, project_id: str) -> bytes:
     # few bytes.
     mac = _get_keyed_hmac().copy()
     # NUL, which no project id has, tells a key from the beginning of a project id.
-    mac.update(packed + b"\0" * (len(packed) == _FIELDS.size) + project_id.encode())
+    mac.update(packed + b"\0" + project_id.encode())
     return mac.digest()[:_MAC_BYTES]
 
 

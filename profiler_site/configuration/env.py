@@ -5,7 +5,6 @@ An invalid value stops the server's start with an error that names the variable.
 
 import os
 import re
-import warnings
 from collections.abc import Callable
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import TypeVar
@@ -15,13 +14,6 @@ import dj_database_url
 
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
 REDIS_SCHEMES = ("redis", "rediss")
-# Former names, which are still read if the new name is not set.
-FORMER_NAMES = {
-    "FLAMEWATCH_BLOCK_CACHE_BYTES": "FLAMEWATCH_KEPT_BLOCK_BYTES",
-    "FLAMEWATCH_MAX_PARKED_PER_DEPLOYMENT": "FLAMEWATCH_WAITING_PER_DEPLOYMENT",
-    "FLAMEWATCH_POLL_TIMEOUT_SECONDS": "FLAMEWATCH_HOLD_SECONDS",
-}
-
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _FLAGS = ("yes", "no", "1", "0", "true", "false")
 _TRUE = frozenset({"yes", "1", "true"})
@@ -37,24 +29,13 @@ class BadSetting(Exception):
 
 
 def text(name: str, default: str) -> str:
-    read_names.update({name, FORMER_NAMES.get(name, name)})
-    return os.environ.get(_name_in_use(name), "") or default
-
-
-def _name_in_use(name: str) -> str:
-    """Return the name under which a variable is set: its former one with a deprecation warning."""
-    former = FORMER_NAMES.get(name, "")
-    if os.environ.get(name, "") or not os.environ.get(former, ""):
-        return name
-    # FutureWarning: Python shows it to the operator; a DeprecationWarning would be hidden.
-    warnings.warn(f"{former} is deprecated; use {name}.", FutureWarning, stacklevel=2)
-    return former
+    read_names.add(name)
+    return os.environ.get(name, "") or default
 
 
 def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
     value = text(name, default)
     if value not in allowed:
-        name = _name_in_use(name)
         raise BadSetting(f"{name} is {value!r}; allowed values: {', '.join(allowed)}.")
     return value
 
@@ -170,7 +151,7 @@ def _number(name: str, default: T, lowest: T, read: Callable[[str], T], kind: st
     try:
         value = read(raw)
     except ValueError:
-        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it must be {kind}.") from None
+        raise BadSetting(f"{name} is {raw!r}; it must be {kind}.") from None
     if not lowest <= value < float("inf"):
-        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it must be {kind}, {lowest} or more.")
+        raise BadSetting(f"{name} is {raw!r}; it must be {kind}, {lowest} or more.")
     return value

@@ -27,10 +27,10 @@ def run_dump(data_dir: Path, dump: str) -> Iterator[dict[str, str]]:
     if connection.vendor != "postgresql":
         environment.pop("DATABASE_URL", None)
         if dump:
-            with sqlite3.connect(data_dir / "flamewatch.sqlite3") as database:
-                database.executescript(dump)
-                database.execute("PRAGMA journal_mode = WAL")  # as servers set it
-            database.close()
+            file = sqlite3.connect(data_dir / "flamewatch.sqlite3")
+            file.executescript(dump)
+            file.execute("PRAGMA journal_mode = WAL")  # as servers set it
+            file.close()
         yield environment
         return
     url = os.environ["DATABASE_URL"]

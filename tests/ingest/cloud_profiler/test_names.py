@@ -1,9 +1,6 @@
 """Signed profile names, verified without a database query."""
 
-import base64
 import string
-import struct
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -32,16 +29,6 @@ KEYS = st.integers(1, 2**63 - 1)
 )
 def test_a_name_says_what_was_issued(issued: Issued) -> None:
     assert names.check(names.issue(issued, "acme-shop"), "acme-shop", issued.issued) == issued
-
-
-def test_a_name_of_version_0_2_0_is_good_too() -> None:
-    packed = struct.pack(">BQQQQ8s", 1, 1, 2, 3, round(NOW * 1e6), b"8 bytes.")
-    mac = names._get_keyed_hmac().copy()
-    mac.update(packed + b"acme-shop")
-    name = base64.urlsafe_b64encode(packed + mac.digest()[:16]).decode().rstrip("=")
-    assert names.check(name, "acme-shop", NOW) == replace(ISSUED, key_id="")
-    with pytest.raises(NotFound):
-        names.check(name, "shop", NOW)
 
 
 def test_no_name_is_issued_twice() -> None:

@@ -5,7 +5,6 @@ import traceback
 from collections.abc import Callable
 
 import pytest
-from django.conf import settings
 
 from profiler_site.configuration import env, mail
 
@@ -110,27 +109,3 @@ def test_seconds_are_finite(monkeypatch: pytest.MonkeyPatch, value: str) -> None
     monkeypatch.setenv("FW_X", value)
     with pytest.raises(env.BadSetting):
         env.seconds("FW_X", 1.0)
-
-
-def test_a_former_name_is_read_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(env.FORMER_NAMES, "FW_NEW", "FW_OLD")
-    monkeypatch.setenv("FW_OLD", "7")
-    with pytest.warns(FutureWarning, match="FW_OLD is deprecated; use FW_NEW"):
-        assert env.integer("FW_NEW", 5) == 7
-    monkeypatch.setenv("FW_NEW", "8")
-    assert env.integer("FW_NEW", 5) == 8
-
-
-def test_an_error_names_the_variable_that_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(env.FORMER_NAMES, "FW_NEW", "FW_OLD")
-    monkeypatch.setenv("FW_OLD", "many")
-    with (
-        pytest.warns(FutureWarning),
-        pytest.raises(env.BadSetting, match="FW_OLD is 'many'; it must be a whole number"),
-    ):
-        env.integer("FW_NEW", 5)
-
-
-@pytest.mark.parametrize("name", env.FORMER_NAMES)
-def test_former_names_are_those_of_settings(name: str) -> None:
-    assert hasattr(settings, name.removeprefix("FLAMEWATCH_"))
