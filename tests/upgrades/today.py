@@ -53,7 +53,7 @@ def main(recorded: dict[str, Any]) -> dict[str, Any]:
         "rows": before,
         "answers": _responses(recorded),
         "revoked": _status_with_revoked_key(recorded),
-        "issued": _check_name(recorded),
+        "issued": _check_name(recorded) if recorded["issued_name"] else "",
         "signed_in": [entered, page],
         "pages": pages,
         "uploads": [_upload(recorded, each["message"]) for each in recorded["uploads"]],
