@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import NamedTuple
@@ -22,7 +21,7 @@ from profiles.engine.pprof.decode import decode_profile
 from profiles.engine.pprof.gunzip import read_claimed_size
 from profiles.storage import disk, head
 from profiles.storage.head import Conflict, NewProfile, Unstorable
-from profiles.storage.new_profile import Copy, encode_content
+from profiles.storage.new_profile import encode_content
 from profiles.storage.upload_future import UploadFuture, complete
 from projects.credentials.authentication import Access
 from projects.registration import agent_reports, registry
@@ -106,8 +105,6 @@ async def store_upload(upload: Upload) -> StoredUpload:
                 agent_reports.note_warning(new.agent, " ".join(job.warnings))
     else:
         await quotas.release(admission)
-    if isinstance(outcome, Copy):
-        new = replace(new, name_id=outcome.name_id)
     return StoredUpload(target, new, (*upload.warnings, *job.warnings))
 
 
@@ -126,7 +123,7 @@ class _UploadJob:
         self._upload = upload
         self._future = UploadFuture()
 
-    async def run(self) -> bool | Copy:
+    async def run(self) -> bool:
         """Decode and store the profile, and return what profiles.storage.head.store returns.
 
         Raise what decoding raises, and what profiles.storage.head.store raises.
@@ -151,7 +148,7 @@ class _UploadJob:
                 return
             decoded = decode_profile(raw, upload.type, decode_limits(), upload.sample_types)
             self.comments, self.warnings = decoded.comments, decoded.warnings
-            self.new = upload.build_row(decoded, encode_content(decoded, raw, upload.pprof))
+            self.new = upload.build_row(decoded, encode_content(decoded, raw))
             head.enter(self.new, self._future)
         except Exception as error:
             complete([(self._future, _drop_frames(error))])

@@ -53,7 +53,6 @@ class Upload(ABC):
         start: StartTime,
         duration_ns: int,
         name_id: str,
-        former_name_id: str = "",
     ) -> NewProfile:
         return NewProfile(
             project=self.target.project,
@@ -67,7 +66,6 @@ class Upload(ABC):
             labels=self.labels,
             name_id=name_id,
             content=content,
-            former_name_id=former_name_id,
         )
 
 
@@ -104,8 +102,7 @@ class OfflineUpload(Upload):
         )
         time_ns = pprof_time or self.start_ns or 0
         name_id = self._name_id(time_ns, content.body_hash)
-        former = self._name_id(time_ns, content.former_hash)
-        return self._row(content, start, duration, name_id, "" if former == name_id else former)
+        return self._row(content, start, duration, name_id)
 
     def _name_id(self, time_ns: int, body_hash: bytes) -> str:
         """Derive a name from the identity of an upload, so that a repeated upload finds the first.

@@ -2,8 +2,8 @@
 
 The unique constraint of the insert detects a copy in the head, and a profile that was captured just
 now can only be there. An out-of-order profile may be in a block, and an uploaded profile without a
-time of its own may be repeated at any time; one that version 0.2.0 would have named otherwise may
-be stored under its former name. `find_copies` looks up all of those of a batch with one statement.
+time of its own may be repeated at any time. `find_copies` looks up all of those of a batch with one
+statement.
 It runs after the insert, in the same transaction: compaction moves a profile in one commit, so that
 a copy that left the head before the insert is in a block that is visible now.
 """
@@ -44,24 +44,20 @@ class BlocksUnread(Exception):
 
 
 def may_be_elsewhere(new: NewProfile) -> bool:
-    """Return False if a copy can only be in the head and under this name, as it usually is."""
-    return bool(new.former_name_id) or _may_be_in_block(new)
-
-
-def _may_be_in_block(new: NewProfile) -> bool:
+    """Return False if a copy can only be in the head, as it usually is."""
     is_old = new.time < get_head_only_start(timezone.now())
     return is_old or new.time_source == TimeSource.ARRIVAL
 
 
 def require_same(copy: Copy, new: NewProfile) -> Copy:
     """Return the copy if it was made of the same bytes; raise Conflict otherwise."""
-    if copy.body_hash not in {new.content.body_hash, new.content.former_hash}:
+    if copy.body_hash != new.content.body_hash:
         raise Conflict(f"Profile {new.name_id} is already stored with different content.")
     return copy
 
 
 def find_copies(profiles: Sequence[NewProfile]) -> dict[Name, Copy | BlocksUnread]:
-    """Return the copies of profiles in blocks or under former names, by one statement.
+    """Return the copies of profiles in blocks, by one statement.
 
     The value is BlocksUnread if the profile may be in a block whose names are not cached. Blocks
     are not read here, because the head's writer thread must not wait for the blob store.
@@ -94,8 +90,8 @@ def copy_in_blocks(new: NewProfile, blocks: Mapping[int, BlockLocation]) -> Copy
 
 
 def _find_copy(names: Names, new: NewProfile) -> Copy | None:
-    found = [name for name in (new.name_id, new.former_name_id) if name in names]
-    return Copy(found[0], names[found[0]]) if found else None
+    body_hash = names.get(new.name_id)
+    return None if body_hash is None else Copy(new.name_id, body_hash)
 
 
 def _block_time(new: NewProfile) -> datetime:
@@ -103,7 +99,7 @@ def _block_time(new: NewProfile) -> datetime:
 
     Profiles timed by their arrival are found by their names, at any time (DeduplicationKey).
     """
-    if new.time_source == TimeSource.ARRIVAL or not _may_be_in_block(new):
+    if new.time_source == TimeSource.ARRIVAL or not may_be_elsewhere(new):
         return _NO_BLOCK
     return new.time
 

@@ -22,7 +22,7 @@ from common.thread_pool import QUEUED_JOBS, WAIT_SECONDS
 from profiles.storage import deduplication, disk
 from profiles.storage.deduplication import BlocksUnread, Conflict
 from profiles.storage.insert import InsertOutcome, Rejected, Unstorable, insert_once
-from profiles.storage.new_profile import Copy, NewProfile
+from profiles.storage.new_profile import NewProfile
 from profiles.storage.upload_future import StoreUnavailable, UploadFuture, complete
 
 __all__ = [
@@ -111,7 +111,7 @@ class Writer:
         return batch
 
     def _write(self, batch: list[_Arrival]) -> None:
-        outcomes: Sequence[bool | Copy | Exception]
+        outcomes: Sequence[bool | Exception]
         try:
             outcomes = self._insert_or_reconnect([new for new, _future in batch])
             disk.note_stored()
@@ -157,10 +157,10 @@ _start = threading.Lock()
 def enter(new: NewProfile, future: UploadFuture) -> None:
     """Queue a profile for the head, from any thread, and complete `future` after the commit.
 
-    The result is True for a new profile, False if the same bytes are stored under its name already,
-    and a Copy if they are stored under its former name. An error is Conflict (other bytes under
-    this name), Rejected, Unstorable, DiskFull, StoreUnavailable, or BlocksUnread, which
-    `wait_until_stored` handles. Raise StoreUnavailable if the profile cannot be queued.
+    The result is True for a new profile, False if the same bytes are stored under its name already.
+    An error is Conflict (other bytes under this name), Rejected, Unstorable, DiskFull,
+    StoreUnavailable, or BlocksUnread, which `wait_until_stored` handles. Raise
+    StoreUnavailable if the profile cannot be queued.
     """
     global _writer
     with _start:
@@ -169,18 +169,17 @@ def enter(new: NewProfile, future: UploadFuture) -> None:
     _writer.enter(new, future)
 
 
-async def store(new: NewProfile) -> bool | Copy:
+async def store(new: NewProfile) -> bool:
     """Store a profile in the head and wait for the commit.
 
-    Return True for a new profile, and False or a Copy for a repeated one. Raise the errors of
-    `enter`.
+    Return True for a new profile, and False for a repeated one. Raise the errors of `enter`.
     """
     future = UploadFuture()
     enter(new, future)
     return await wait_until_stored(future)
 
 
-async def wait_until_stored(future: UploadFuture) -> bool | Copy:
+async def wait_until_stored(future: UploadFuture) -> bool:
     """Wait for the commit of a profile that was passed to `enter`, and return as `store` does.
 
     If the profile may be in blocks whose names are not cached, search them and queue it again.
@@ -192,7 +191,7 @@ async def wait_until_stored(future: UploadFuture) -> bool | Copy:
             new, blocks = unread.new, unread.blocks
         copy = await database_pool.run(deduplication.copy_in_blocks, new, blocks)
         if copy is not None:
-            return False if copy.name_id == new.name_id else copy
+            return False
         new = replace(new, absent_from=new.absent_from | blocks.keys())
         future = UploadFuture()
         enter(new, future)

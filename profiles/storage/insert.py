@@ -31,8 +31,8 @@ class Unstorable(Exception):
     """The database cannot represent a value of this profile."""
 
 
-# True: stored. False: stored already. Copy: stored already under its former name.
-InsertOutcome = bool | Copy | BlocksUnread | Conflict | Rejected | Unstorable
+# True: stored. False: stored already.
+InsertOutcome = bool | BlocksUnread | Conflict | Rejected | Unstorable
 Copies = dict[Name, Copy | BlocksUnread]
 
 # Errors that the database or its driver raises for the values of one row: a text with a NUL or a
@@ -44,7 +44,7 @@ def insert(batch: Sequence[NewProfile], *, search_blocks: bool = False) -> list[
     """Store the new profiles of a batch in one commit and return an outcome for each profile.
 
     True means stored, False that the same bytes were stored already. With `search_blocks`, copies
-    are found not only in the head but also in blocks and under former names (Copy); BlocksUnread
+    are found not only in the head but also in blocks; BlocksUnread
     means that blocks have to be read for that, and that the profile is not stored. If a profile
     makes the commit fail, the batch is bisected: a bad profile fails alone and costs its batch
     O(log n) commits instead of n.
@@ -146,7 +146,7 @@ def _compare(copies: Copies, new: NewProfile) -> InsertOutcome:
         require_same(copy, new)
     except Conflict as conflict:
         return conflict
-    return False if copy.name_id == new.name_id else copy
+    return False
 
 
 def _count_usage(stored: Sequence[NewProfile]) -> None:

@@ -53,14 +53,14 @@ class CopyRow(NamedTuple):
 
 
 def select_copies(profiles: Sequence[tuple[NewProfile, datetime]]) -> list[CopyRow]:
-    """Find profiles by their deduplication keys, former names and hour blocks of these times."""
+    """Find profiles by their deduplication keys and hour blocks of these times."""
     adapted = connection.ops.adapt_datetimefield_value
     values = [
         value
         for index, (new, time) in enumerate(profiles)
         for value in (
             *(index, new.project, new.service, new.type.value),
-            *(adapted(time - _LONGEST_BLOCK), adapted(time), new.name_id, new.former_name_id),
+            *(adapted(time - _LONGEST_BLOCK), adapted(time), new.name_id),
         )
     ]
     with connection.cursor() as cursor:
@@ -121,11 +121,10 @@ def _insert(rows: int) -> str:
 def _copies(rows: int) -> str:
     blocks, blobs = Block._meta.db_table, Blob._meta.db_table
     keys = DeduplicationKey._meta.db_table
-    head = Profile._meta.db_table
     is_quarantined = f"b.{Block._meta.get_field('quarantined').column}"
-    columns = "i, project_id, service, type, since, time, name_id, former_name_id"
+    columns = "i, project_id, service, type, since, time, name_id"
     return f"""
-        WITH lookups({columns}) AS (VALUES {_times("%s, %s, %s, %s, %s, %s, %s, %s", rows)})
+        WITH lookups({columns}) AS (VALUES {_times("%s, %s, %s, %s, %s, %s, %s", rows)})
         SELECT lookups.i, NULL, b.id, f.key, b."offset", b.length FROM lookups
         JOIN {blocks} b ON b.project_id = lookups.project_id AND b.service = lookups.service
             AND b.type = lookups.type AND b.resolution = '{Resolution.PROFILE}'
@@ -135,10 +134,7 @@ def _copies(rows: int) -> str:
         UNION ALL
         SELECT lookups.i, k.name_id, NULL, NULL, NULL, NULL FROM lookups
         JOIN {keys} k ON k.project_id = lookups.project_id
-            AND k.name_id IN (lookups.name_id, lookups.former_name_id)
-        UNION ALL
-        SELECT lookups.i, p.name_id, NULL, NULL, NULL, NULL FROM lookups
-        JOIN {head} p ON p.project_id = lookups.project_id AND p.name_id = lookups.former_name_id
+            AND k.name_id = lookups.name_id
     """  # noqa: S608
 
 

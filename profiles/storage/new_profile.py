@@ -19,9 +19,6 @@ class ProfileContent:
     weight: int
     totals: list[tuple[str, str, int]]  # (metric name, unit, total), the default metric first
     tree: bytes  # encoded by profiles.engine.encoding.codec
-    # Version 0.2.0 and earlier hashed the bytes as they were sent, and named profiles of
-    # CreateOfflineProfile by that hash. Such profiles are recognised as long as they are retained.
-    former_hash: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +36,6 @@ class NewProfile:
     labels: dict[str, str]
     name_id: str
     content: ProfileContent
-    former_name_id: str = ""  # "": the same as `name_id`
     absent_from: frozenset[int] = frozenset()  # blocks (Block.pk) that were searched in vain
 
 
@@ -47,7 +43,7 @@ class NewProfile:
 class Copy:
     """Profile that is stored already."""
 
-    name_id: str  # that of the new profile, or its former one
+    name_id: str
     body_hash: bytes
 
 
@@ -60,10 +56,8 @@ def hash_body(raw: bytes) -> bytes:
     return hashlib.blake2b(raw, digest_size=16).digest()
 
 
-def encode_content(
-    decoded: DecodedProfile, raw: bytes, body: bytes | None = None
-) -> ProfileContent:
-    """Encode a decoded profile; `raw` is `body`, the bytes as they were sent, after gunzip."""
+def encode_content(decoded: DecodedProfile, raw: bytes) -> ProfileContent:
+    """Encode a decoded profile; `raw` is what was sent, after gunzip."""
     totals = [
         (metric.name, metric.unit, total)
         for metric, total in zip(decoded.columns.metrics, decoded.totals, strict=True)
@@ -74,5 +68,4 @@ def encode_content(
         weight=decoded.weight,
         totals=[totals.pop(decoded.default), *totals],
         tree=encode_columns(decoded.columns),
-        former_hash=b"" if body is None else hash_body(body),
     )

@@ -5,12 +5,10 @@ import logging
 import time
 from collections.abc import Iterable
 
-from profiles.storage.new_profile import Copy
-
 log = logging.getLogger(__name__)
 
-# True: stored. False: stored already. Copy: stored already under its former name.
-UploadOutcome = bool | Copy | Exception
+# True: stored. False: stored already.
+UploadOutcome = bool | Exception
 WAIT_SECONDS = 15.0
 
 
@@ -26,10 +24,10 @@ class UploadFuture:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._future: asyncio.Future[bool | Copy] = self._loop.create_future()
+        self._future: asyncio.Future[bool] = self._loop.create_future()
         self.queued_at: float | None = None  # time.monotonic() when the head's writer queued it
 
-    async def wait(self) -> bool | Copy:
+    async def wait(self) -> bool:
         """Wait for the outcome and return it, or raise it if it is an exception.
 
         Raise StoreUnavailable WAIT_SECONDS after the profile was queued for the head.

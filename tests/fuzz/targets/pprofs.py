@@ -98,7 +98,7 @@ def store_pprof(raw: bytes) -> None:
         ends_at_pprof_time=False,
         retention=_MONTH,
     )
-    content = encode_content(decoded, raw, raw)
+    content = encode_content(decoded, raw)
     row = upload.build_row(decoded, content)
     totals = (total for *_, total in content.totals)
     numbers = (row.duration_ns, content.samples, content.weight, *totals)

@@ -4,7 +4,6 @@ import gzip
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from hashlib import blake2b
 
 import httpx
 import pytest
@@ -49,13 +48,6 @@ def compressed_again(body: bytes) -> bytes:
     again = gzip.compress(gzip.decompress(body), compresslevel=1, mtime=1)
     assert again != body
     return again
-
-
-def test_a_profile_that_version_0_2_0_stored_is_recognised(agent: Client, name: str) -> None:
-    first = agent.upload(name)
-    Profile.objects.update(body_hash=blake2b(SIMPLE, digest_size=16).digest())
-    assert agent.upload(name).content == first.content
-    assert_error_response(agent.upload(name, profile({("main",): (9, 9)})), 409, "ALREADY_EXISTS")
 
 
 def test_other_bytes_under_the_same_name_are_409(agent: Client, name: str) -> None:

@@ -10,8 +10,6 @@ from pytest_django import Settings
 
 from profiles.compaction.compactor import Compactor
 from profiles.models import Profile, TimeSource
-from profiles.storage import deduplication, new_profile
-from profiles.storage.new_profile import hash_body
 from projects.models import DayUsage, Deployment, Project, Quota
 from tests.ingest.client import DEPLOYMENT, Client, assert_error_response
 from tests.ingest.pprof import SIMPLE, profile
@@ -98,28 +96,6 @@ def test_the_same_compressed_again_is_stored_once(agent: Client) -> None:
     again = gzip.compress(gzip.decompress(SIMPLE), compresslevel=1, mtime=1)
     assert agent.offline().json()["name"] == agent.offline(again).json()["name"]
     assert Profile.objects.count() == 1
-
-
-@pytest.mark.parametrize("age", [timedelta(days=2), timedelta(seconds=30), None])
-@pytest.mark.parametrize("is_compacted", [False, True])
-def test_a_profile_that_version_0_2_0_stored_is_recognised(
-    age: timedelta | None,
-    is_compacted: bool,
-    agent: Client,
-    project: Project,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    body = at(now() - age) if age else SIMPLE
-    with monkeypatch.context() as former:
-        former.setattr(new_profile, "hash_body", lambda _raw: hash_body(body))
-        first = agent.offline(body).json()
-    if is_compacted:
-        Compactor(project.pk, now() + timedelta(days=1)).build_level1()
-        monkeypatch.setattr(deduplication, "get_head_only_start", lambda now: now)
-    again = agent.offline(body)
-    assert (again.status_code, again.json()["name"]) == (200, first["name"])
-    assert Profile.objects.count() == (0 if is_compacted else 1)
-    assert DayUsage.objects.get().profiles == 1
 
 
 @pytest.mark.parametrize(
