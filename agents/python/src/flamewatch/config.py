@@ -16,7 +16,6 @@ IDLE_WAITS = "FLAMEWATCH_IDLE_WAITS"
 # Start of memory counting: with the first memory profile that the server requests, when the agent
 # starts, or never.
 Heap = Literal["on-request", "start", "off"]
-_OLD_ON_REQUEST = "asked"  # deprecated spelling of "on-request", still accepted
 
 _SERVICE = re.compile(r"[a-z0-9]([-a-z0-9_.]{0,253}[a-z0-9])?")
 _PROJECT = re.compile(r"[a-z0-9][-a-z0-9.:]{0,127}|-")
@@ -175,7 +174,7 @@ def _flag_problem(name: str, environ: Mapping[str, str]) -> str:
 
 
 def _heap_problem(text: str) -> str:
-    if text in ("", _OLD_ON_REQUEST, *get_args(Heap)):
+    if text in ("", *get_args(Heap)):
         return ""
     return f"FLAMEWATCH_HEAP (or heap=) is {_quote(text)}; use on-request, start or off"
 
