@@ -21,6 +21,8 @@ from django.db import connection
 from tests.upgrades.old_database import DATA, run_dump
 from tests.upgrades.schema import read_schema
 
+# Fields for the scripts of the page, which come with the page and change with it.
+PAGE_ONLY = {"functions"}
 Results = tuple[dict[str, Any], dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -95,7 +97,8 @@ def test_pages_give_the_recorded_results(results: Results) -> None:
     recorded, today = results
     assert today["pages"].keys() == recorded.get("pages", {}).keys()
     for path, response in recorded.get("pages", {}).items():
-        assert_contains(today["pages"][path], response, path)
+        tree = {key: value for key, value in response.items() if key not in PAGE_ONLY}
+        assert_contains(today["pages"][path], tree, path)
 
 
 def test_queries_give_the_recorded_results_after_compaction(results: Results) -> None:
