@@ -14,7 +14,7 @@ class StringTable(Sequence[str]):
 
     __slots__ = ("data", "ends")
 
-    def __init__(self, data: bytes, ends: NDArray[np.int64]) -> None:
+    def __init__(self, data: bytes | memoryview, ends: NDArray[np.int64]) -> None:
         self.data = data
         self.ends = ends
 
@@ -42,14 +42,14 @@ class StringTable(Sequence[str]):
             return tuple(self)[i]
         position = range(len(self.ends))[i]
         start = int(self.ends[position - 1]) if position else 0
-        return self.data[start : int(self.ends[position])].decode("utf-8", "replace")
+        return str(self.data[start : int(self.ends[position])], "utf-8", "replace")
 
     def __iter__(self) -> Iterator[str]:
-        ends = self.ends.tolist()
+        data, ends = bytes(self.data), self.ends.tolist()
         slices = map(slice, [0, *ends], ends)
-        if self.data.isascii():  # decoded at once: one byte is one character
-            return map(self.data.decode().__getitem__, slices)
-        return (self.data[span].decode("utf-8", "replace") for span in slices)
+        if data.isascii():  # decoded at once: one byte is one character
+            return map(data.decode().__getitem__, slices)
+        return (data[span].decode("utf-8", "replace") for span in slices)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)

@@ -77,7 +77,7 @@ def _names(
 
 def _read_names(hour: HourInput, rows: Sequence[int]) -> list[str]:
     try:
-        names = hour.opened.hour.identities.name_id
+        names = hour.opened.hour.names
     except UNREADABLE:
         return [""] * len(rows)
     return [names[row] for row in rows]

@@ -318,7 +318,8 @@ def _with_labels(frames: Frames, texts: Sequence[str]) -> Frames:
     )
     offset = int(earlier.ends[-1]) if len(earlier) else 0
     strings = StringTable(
-        earlier.data + added.data, np.concatenate([earlier.ends, added.ends + offset])
+        b"".join([earlier.data, added.data]),
+        np.concatenate([earlier.ends, added.ends + offset]),
     )
     name = np.arange(len(earlier), len(earlier) + len(texts), dtype=np.int32)
     nothing = np.full(len(texts), len(strings) - 1, np.int32)  # the index of ""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from profiles.engine.blocks.metric_columns import MetricColumns, metric_columns
 from profiles.engine.blocks.sections.container import Container, Source, shallow_copy
+from profiles.engine.blocks.sections.decoded_columns import Arrays, ColumnStore, DecodedColumns
 from profiles.engine.blocks.sections.dictionary import (
     BlockFunctions,
     FunctionTree,
@@ -34,9 +35,10 @@ Sums = tuple[NDArray[np.int64], NDArray[np.uint8]]
 class Derived(Protocol):
     """Result derived from a block that is expensive to compute and therefore cached with it."""
 
-    @property
-    def size(self) -> int:
-        """Size in memory, in bytes."""
+    def to_arrays(self) -> Arrays: ...
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self: ...
 
 
 D = TypeVar("D", bound=Derived)
@@ -48,9 +50,19 @@ class UsedSums(NamedTuple):
     values: NDArray[np.int64]  # [K, M], K metrics at the M used nodes
     used: UsedNodes
 
-    @property
-    def size(self) -> int:
-        return self.values.nbytes + self.used.size
+    def to_arrays(self) -> Arrays:
+        return self.values, *self.used
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> "UsedSums":
+        values, *used = arrays
+        return cls(values, UsedNodes(*used))
+
+
+class _CachedResult(NamedTuple):
+    key: Hashable
+    value: Derived
+    size: int  # bytes in the process's own memory
 
 
 class Block:
@@ -62,9 +74,13 @@ class Block:
     """
 
     def __init__(
-        self, data: bytes | memoryview | Source, kind: bytes, profile_type: str = ""
+        self,
+        data: bytes | memoryview | Source,
+        kind: bytes,
+        profile_type: str = "",
+        store: ColumnStore | None = None,
     ) -> None:
-        self._container = Container(data, kind)
+        self._container = Container(data, kind, store)
         self._profile_type = profile_type
         head = self._container.head
         try:
@@ -75,33 +91,57 @@ class Block:
             check_cuts(self._cuts, self.rows)
         except (KeyError, TypeError, ValueError) as error:
             raise BadBlock(f"Damaged block, section directory: {error}.") from error
-        self._derived: dict[type[Derived], tuple[Hashable, Derived]] = {}
+        self._derived: dict[type[Derived], _CachedResult] = {}
 
     def with_source(self, source: Source) -> Self:
         """Return the block with all that was read so far, which reads the rest from `source`."""
+        return self._with_container(self._container.with_source(source))
+
+    def copy_without_bytes(self) -> Self:
+        """Return the block without its bytes; `with_source` restores it."""
+        return self._with_container(self._container.copy_without_bytes())
+
+    def _with_container(self, container: Container) -> Self:
         other = shallow_copy(self)
-        other._container = self._container.with_source(source)
+        other._container = container
         if "sparse_values" in vars(other):
             vars(other)["sparse_values"] = self.sparse_values.with_container(other._container)
         return other
 
     @property
+    def store(self) -> ColumnStore | None:
+        """Return the column store that the block was opened with."""
+        return self._container.store
+
+    @property
     def size(self) -> int:
-        """Approximate bytes that the block occupies in memory at the moment."""
+        """Approximate bytes that the block occupies in the process's own memory at the moment."""
         derived = [*self._derived.values()]  # a copy: other threads may add entries at any time
-        return self._container.size + sum(each.size for _, each in derived)
+        sparse_values: SparseValueReader | None = vars(self).get("sparse_values")
+        return (
+            self._container.size
+            + sum(each.size for each in derived)
+            + (sparse_values.size if sparse_values else 0)
+        )
 
     def get_derived(self, kind: type[D], key: Hashable, make: Callable[[], D]) -> D:
         """Return the result of `make`, cached until its kind is needed with another key.
 
         One result per kind is cached; this is meant for results over all rows of the block, which
-        most queries read.
+        most queries read. The column store has the results for all keys.
         """
         cached = self._derived.get(kind)
-        if cached and cached[0] == key:
-            return cast("D", cached[1])
-        made = make()
-        self._derived[kind] = key, made
+        if cached and cached.key == key:
+            return cast("D", cached.value)
+        store = self._container.store
+        name = f"{kind.__name__} {self._profile_type} {key}"
+        columns = store.find(name) if store else None
+        if columns is None:
+            columns = DecodedColumns({}, make().to_arrays())
+            if store:
+                store.add(name, columns)
+        made = kind.from_arrays(columns.arrays)
+        self._derived[kind] = _CachedResult(key, made, columns.private_bytes)
         return made
 
     @property
@@ -120,11 +160,7 @@ class Block:
         return self.columns.convert_profiles(self._read_profiles())
 
     def _read_profiles(self) -> ProfileColumns:
-        with self._container.section("profiles") as columns:
-            profiles = read_profiles(columns, self.count)
-            if profiles.metrics != self._stored:
-                raise ValueError("metrics differ from those of the block")
-        return profiles
+        return read_profiles(self._container, self.count, self._stored)
 
     @cached_property
     def functions(self) -> BlockFunctions:
@@ -143,20 +179,24 @@ class Block:
         names = self.functions.name.max(initial=-1), self.functions.file.max(initial=-1)
         return int(max(names))
 
-    @cached_property
+    @property
     def tree(self) -> FunctionTree:
         """Return the function tree."""
-        return read_tree(self._container, len(self.functions.id))
+        return self._tree_and_lines[0]
 
-    @cached_property
+    @property
     def node_of_line(self) -> NDArray[np.int32]:
         """Return the function node of each line node, int32 [L]."""
-        return self.tree.node_of_line()
+        return self._tree_and_lines[1]
+
+    @cached_property
+    def _tree_and_lines(self) -> tuple[FunctionTree, NDArray[np.int32]]:
+        return read_tree(self._container, len(self.functions.id))
 
     @cached_property
     def lines(self) -> LineTree:
         """Return the line tree."""
-        return read_lines(self._container, self.tree, len(self.strings))
+        return read_lines(self._container, self.tree, self.node_of_line, len(self.strings))
 
     @cached_property
     def labelled(self) -> LabelledValues | None:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from profiles.engine.blocks.block import Block, Sums
 from profiles.engine.blocks.row_variance import GroupVariance
 from profiles.engine.blocks.sections.container import Source
+from profiles.engine.blocks.sections.decoded_columns import Arrays, ColumnStore
+from profiles.engine.blocks.sections.packed_columns import PackedColumnReader
 from profiles.engine.blocks.sections.variance import read_variance
 from profiles.engine.blocks.sparse_values import Rows
 from profiles.engine.cancellation import Check, never_cancel
@@ -31,8 +33,13 @@ class Groups:
 class DayBlock(Block):
     """Block whose rows are groups of profiles; `profiles` has the totals of each single profile."""
 
-    def __init__(self, data: bytes | memoryview | Source, profile_type: str = "") -> None:
-        super().__init__(data, KIND, profile_type)
+    def __init__(
+        self,
+        data: bytes | memoryview | Source,
+        profile_type: str = "",
+        store: ColumnStore | None = None,
+    ) -> None:
+        super().__init__(data, KIND, profile_type, store)
         head = self._container.head
         try:
             self.by_labels = bool(head["by_labels"])  # False: groups span all label sets
@@ -45,11 +52,13 @@ class DayBlock(Block):
     def groups(self) -> Groups:
         """Return the groups of profiles."""
         sets = len(self.profiles.label_sets)
-        with self._container.section("groups") as columns:
+
+        def decode(columns: PackedColumnReader) -> Arrays:
             deployment = columns.values(self.rows)
             label_set = columns.index(sets + 1, self.rows) - np.int32(1)
-            of_profile = columns.index(self.rows, self.count)
-        return Groups(deployment, label_set, of_profile)
+            return deployment, label_set, columns.index(self.rows, self.count)
+
+        return Groups(*self._container.read("groups", decode).arrays)
 
     def sums(
         self,
@@ -95,8 +104,8 @@ class DayBlock(Block):
         return first
 
     def _read_stored_variance(self, stored: int, marks: Rows) -> GroupVariance:
-        with self._container.section(f"moments.{stored}") as columns:
-            every = read_variance(columns, self.tree, len(self.functions.id), self.rows)
+        functions = len(self.functions.id)
+        every = read_variance(self._container, stored, self.tree, functions, self.rows)
         return GroupVariance(
             every.square[marks].sum(axis=0, keepdims=True),
             every.present[marks].sum(axis=0, keepdims=True),
@@ -104,10 +113,13 @@ class DayBlock(Block):
         )
 
 
-def open_day(data: bytes | memoryview | Source, profile_type: str = "") -> DayBlock:
+def open_day(
+    data: bytes | memoryview | Source, profile_type: str = "", store: ColumnStore | None = None
+) -> DayBlock:
     """Open a day block from bytes, or from a function (offset, length) -> bytes that reads them.
 
     Raise `BadBlock` if the bytes are not a day block: now, or when a damaged section is first read.
-    If `profile_type` is given, metrics get their canonical names, as queries use them.
+    If `profile_type` is given, metrics get their canonical names, as queries use them. `store` has
+    the decoded columns of this block, or gets them.
     """
-    return DayBlock(data, profile_type)
+    return DayBlock(data, profile_type, store)

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from profiles.engine.blocks.block import Block, Sums
 from profiles.engine.blocks.metric_columns import add_columns
 from profiles.engine.blocks.sections.container import Source
-from profiles.engine.blocks.sections.identities import Identities, read_identities
+from profiles.engine.blocks.sections.decoded_columns import ColumnStore
+from profiles.engine.blocks.sections.identities import Identities, read_identities, read_names
 from profiles.engine.blocks.sparse_rows import sum_rows
 from profiles.engine.blocks.sparse_values import Rows
 from profiles.engine.cancellation import Check, never_cancel
+from profiles.engine.string_table import StringTable
 
 KIND = b"h"
 
@@ -25,6 +27,11 @@ class HourBlock(Block):
         """Return the names, body hashes and time sources of the profiles."""
         with self._container.section("identities") as columns:
             return read_identities(columns, self.count)
+
+    @cached_property
+    def names(self) -> StringTable:
+        """Return the names of the profiles, which are all that queries need of the identities."""
+        return read_names(self._container, self.count)
 
     def sums(
         self,
@@ -67,10 +74,13 @@ class HourBlock(Block):
             return columns.values(lines)
 
 
-def open_hour(data: bytes | memoryview | Source, profile_type: str = "") -> HourBlock:
+def open_hour(
+    data: bytes | memoryview | Source, profile_type: str = "", store: ColumnStore | None = None
+) -> HourBlock:
     """Open an hour block from bytes, or from a function (offset, length) -> bytes that reads them.
 
     Raise `BadBlock` if the bytes are not an hour block: now, or when a damaged section is first
     read. If `profile_type` is given, metrics get their canonical names, as queries use them.
+    `store` has the decoded columns of this block, or gets them.
     """
-    return HourBlock(data, KIND, profile_type)
+    return HourBlock(data, KIND, profile_type, store)

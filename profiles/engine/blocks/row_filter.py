@@ -34,7 +34,7 @@ class RowFilter:
             lowest, highest = self.weights
             mask &= (columns.weight >= lowest) & (columns.weight <= highest)
         if self.profile:
-            names = block.identities.name_id
+            names = block.names
             mask &= np.fromiter((name == self.profile for name in names), bool, len(mask))
         return mask
 

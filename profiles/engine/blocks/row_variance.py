@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.block import Block
+from profiles.engine.blocks.sections.decoded_columns import Arrays
 from profiles.engine.blocks.sparse_rows import RowVarianceSums, add_table, mark_nodes
 from profiles.engine.blocks.sparse_values import Rows, SparseValues
 from profiles.engine.blocks.used_nodes import UsedNodes, select_used_nodes
@@ -36,9 +37,12 @@ class UsedVariance(NamedTuple):
     present: Floats  # [M]
     functions: Floats  # [4, frames]
 
-    @property
-    def size(self) -> int:
-        return self.square.nbytes + self.present.nbytes + self.functions.nbytes
+    def to_arrays(self) -> Arrays:
+        return tuple(self)
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> "UsedVariance":
+        return cls(*arrays)
 
 
 def compute_variance(

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from profiles.engine.blocks.metric_columns import MetricColumns, add_columns
 from profiles.engine.blocks.sections.container import Container, shallow_copy
-from profiles.engine.blocks.sections.packed_columns import MOST_ROWS, pack
+from profiles.engine.blocks.sections.decoded_columns import Arrays, DecodedColumns
+from profiles.engine.blocks.sections.packed_columns import MOST_ROWS, PackedColumnReader, pack
 from profiles.engine.blocks.sparse_rows import decode_nodes, sum_rows
 from profiles.engine.cancellation import Check, never_cancel
 
@@ -104,6 +105,7 @@ class SparseValueReader:
             Chunk(number, first, last) for number, (first, last) in enumerate(pairwise(cuts))
         ]
         self._last: tuple[Chunk, list[int], SparseValues] | None = None
+        self.size = 0  # bytes of the last result in the process's own memory
 
     def with_container(self, container: Container) -> "SparseValueReader":
         """Return the reader for another container of the same bytes."""
@@ -124,21 +126,30 @@ class SparseValueReader:
 
     def _read(self, chunk: Chunk, metrics: Sequence[int]) -> SparseValues:
         name = f"{self._prefix}{chunk.number}"
-        with self._container.section(name) as columns:
+
+        def decode(columns: PackedColumnReader) -> Arrays:
             starts = columns.starts()
             node = columns.index(2**31, int(starts[-1]))
             if len(starts) - 1 != chunk.last - chunk.first:
                 raise ValueError("number of rows differs from the block's")
             decode_nodes(node, starts, self._nodes)
-        values = np.empty((len(metrics), len(node)), np.int64)
-        for row, k in enumerate(metrics):
+            return starts, node
+
+        columns = self._container.read(name, decode, is_kept=False)
+        starts, node = columns.arrays
+        size = columns.private_bytes
+        rows = list[NDArray[np.int64]]()
+        for k in metrics:
             stored = [self._values(f"{name}.{s}", len(node)) for s in self._metrics.stored[k]]
-            values[row] = add_columns(stored)
+            rows.append(add_columns([each.arrays[0] for each in stored]))
+            size += stored[0].private_bytes if len(stored) == 1 else rows[-1].nbytes
+        # The only row stays where it is, which may be shared memory.
+        values = rows[0].reshape(1, -1) if len(rows) == 1 else _stack(rows, len(node))
+        self.size = size if len(rows) == 1 else columns.private_bytes + values.nbytes
         return SparseValues(starts, node, values)
 
-    def _values(self, name: str, count: int) -> NDArray[np.int64]:
-        with self._container.section(name) as columns:
-            return columns.values(count)
+    def _values(self, name: str, count: int) -> DecodedColumns:
+        return self._container.read(name, lambda columns: (columns.values(count),), is_kept=False)
 
     def read_marked(
         self, rows: Rows | None, metrics: Sequence[int], check: Check = never_cancel
@@ -179,6 +190,13 @@ class SparseValueReader:
                     used,
                 )
         return sums, used
+
+
+def _stack(rows: Sequence[NDArray[np.int64]], width: int) -> NDArray[np.int64]:
+    values = np.empty((len(rows), width), np.int64)
+    for k, row in enumerate(rows):
+        values[k] = row
+    return values
 
 
 def summable(values: NDArray[np.int64]) -> bool:

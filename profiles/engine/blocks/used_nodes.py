@@ -1,6 +1,6 @@
 """Subtree of the nodes of a block that have values or lead to values."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from profiles.engine.blocks.sparse_rows import mark_ancestors
 
 
-@dataclass(frozen=True, slots=True)
-class UsedNodes:
+class UsedNodes(NamedTuple):
     """M nodes of a block and their frames."""
 
     node: NDArray[np.int64]  # [M], node of the block
@@ -17,12 +16,6 @@ class UsedNodes:
     frame: NDArray[np.int32]  # [M], index `frames`
     frames: NDArray[np.int64]  # frame of the block
     marked: NDArray[np.uint8]  # [M], 1 for nodes with values, 0 for mere ancestors
-
-    @property
-    def size(self) -> int:
-        """Size in memory, in bytes."""
-        columns = (self.node, self.parent, self.frame, self.frames, self.marked)
-        return sum(column.nbytes for column in columns)
 
 
 def select_used_nodes(

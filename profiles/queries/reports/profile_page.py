@@ -131,7 +131,7 @@ def _read_block_page(
         best = np.union1d(best[:size], np.flatnonzero(ties))
     if not len(best):
         return
-    names = block.opened.hour.identities.name_id
+    names = block.opened.hour.names
     for i in best.tolist():
         row = int(matching[i])
         key = (int(weight[i]), int(time[i]), names[row])

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, TypeVar
 
 import orjson
 
+from profiles.engine.blocks.sections.decoded_columns import Arrays, ColumnStore, DecodedColumns
 from profiles.engine.blocks.sections.packed_columns import PackedColumnReader
 from profiles.engine.encoding.compression import CHECKSUM, DAMAGE, checksum, compress, decompress
 from profiles.engine.errors import BadBlock
@@ -19,6 +21,9 @@ MAGIC = b"fb"
 VERSION = 2  # version 1 differs in its mappings, as that of stored trees
 COMPRESSION_LEVEL = 5  # of zstd, for blocks that will not be compacted soon
 FIRST_READ = 65_536  # bytes: includes the directory, and for most blocks the section `profiles`
+# Approximate bytes of Python objects: for a byte of JSON, and for the arrays of a section.
+_JSON_BYTES, _SECTION_BYTES = 8, 1024
+_DIRECTORY = "directory"  # name in the column store
 _SIZE = 4
 _HEAD = len(MAGIC) + 2 + _SIZE + CHECKSUM
 
@@ -41,15 +46,31 @@ def write(
 
 
 class Container:
-    """Reader of a block's sections; raises `BadBlock`, naming the section, if it is damaged."""
+    """Reader of a block's sections; raises `BadBlock`, naming the section, if it is damaged.
 
-    def __init__(self, source: bytes | memoryview | Source, kind: bytes) -> None:
+    With a column store, the source is read only for what the store does not have.
+    """
+
+    def __init__(
+        self,
+        source: bytes | memoryview | Source,
+        kind: bytes,
+        store: ColumnStore | None = None,
+    ) -> None:
         self._sizes: dict[str, int] = {}
         self._source = source if callable(source) else _slices(memoryview(source))
-        self._first = memoryview(self._source(0, FIRST_READ))
-        self._begin = self._check(kind)
-        with self._name_errors("directory"):
-            self.head = self._directory()
+        self._kind = kind
+        self.store = store
+        directory = store.find(_DIRECTORY) if store else None
+        if directory is None:
+            self._check()
+            with self._name_errors(_DIRECTORY):
+                directory = self._directory()
+            if store:
+                store.add(_DIRECTORY, directory)
+        self.head: Mapping[str, Any] = directory.head
+        self._entries: Mapping[str, list[int]] = self.head["sections"]
+        self._sizes[_DIRECTORY] = _JSON_BYTES * directory.head_bytes
 
     def with_source(self, source: Source) -> "Container":
         """Return the container with another source of the same bytes."""
@@ -57,43 +78,81 @@ class Container:
         other._source = source
         return other
 
+    def copy_without_bytes(self) -> "Container":
+        """Return the container without any of the block's bytes; `with_source` restores it."""
+        other = self.with_source(_no_source)
+        vars(other).pop("_first", None)
+        return other
+
     @contextmanager
     def section(self, name: str) -> Iterator[PackedColumnReader]:
         """Open a section for reading; the caller has to read all of its columns."""
         with self._name_errors(name):
-            unpacker = PackedColumnReader(decompress(self._frame(name)))
-            yield unpacker
-            unpacker.end()
-            self._sizes[name] = unpacker.size
+            reader = PackedColumnReader(decompress(self._frame(name)))
+            yield reader
+            reader.end()
+
+    def read(
+        self, name: str, decode: Callable[[PackedColumnReader], Arrays], *, is_kept: bool = True
+    ) -> DecodedColumns:
+        """Return the columns of a section from the store, else decode them and add them to it.
+
+        `decode` reads all columns, and checks them and the head. With `is_kept`, the caller keeps
+        the arrays as long as the block: they count in its size.
+        """
+        columns = self.store.find(name) if self.store else None
+        if columns is None:
+            with self.section(name) as reader:
+                arrays = decode(reader)
+            head = {key: value for key, value in reader.head.items() if key != "columns"}
+            for array in arrays:
+                array.flags.writeable = False
+            columns = DecodedColumns(head, arrays, reader.head_bytes)
+            if self.store:
+                self.store.add(name, columns)
+        if is_kept:
+            self._sizes[name] = (
+                _SECTION_BYTES + _JSON_BYTES * columns.head_bytes + columns.private_bytes
+            )
+        return columns
 
     @property
     def size(self) -> int:
-        """Approximate bytes in memory of all sections read so far, if they are cached."""
-        return len(self._first) + sum(self._sizes.values())
+        """Approximate bytes of the process's own memory for all that was read and is kept."""
+        first: memoryview | None = vars(self).get("_first")
+        return (len(first) if first else 0) + sum([*self._sizes.values()])
 
     def has(self, name: str) -> bool:
         """Return True if the block has a section of this name."""
         return name in self._entries
 
-    def _check(self, kind: bytes) -> int:
-        """Check the fixed header and return the offset at which the sections begin."""
+    @cached_property
+    def _first(self) -> memoryview:
+        return memoryview(self._source(0, FIRST_READ))
+
+    @property
+    def _begin(self) -> int:
+        """Return the offset at which the sections begin."""
+        return _HEAD + int.from_bytes(self._first[4:8], "little")
+
+    def _check(self) -> None:
+        """Check the fixed header."""
         head = bytes(self._first[:_HEAD])
-        if len(head) < _HEAD or head[:2] != MAGIC or head[2:3] != kind:
-            raise BadBlock(f"Not a block of kind {kind.decode()}.")
+        if len(head) < _HEAD or head[:2] != MAGIC or head[2:3] != self._kind:
+            raise BadBlock(f"Not a block of kind {self._kind.decode()}.")
         if not 1 <= head[3] <= VERSION:
             raise BadBlock(
                 f"Unsupported block format version {head[3]}; this server reads versions up to "
                 f"{VERSION}."
             )
-        return _HEAD + int.from_bytes(head[4:8], "little")
 
-    def _directory(self) -> dict[str, Any]:
+    def _directory(self) -> DecodedColumns:
         text = self._bytes(_HEAD, self._begin - _HEAD)
         if checksum(text) != int.from_bytes(self._first[8:_HEAD], "little"):
             raise ValueError("checksum mismatch")
         head: dict[str, Any] = orjson.loads(text)
-        self._entries: dict[str, list[int]] = head["sections"]
-        return head
+        head["sections"] = dict(head["sections"])
+        return DecodedColumns(head, (), len(text))
 
     def _frame(self, name: str) -> bytes | memoryview:
         offset, length, expected = map(int, self._entries[name])
@@ -125,6 +184,10 @@ def shallow_copy(original: T) -> T:
     other: T = object.__new__(type(original))
     vars(other).update(vars(original))
     return other
+
+
+def _no_source(_offset: int, _length: int) -> bytes:
+    raise ValueError("the block has no source")
 
 
 def _slices(data: memoryview) -> Source:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.sections.container import Container
+from profiles.engine.blocks.sections.decoded_columns import Arrays
 from profiles.engine.blocks.sections.packed_columns import ANY, PackedColumnReader, pack
 from profiles.engine.blocks.sparse_rows import groups_from_ends
 from profiles.engine.calltree.forest import node_depths
@@ -79,11 +80,13 @@ def _write_functions(functions: BlockFunctions, strings: int) -> bytes:
 
 def read_functions(container: Container) -> BlockFunctions:
     """Read the section `functions`."""
-    with container.section("functions") as columns:
+
+    def decode(columns: PackedColumnReader) -> Arrays:
         strings = int(columns.head["strings"])
         ids = columns.ids()
-        functions = BlockFunctions(ids, *(columns.index(strings, len(ids)) for _ in range(2)))
-    return functions
+        return ids, columns.index(strings, len(ids)), columns.index(strings, len(ids))
+
+    return BlockFunctions(*container.read("functions", decode).arrays)
 
 
 def _write_texts(texts: StringTable) -> bytes:
@@ -93,12 +96,16 @@ def _write_texts(texts: StringTable) -> bytes:
 
 def read_texts(container: Container) -> StringTable:
     """Read the section `texts`."""
-    with container.section("texts") as columns:
+
+    def decode(columns: PackedColumnReader) -> Arrays:
         ends = columns.starts()[1:]
-        texts = StringTable(columns.data(), ends)
-        if (int(ends[-1]) if len(ends) else 0) != len(texts.data):
+        data = columns.data()
+        if (int(ends[-1]) if len(ends) else 0) != len(data):
             raise ValueError("string lengths do not match the data")
-    return texts
+        return np.frombuffer(data, np.uint8), ends
+
+    data, ends = container.read("texts", decode).arrays
+    return StringTable(data.data, ends)
 
 
 def _write_tree(tree: FunctionTree) -> bytes:
@@ -109,16 +116,24 @@ def _write_tree(tree: FunctionTree) -> bytes:
     return pack({}, [ups, met - tree.function, counts])
 
 
-def read_tree(container: Container, functions: int) -> FunctionTree:
-    """Read the section `tree`, in which all of `functions` functions must occur."""
-    with container.section("tree") as columns:
+def read_tree(container: Container, functions: int) -> tuple[FunctionTree, NDArray[np.int32]]:
+    """Read the section `tree`, in which all of `functions` functions must occur.
+
+    Return also the function node of each line node, int32 [L].
+    """
+
+    def decode(columns: PackedColumnReader) -> Arrays:
         ups = columns.index(ANY)
         refs = columns.index(ANY, len(ups))
         first_line = columns.starts()
         if len(first_line) != len(ups) + 1:
             raise ValueError("columns of a table differ in length")
         parent, function = decode_preorder(ups, refs, functions)
-    return FunctionTree(parent, function, first_line)
+        tree = FunctionTree(parent, function, first_line)
+        return parent, function, first_line, tree.node_of_line()
+
+    *arrays, node_of_line = container.read("tree", decode).arrays
+    return FunctionTree(*arrays), node_of_line
 
 
 def _write_lines(tree: FunctionTree, lines: LineTree) -> bytes:
@@ -145,21 +160,28 @@ def _first_frames(function: NDArray[np.int32], functions: int) -> NDArray[np.int
     return np.searchsorted(function, np.arange(functions + 1)).astype(np.int64)
 
 
-def read_lines(container: Container, tree: FunctionTree, strings: int) -> LineTree:
+def read_lines(
+    container: Container, tree: FunctionTree, node_of_line: NDArray[np.int32], strings: int
+) -> LineTree:
     """Read the section `lines`; `strings` is the number of strings."""
-    with container.section("lines") as columns:
+
+    def decode(columns: PackedColumnReader) -> Arrays:
         first_frame = columns.starts()
         function = groups_from_ends(first_frame[1:], int(first_frame[-1]))
         line = columns.index(ANY, len(function))
         mapping = columns.index(strings, len(function))
-        parent, frame = _read_line_nodes(columns, tree, first_frame)
-    return LineTree(parent, frame, function, line, mapping)
+        parent, frame = _read_line_nodes(columns, tree, node_of_line, first_frame)
+        return parent, frame, function, line, mapping
+
+    return LineTree(*container.read("lines", decode).arrays)
 
 
 def _read_line_nodes(
-    columns: PackedColumnReader, tree: FunctionTree, first_frame: NDArray[np.int64]
+    columns: PackedColumnReader,
+    tree: FunctionTree,
+    node: NDArray[np.int32],
+    first_frame: NDArray[np.int64],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    node = tree.node_of_line()
     steps, frame = columns.index(ANY, len(node)), columns.index(ANY, len(node))
     above, function = tree.parent[node], tree.function[node]
     nested = above >= 0

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.blocks.sections.container import Container
+from profiles.engine.blocks.sections.decoded_columns import Arrays
 from profiles.engine.blocks.sections.packed_columns import PackedColumnReader, pack
 from profiles.engine.string_table import StringTable
 
@@ -40,6 +42,17 @@ def write_identities(identities: Identities) -> bytes:
         np.array([sources.index(source) for source in identities.time_source], np.int64),
     ]
     return pack({"sources": sources}, columns)
+
+
+def read_names(container: Container, count: int) -> StringTable:
+    """Read the names of the section `identities`, which must have `count` profiles."""
+
+    def decode(columns: PackedColumnReader) -> Arrays:
+        names = StringTable.from_strings(read_identities(columns, count).name_id)
+        return np.frombuffer(names.data, np.uint8), names.ends
+
+    data, ends = container.read("identities", decode).arrays
+    return StringTable(data.data, ends)
 
 
 def read_identities(columns: PackedColumnReader, count: int) -> Identities:

@@ -21,8 +21,6 @@ MOST_ROWS = 2**27  # rows of one table
 _LENGTH_BYTES = 4  # of the header's length
 _TESTED_NUMBERS = 64  # for a common factor, before the whole column
 _64_BITS = 2**64 - 1
-# Approximate growth of header JSON and of strings as Python objects.
-_HEADER_GROWTH, _STRING_GROWTH = 8, 4
 
 
 def pack(head: Mapping[str, Any], columns: Sequence[Column]) -> bytes:
@@ -65,8 +63,7 @@ class PackedColumnReader:
         self.head: dict[str, Any] = orjson.loads(data[_LENGTH_BYTES:start])
         self._data = data
         self._offset = start
-        # Approximate bytes in memory of everything read.
-        self.size = _HEADER_GROWTH * (start - _LENGTH_BYTES)
+        self.head_bytes = start - _LENGTH_BYTES
         self._columns = iter(self.head["columns"])
 
     def values(self, count: int | None = None) -> NDArray[np.int64]:
@@ -76,13 +73,11 @@ class PackedColumnReader:
     def ids(self, count: int | None = None) -> NDArray[np.uint64]:
         """Read unsigned 64-bit numbers. Raise `ValueError` if `count` is given and differs."""
         start, width, rows, base, factor = self._next_column(count)
-        self.size += 8 * rows
         return unshuffle(self._data, start, rows, width, base, factor)
 
     def index(self, below: int, count: int | None = None) -> NDArray[np.int32]:
         """Read numbers from 0 to `below` - 1. Raise `ValueError` if one is larger."""
         start, width, rows, base, factor = self._next_column(count)
-        self.size += 4 * rows
         return unshuffle_index(self._data, start, rows, width, base, factor, below)
 
     def starts(self) -> NDArray[np.int64]:
@@ -101,7 +96,6 @@ class PackedColumnReader:
             raise ValueError("invalid byte column")
         if start + count > len(self._data):
             raise ValueError("a column ends beyond the data")
-        self.size += _STRING_GROWTH * count
         return self._data[start : start + count]
 
     def end(self) -> None:

@@ -1,18 +1,22 @@
 """Columns with the metadata of a block's profiles: everything except their call trees."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.blocks.sections.container import Container
+from profiles.engine.blocks.sections.decoded_columns import Arrays
 from profiles.engine.blocks.sections.packed_columns import PackedColumnReader, pack
 from profiles.engine.encoding.json_header import read_metrics
 from profiles.engine.metrics import Metric
 
 LabelSet = tuple[tuple[str, str], ...]  # of a profile: (name, value), sorted
 NO_AGENT = -1
+_IN_HEAD = ("metrics", "label_sets")  # fields of ProfileColumns that are not arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +177,33 @@ def write_profiles(profiles: ProfileColumns) -> bytes:
     return pack(head, columns)
 
 
-def read_profiles(columns: PackedColumnReader, count: int) -> ProfileColumns:
-    """Read the section `profiles`, which must have `count` profiles."""
-    metrics = read_metrics(columns.head["metrics"])
-    label_sets = tuple(
-        tuple((str(name), str(value)) for name, value in labels)
-        for labels in columns.head["label_sets"]
+def read_profiles(
+    container: Container, count: int, expected_metrics: tuple[Metric, ...]
+) -> ProfileColumns:
+    """Read the section `profiles`, which must have `count` profiles and these metrics."""
+    columns = container.read("profiles", partial(_decode_profiles, count, expected_metrics))
+    names = [each.name for each in fields(ProfileColumns)]
+    arrays = dict(
+        zip([name for name in names if name not in _IN_HEAD], columns.arrays, strict=True)
     )
+    label_sets = _read_label_sets(columns.head)
+    return ProfileColumns(metrics=expected_metrics, label_sets=label_sets, **arrays)
+
+
+def _read_label_sets(head: Mapping[str, Any]) -> tuple[LabelSet, ...]:
+    return tuple(
+        tuple((str(name), str(value)) for name, value in labels) for labels in head["label_sets"]
+    )
+
+
+def _decode_profiles(
+    count: int, expected_metrics: tuple[Metric, ...], columns: PackedColumnReader
+) -> Arrays:
+    """Return the arrays of ProfileColumns, in the order of its fields."""
+    metrics = read_metrics(columns.head["metrics"])
+    if metrics != expected_metrics:
+        raise ValueError("metrics differ from those of the block")
+    label_sets = _read_label_sets(columns.head)
     steps = columns.values(count)
     start = columns.values(min(count, 1))
     time = np.cumsum(steps) + (start if count else 0)
@@ -187,21 +211,9 @@ def read_profiles(columns: PackedColumnReader, count: int) -> ProfileColumns:
     duration, weight, samples = (columns.values(count) for _ in range(3))
     label_set = columns.index(len(label_sets), count)
     first = columns.index(max(len(metrics), 1), count)
-    totals = np.array([columns.values(count) for _ in metrics]).reshape(len(metrics), count)
+    totals = np.array([columns.values(count) for _ in metrics], np.int64)
+    totals = totals.reshape(len(metrics), count)
     has = np.array([columns.index(2, count) for _ in metrics], bool).reshape(len(metrics), count)
     if metrics:
         weight += totals[first, np.arange(count)]
-    return ProfileColumns(
-        metrics=metrics,
-        time=time,
-        deployment=deployment,
-        agent=agent,
-        duration_ns=duration,
-        weight=weight,
-        samples=samples,
-        label_sets=label_sets,
-        label_set=label_set,
-        totals=totals,
-        has=has,
-        first_metric=first,
-    )
+    return time, deployment, agent, duration, weight, samples, label_set, totals, has, first

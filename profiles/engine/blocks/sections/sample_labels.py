@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.sections.container import Container
-from profiles.engine.blocks.sections.packed_columns import pack
+from profiles.engine.blocks.sections.decoded_columns import Arrays
+from profiles.engine.blocks.sections.packed_columns import PackedColumnReader, pack
 from profiles.engine.calltree.tree import Label
 from profiles.engine.encoding.json_header import read_label_sets
 
@@ -100,7 +101,8 @@ def read_labelled(
     """Read the section, or return None if no sample of the block has labels."""
     if not container.has("labels"):
         return None
-    with container.section("labels") as columns:
+
+    def decode(columns: PackedColumnReader) -> Arrays:
         label_sets = read_label_sets(columns.head["label_sets"])
         row = np.cumsum(columns.index(rows), dtype=np.int64)
         if len(row) and int(row[-1]) >= rows:
@@ -108,5 +110,8 @@ def read_labelled(
         node = columns.index(nodes, len(row))
         label_set = columns.index(len(label_sets), len(row))
         values = [columns.values(len(row)) for _ in range(metrics)]
-    table = np.array(values).reshape(metrics, len(row))
-    return LabelledValues(label_sets, row.astype(np.int32), node, label_set, table)
+        table = np.array(values, np.int64).reshape(metrics, len(row))
+        return row.astype(np.int32), node, label_set, table
+
+    columns = container.read("labels", decode)
+    return LabelledValues(read_label_sets(columns.head["label_sets"]), *columns.arrays)

@@ -4,11 +4,15 @@ Runs are long because most callers have one callee, and so equal totals.
 """
 
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.row_variance import GroupVariance
+from profiles.engine.blocks.sections.container import Container
+from profiles.engine.blocks.sections.decoded_columns import Arrays
 from profiles.engine.blocks.sections.dictionary import FunctionTree
 from profiles.engine.blocks.sections.packed_columns import Column, PackedColumnReader, pack
 from profiles.engine.blocks.sparse_rows import outermost_nodes
@@ -40,11 +44,14 @@ def write_variance(variance: GroupVariance, tree: FunctionTree) -> bytes:
 
 
 def read_variance(
-    columns: PackedColumnReader, tree: FunctionTree, functions: int, groups: int
+    container: Container, metric: int, tree: FunctionTree, functions: int, groups: int
 ) -> GroupVariance:
     """Read the sums of squares and counts of one metric."""
     several, node = _outermost(tree, functions)
-    tables = _tables(columns, groups, [len(tree.parent), functions, len(several)])
+    widths = [len(tree.parent), functions, len(several)]
+    decode = partial(_decode_runs, groups, widths)
+    runs = container.read(f"moments.{metric}", decode, is_kept=False).arrays
+    tables = _tables(runs, groups, widths)
     square, present = next(tables)
     of_function = np.zeros((groups, 4, functions))
     of_function[:, 0], of_function[:, 1] = next(tables)
@@ -53,9 +60,9 @@ def read_variance(
     return GroupVariance(square, present, of_function)
 
 
-def _tables(
-    columns: PackedColumnReader, groups: int, widths: list[int]
-) -> Iterator[tuple[Table, Table]]:
+def _decode_runs(groups: int, widths: list[int], columns: PackedColumnReader) -> Arrays:
+    """Return lengths, squares and counts of the runs of each table."""
+    arrays: list[NDArray[Any]] = []
     for width, whole in zip(widths, columns.head["whole"], strict=True):
         runs = columns.values()
         squares, counts = columns.values(len(runs)), columns.index(2**31, len(runs))
@@ -64,9 +71,16 @@ def _tables(
         if int(runs.sum()) != groups * width:
             raise ValueError(f"variances of {int(runs.sum())} values; expected {groups * width}")
         square = squares.astype(np.float64) if whole else squares.view(np.float64)
+        arrays += [runs, square, counts.astype(np.float64)]
+    return tuple(arrays)
+
+
+def _tables(arrays: Arrays, groups: int, widths: list[int]) -> Iterator[tuple[Table, Table]]:
+    for i, width in enumerate(widths):
+        runs, square, counts = arrays[3 * i : 3 * i + 3]
         yield (
             np.repeat(square, runs).reshape(groups, width),
-            np.repeat(counts.astype(np.float64), runs).reshape(groups, width),
+            np.repeat(counts, runs).reshape(groups, width),
         )
 
 

@@ -1,6 +1,7 @@
 """Damaged blocks are rejected by section, without a crash."""
 
 import numpy as np
+import orjson
 import pytest
 import zstandard
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from profiles.engine.accumulators.merge import Merge
 from profiles.engine.blocks import DayBlock, HourBlock, build_day, build_hour, open_day, open_hour
 from profiles.engine.blocks.sections import container as containers
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.encoding.compression import decompress
+from profiles.engine.encoding.compression import checksum, decompress
 from profiles.engine.errors import BadBlock, BadProfile, BadTree
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.sum_of_squares import VarianceMerge
@@ -115,6 +116,15 @@ def test_chunks_that_do_not_divide_the_rows_are_refused(rows: int, cuts: list[in
     head = {"metrics": [[*CPU]], "profiles": 3, "rows": rows, "cuts": cuts}
     with pytest.raises(BadBlock, match="section directory"):
         open_hour(containers.write(b"h", head, {}))
+
+
+@pytest.mark.parametrize("sections", [None, 5, [1], ["profiles"]], ids=str)
+def test_a_directory_without_a_table_of_sections_is_refused(sections: object) -> None:
+    directory = orjson.dumps({"sections": sections})
+    numbers = [len(directory), checksum(directory)]
+    fixed = b"fbh\x02" + b"".join(number.to_bytes(4, "little") for number in numbers)
+    with pytest.raises(BadBlock, match="section directory"):
+        open_hour(fixed + directory)
 
 
 @settings(max_examples=examples(300), deadline=None)
