@@ -83,7 +83,7 @@ QUERIES_PER_MINUTE = env.integer("FLAMEWATCH_QUERIES_PER_MINUTE", 600)
 RESULT_CACHE_BYTES = env.integer("FLAMEWATCH_RESULT_CACHE_BYTES", 80_000_000)
 SLOW_QUERY_SECONDS = env.seconds("FLAMEWATCH_SLOW_QUERY_SECONDS", 5.0)  # 0: no log
 MAX_QUERY_NODES = env.integer("FLAMEWATCH_MAX_QUERY_NODES", 4_000_000, lowest=1)
-BLOCK_CACHE_BYTES = env.integer("FLAMEWATCH_BLOCK_CACHE_BYTES", 64 * 2**20)
+BLOCK_CACHE_BYTES = env.integer("FLAMEWATCH_BLOCK_CACHE_BYTES", 512 * 2**20)
 
 # -- Connections ----------------------------------------------------------------------
 MAX_UNAUTHENTICATED_CONNECTIONS = env.integer(

@@ -12,6 +12,7 @@ from profiles.compaction.compactor import Compactor
 from profiles.compaction.lease import lease
 from profiles.compaction.plan import find_projects_with_days, find_projects_with_hours
 from profiles.storage import disk
+from profiles.storage.column_files import column_files
 from projects.models import Project
 
 log = logging.getLogger(__name__)
@@ -56,3 +57,6 @@ def sweep_blobs() -> None:
             freed = return_space()
             if freed:
                 log.info("The database file is %.1f MB shorter.", freed / 1e6)
+    files = column_files()
+    if files:
+        files.sweep()

@@ -38,6 +38,7 @@ from profiler_site.process.server import (
 )
 from profiler_site.static_files.storage import collect_static_files
 from profiles.compaction.lease import release_all
+from profiles.storage.column_files import delete_old_files
 from projects.models import User
 
 _GRPC_PORT = "FLAMEWATCH_GRPC_PORT"
@@ -99,6 +100,7 @@ def _serve(options: Namespace) -> int:
     services = demos.Services(demo, settings.FLAMEWATCH_URL) if demo else None
     celery = None if settings.REDIS_URL else EmbeddedCelery()
     if celery:
+        delete_old_files()
         release_all()  # the data folder's lock ensures that no other worker runs
     welcome = _welcome(demo, agents, grpc_server)
     connections.close_all()  # each serving thread opens its own connection

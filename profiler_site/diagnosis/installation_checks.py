@@ -27,6 +27,7 @@ from profiler_site.diagnosis.service_checks import (
     first_line,
 )
 from profiler_site.process.migration import DatabaseTooOld, require_supported_database
+from profiles.storage.column_files import column_files
 
 # Fewer open files leave no room for agents beside connections, blobs and pages.
 _FEW_FILES = 4096
@@ -35,7 +36,8 @@ _CLOCK_SECONDS = 2.0  # capture requests expire 60 s after their time; profiles 
 
 def check_installation() -> list[Finding]:
     """Run all checks, in the order in which their problems should be solved."""
-    findings = [*_check_settings(), _check_data_folder(), check_disk(), _check_open_files()]
+    findings = [*_check_settings(), _check_data_folder(), check_disk()]
+    findings += [check_block_cache(), _check_open_files()]
     database = _check_database()
     findings += [database, check_redis(), check_blob_store()]
     if database.severity is not Severity.FAILED:
@@ -73,6 +75,25 @@ def _check_data_folder() -> Finding:
         text = f"{folder} belongs to another user. Run the server as its owner."
         return Finding("data folder", Severity.WARNING, text)
     return Finding("data folder", Severity.OK, f"{folder} can be written.", 0.0)
+
+
+def check_block_cache() -> Finding:
+    files = column_files()
+    if files is None:
+        text = "FLAMEWATCH_BLOCK_CACHE_BYTES turns it off: each query reads its blocks."
+        return Finding("block cache", Severity.OK, text)
+    try:
+        size, limit = files.measure()
+    except OSError as error:
+        text = f"{files.folder} cannot be read: {error.strerror}. Delete it, or correct its owner."
+        return Finding("block cache", Severity.WARNING, text)
+    if limit < files.most:
+        text = (
+            f"The free disk space allows {limit:,} bytes of the {files.most:,} of"
+            " FLAMEWATCH_BLOCK_CACHE_BYTES. Free some space, or lower the setting."
+        )
+        return Finding("block cache", Severity.WARNING, text)
+    return Finding("block cache", Severity.OK, f"{size:,} of {limit:,} bytes in use.", 0.0)
 
 
 def _check_open_files() -> Finding:

@@ -15,6 +15,7 @@ _FILE = "lock"
 _OWN_NAMES = (
     "address",
     "blobs",
+    "cache",
     "demo.json",
     "disk-reserve",
     _FILE,

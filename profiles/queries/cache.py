@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from math import ceil, inf
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -25,14 +25,17 @@ from redis.exceptions import RedisError
 from common.outages import Dependency, count_failure
 from common.repeated_log import repeated_log
 from profiles.engine.blocks import DayBlock, HourBlock
+from profiles.engine.blocks.sections.decoded_columns import ColumnStore
 from profiles.queries import result_codec
 from profiles.storage.blob_store import BlockLocation
+from profiles.storage.column_files import BlockColumns, ColumnFiles, column_files
 
 BYTES_PER_NUMBER = 25  # of a tree's array elements, with its strings
 SUM_BYTES = 200_000 * BYTES_PER_NUMBER  # of the largest sum that is cached
 SUM_SECONDS = 3600.0
 PAGE_SECONDS = 60.0
 ENTRIES_AT_LEAST = 4  # that fit into the cache: an entry has a quarter of its bytes at most
+PRIVATE_BLOCK_BYTES = 32 * 2**20  # of cached blocks in each process, beside the shared columns
 REDIS_PREFIX = f"flamewatch:result:{result_codec.VERSION}:"
 REDIS_SECONDS = 0.5  # for one command
 WITHOUT_REDIS_SECONDS = 5.0  # after a failure
@@ -148,25 +151,55 @@ def _get_size(entry: _Entry) -> int:
 
 
 class BlockCache(MemoryCache[BlockLocation, AnyBlock]):
-    """Recently used blocks, decoded.
+    """Recently used blocks, decoded: their columns in files, the rest in this process's memory.
 
     The cache saves reads and decoding; every query still computes its own sums.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, files: ColumnFiles | None = None) -> None:
+        """`most` limits the bytes in memory of this process."""
         super().__init__(most, expires=False)
+        self.files = files
+
+    def has_columns(self, location: BlockLocation) -> bool:
+        """Return True if a query of the block probably reads none of its bytes."""
+        return self.has(location) or (self.files is not None and self.files.has(location))
+
+    def get_block(self, location: BlockLocation) -> AnyBlock | None:
+        block = self.get(location)
+        if block is not None and isinstance(block.store, BlockColumns):
+            block.store.begin_query()
+        return block
+
+    def get_store(self, location: BlockLocation) -> ColumnStore | None:
+        return self.files.open_block(location) if self.files else None
 
     def put_block(self, location: BlockLocation, block: AnyBlock) -> None:
         """Store a block, also to update its size: more of its sections may have been decoded."""
-        # A block of a remote store also holds its raw bytes.
-        size = block.size + location.length
+        if self.files:
+            block = block.copy_without_bytes()
+            size = block.size
+        else:  # a block of a remote store also has its raw bytes
+            size = block.size + location.length
         with self._lock:
             stored = self._entries.get(location)
             if stored is None or stored.size != size:  # else nothing more was decoded
                 self._put(location, _Entry(block, size, inf))
+        if isinstance(block.store, BlockColumns):
+            block.store.write_later(partial(self._drop, location))
+
+    def _drop(self, location: BlockLocation) -> None:
+        """Drop a block, whose next query maps the columns that are in a file now."""
+        with self._lock:
+            self._entries.pop(location, None)
 
 
-block_cache = BlockCache(settings.BLOCK_CACHE_BYTES)
+def open_block_cache() -> BlockCache:
+    """Return a cache as settings.BLOCK_CACHE_BYTES says: its columns take so much of the disk."""
+    return BlockCache(min(settings.BLOCK_CACHE_BYTES, PRIVATE_BLOCK_BYTES), column_files())
+
+
+block_cache = open_block_cache()
 
 
 class ResultCache(Protocol):
@@ -304,4 +337,7 @@ def cache_page(project: int, address: str, results: object, numbers: int) -> Non
 
 def cache_stats() -> dict[str, CacheStats]:
     """Return the counters of this process's caches, by name."""
-    return {"block": block_cache.stats(), "result": result_cache().stats()}
+    caches = {"block": block_cache.stats(), "result": result_cache().stats()}
+    if block_cache.files:
+        caches["columns"] = CacheStats(*block_cache.files.counts())
+    return caches

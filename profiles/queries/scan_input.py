@@ -112,12 +112,16 @@ class OpenedBlock:
     @cached_property
     def hour(self) -> HourBlock:
         block = self._find_cached()
-        return block if isinstance(block, HourBlock) else open_hour(self._source, self.row.type)
+        if isinstance(block, HourBlock):
+            return block
+        return open_hour(self._source, self.row.type, block_cache.get_store(self.row.location))
 
     @cached_property
     def day(self) -> DayBlock:
         block = self._find_cached()
-        return block if isinstance(block, DayBlock) else open_day(self._source, self.row.type)
+        if isinstance(block, DayBlock):
+            return block
+        return open_day(self._source, self.row.type, block_cache.get_store(self.row.location))
 
     @property
     def profiles(self) -> ProfileColumns:
@@ -131,7 +135,7 @@ class OpenedBlock:
 
     def _find_cached(self) -> HourBlock | DayBlock | None:
         """Return the cached block, which reads further sections within this query's deadline."""
-        block = block_cache.get(self.row.location)
+        block = block_cache.get_block(self.row.location)
         return block if block is None or self._is_whole else block.with_source(self._source)
 
 
@@ -325,7 +329,8 @@ def block_inputs(
     """
     rows, ahead = tee(rows)
     locations = (row.location for row in ahead)
-    opened, is_whole = sources(locations, context.deadline, block_cache.has), is_remote()
+    opened = sources(locations, context.deadline, block_cache.has_columns)
+    is_whole = is_remote() and block_cache.files is None
     for row, source in zip(rows, opened, strict=True):
         block = OpenedBlock(row, source, is_whole)
         if row.is_day:

@@ -1,8 +1,10 @@
 """Block cache: same results, one read per block, and bounded memory."""
 
 import dataclasses
+import shutil
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from pytest_django import Settings
 
 from profiles.compaction.compactor import Compactor
 from profiles.engine.blocks import HourBlock, build_hour, open_hour
+from profiles.engine.blocks.sections import container
 from profiles.models import Profile
 from profiles.queries import scan_input
 from profiles.queries.cache import BlockCache
@@ -27,6 +30,7 @@ from profiles.query import (
 )
 from profiles.storage.blob_store import BlockLocation
 from profiles.storage.blobs.files import FileBlobs
+from profiles.storage.column_files import ColumnFiles
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
@@ -162,6 +166,104 @@ def test_a_block_that_went_meanwhile_is_fetched_after_all(
         tree_json(query_context(selection), run_tree(query_context(selection), selection, View()))
         == first
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class Processes:
+    """Block caches of processes that share a folder, used in turn by this one."""
+
+    folder: Path
+    monkeypatch: pytest.MonkeyPatch
+
+    def start(self, most: int = 2**24) -> BlockCache:
+        """Let a new process, with nothing in its own memory, run the queries from now on."""
+        cache = BlockCache(most, ColumnFiles(self.folder, 2**28, "1"))
+        self.monkeypatch.setattr(scan_input, "block_cache", cache)
+        return cache
+
+
+@pytest.fixture
+def processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Processes:
+    return Processes(tmp_path / "columns", monkeypatch)
+
+
+def wait_for_files(cache: BlockCache) -> None:
+    assert cache.files is not None
+    cache.files.wait()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_remote", [False, True], ids=["local", "remote"])
+def test_a_new_process_has_the_same_results_without_reading_blocks(
+    selection: ProfileSelection,
+    processes: Processes,
+    reads: Callable[[], int],
+    monkeypatch: pytest.MonkeyPatch,
+    is_remote: bool,
+) -> None:
+    monkeypatch.setattr(FileBlobs, "is_remote", is_remote)
+    monkeypatch.setattr(scan_input, "block_cache", BlockCache(0))
+    expected = all_results(selection)
+    first = processes.start()
+    assert all_results(selection) == expected
+    wait_for_files(first)
+    before = reads()
+    second = processes.start()
+    monkeypatch.setattr(container, "decompress", None)
+    assert all_results(selection) == expected
+    assert reads() == before
+    assert second.files is not None
+    counts = second.files.counts()
+    assert (counts.misses, counts.errors) == (0, 0)
+    assert counts.hits > 0
+
+
+@pytest.mark.django_db
+def test_shared_columns_do_not_count_as_memory_of_the_process(
+    selection: ProfileSelection, processes: Processes
+) -> None:
+    alone = BlockCache(2**24)
+    processes.monkeypatch.setattr(scan_input, "block_cache", alone)
+    run_tree(query_context(selection), selection, View())
+    first = processes.start()
+    run_tree(query_context(selection), selection, View())
+    wait_for_files(first)
+    assert len(first) == 0  # the next query maps the files
+    run_tree(query_context(selection), selection, View())
+    assert len(first) == len(alone) > 0
+    assert first.stats().bytes < alone.stats().bytes
+
+
+@pytest.mark.django_db
+def test_files_that_are_deleted_meanwhile_change_no_result(
+    selection: ProfileSelection, processes: Processes
+) -> None:
+    first = processes.start()
+    expected = all_results(selection)
+    wait_for_files(first)
+    assert all_results(selection) == expected
+    shutil.rmtree(processes.folder)
+    assert all_results(selection) == expected  # from the mapped files
+    third = processes.start()
+    assert all_results(selection) == expected
+    wait_for_files(third)
+    assert third.files is not None
+    assert third.files.counts().entries > 0
+
+
+@pytest.mark.django_db
+def test_blocks_stay_in_memory_if_no_file_can_be_written(
+    selection: ProfileSelection, processes: Processes, reads: Callable[[], int]
+) -> None:
+    processes.folder.write_text("not a folder")
+    first = processes.start()
+    run_tree(query_context(selection), selection, View())
+    wait_for_files(first)
+    before = reads()
+    run_tree(query_context(selection), selection, View())
+    assert reads() == before
+    assert first.files is not None
+    assert first.files.counts().errors > 0
 
 
 @pytest.mark.django_db
