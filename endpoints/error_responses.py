@@ -22,7 +22,7 @@ from common.disk_space import DiskFull, is_disk_full
 from common.outages import Dependency, note_failure
 from common.repeated_log import repeated_log
 from common.request_body import TooSlow
-from common.worker_processes.pool import WorkerLost
+from common.worker_processes.workers import WorkerLost
 from endpoints import errors
 from endpoints.json_message import format_duration
 from endpoints.params.reader import BadParameter

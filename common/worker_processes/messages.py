@@ -6,7 +6,9 @@ by calling these classes.
 """
 
 import pickle
+import signal
 import struct
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum, StrEnum
@@ -15,8 +17,10 @@ from typing import Any, BinaryIO, NamedTuple
 
 # Longer bytes of a request are parts of their own, which pickle does not copy.
 MIN_PART_BYTES = 64 * 2**10
+CANCEL_SIGNAL = signal.SIGUSR1  # sets `JobControl.cancelled` in the worker
 _COUNT, _LENGTH = struct.Struct("<I"), struct.Struct("<Q")
-REPLY_HEADER = struct.Struct("<Q?")  # length, and True if the worker ends and is to be replaced
+# Length, True if the worker ends and is to be replaced, and the CPU seconds of the job.
+REPLY_HEADER = struct.Struct("<Q?d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +37,19 @@ class JobRequest(NamedTuple):
     function: Callable[..., object]
     args: tuple[object, ...]
     limits: JobLimits
+    is_controlled: bool = False  # the function gets its JobControl as its first argument
+
+
+class JobControl(NamedTuple):
+    """Running job, as its function in the worker process sees it."""
+
+    send: Callable[[object], None]  # a part of the result, to the caller at once
+    cancelled: threading.Event  # set when the caller no longer needs the result
 
 
 class ReplyKind(StrEnum):
-    READY = "ready"
+    READY = "ready"  # content: process id of the worker
+    PART = "part"  # content: part of a result, before its end
     DONE = "done"  # content: result of the function
     REJECTED = "rejected"  # content: exception of a listed class
     FAILED = "failed"  # content: traceback of another exception

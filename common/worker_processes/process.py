@@ -7,15 +7,22 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from resource import RUSAGE_SELF, getpagesize, getrusage
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
-from common.worker_processes.messages import REPLY_HEADER, Reply, decode_reply
+from common.worker_processes.fork_server import ForkServer
+from common.worker_processes.messages import (
+    CANCEL_SIGNAL,
+    REPLY_HEADER,
+    Reply,
+    ReplyKind,
+    decode_reply,
+)
 
 # Of the environment only what the interpreter and C libraries need: no keys and passwords.
 _ENVIRONMENT_PREFIXES = ("ASAN_", "COVERAGE_", "LANG", "LC_", "LD_", "LSAN_", "PYTHON", "UBSAN_")
@@ -25,6 +32,7 @@ _SINGLE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 # Replies that are no result: errors with their traceback.
 _LEAST_REPLY_BYTES = 256 * 2**10
 _SAMPLE_SECONDS = 0.05
+_CANCEL_SECONDS = 5.0  # that a cancelled job may take to end by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +42,31 @@ class WorkerProgram:
     preload: Sequence[str]
     classes: Sequence[type]
     nice: int  # added to the priority of the parent
+    # A worker that has grown more than this by its jobs, after it gave back what it could, is
+    # replaced. Starting one takes 0.2 s of CPU time and more, by its modules.
+    max_growth_bytes: int = 8 * 2**20
+    # Environment and working folder of the parent, for programs that are configured by them. A
+    # program that reads bytes of strangers has no use for keys and passwords.
+    inherits_environment: bool = False
+    # Workers are forked by a process that has imported the modules, where the system allows it:
+    # for programs that take long to import and much memory.
+    is_forked: bool = False
+    preload_in_worker: Sequence[str] = ()  # modules that start threads or open files
 
     def configuration(self) -> str:
         classes = [f"{each.__module__}:{each.__qualname__}" for each in self.classes]
         return orjson.dumps(
-            {"preload": list(self.preload), "classes": classes, "nice": self.nice}
+            {
+                "preload": list(self.preload),
+                "classes": classes,
+                "nice": self.nice,
+                "max_growth_bytes": self.max_growth_bytes,
+                "preload_in_worker": [*self.preload_in_worker],
+            }
         ).decode()
+
+    def environment(self) -> dict[str, str]:
+        return _environment(os.environ, self.inherits_environment)
 
 
 class Death(NamedTuple):
@@ -49,39 +76,53 @@ class Death(NamedTuple):
     peak_bytes: int  # its largest resident memory, as far as it is known
 
 
+class FinalReply(NamedTuple):
+    """End of a job."""
+
+    reply: Reply
+    is_last: bool  # the worker ends after it, and has to be replaced
+    cpu_seconds: float
+
+
 class WorkerEnded(Exception):
     """The process has ended, or has sent bytes that no worker sends, before its reply."""
 
 
 class WallTimePassed(Exception):
-    """No reply before the deadline."""
+    """No reply before the deadline, or not soon after the job was cancelled."""
+
+
+@dataclass(slots=True)
+class _Wait:
+    """Wait for a job: until its deadline, which is nearer once the job is cancelled."""
+
+    deadline: float  # time.monotonic()
+    is_cancelled: Callable[[], bool] = lambda: False
+    was_cancelled: bool = False
 
 
 class WorkerProcess:
-    """Process started by exec, with three pipes and the standard error of its parent.
+    """Process with three pipes and the standard error of its parent, started by exec or forked.
 
     Not thread-safe, except for `kill`.
     """
 
-    def __init__(self, program: WorkerProgram) -> None:
-        """Start the process. Raise OSError."""
+    def __init__(self, program: WorkerProgram, fork_server: ForkServer | None = None) -> None:
+        """Start the process without waiting for it. Raise OSError."""
         self._classes = program.classes
+        self._process: subprocess.Popen[bytes] | None
         self._lock = threading.Lock()
         self._death: Death | None = None
         self._peak_bytes = 0  # as far as it was looked at
         requests, self._requests = os.pipe()
         self._replies, replies = os.pipe()
         lifeline, self._lifeline = os.pipe()
-        command = [sys.executable, "-P", "-m", "common.worker_processes.worker", str(lifeline)]
         try:
-            self._process = subprocess.Popen(
-                [*command, program.configuration()],
-                stdin=requests,
-                stdout=replies,
-                pass_fds=(lifeline,),
-                env=_environment(os.environ),
-                cwd="/",
-            )
+            if fork_server is not None:
+                self._process = None
+                fork_server.fork((requests, replies, lifeline))
+            else:
+                self._process = _spawn(program, requests, replies, lifeline)
         except BaseException:
             self._close_pipes()
             raise
@@ -90,49 +131,65 @@ class WorkerProcess:
                 os.close(descriptor)
         # exec counts the memory of its caller as that of the new process: a lower peak is unknown.
         # Read afterwards, because another thread may have made it larger meanwhile.
-        self._parent_peak = getrusage(RUSAGE_SELF).ru_maxrss
+        self._parent_peak = getrusage(RUSAGE_SELF).ru_maxrss if self._process else 0
+        # 0: not known yet, of a worker that is being forked
+        self.pid = self._process.pid if self._process else 0
         for descriptor in (self._requests, self._replies):
             os.set_blocking(descriptor, False)
-        self._is_ready = False
+        self.tenant: Hashable = None  # of the last job
+        self.started_at = time.monotonic()
+        self.is_ready = False
         self.memory = 0  # resident bytes without a job; known when it is ready
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
 
     def wait_until_ready(self, seconds: float) -> None:
         """Wait until the worker has imported its modules. Raise WorkerEnded or WallTimePassed."""
-        if self._is_ready:
+        if self.is_ready:
             return
-        self._receive(_LEAST_REPLY_BYTES, time.monotonic() + seconds)
+        ready = self._receive(_LEAST_REPLY_BYTES, _Wait(time.monotonic() + seconds))
+        self.pid = ready.reply.content
         self.memory = _read_resident_bytes(self.pid)
-        self._is_ready = True
+        self.is_ready = True
 
     def perform(
-        self, request: Sequence[memoryview], seconds: float, max_bytes: int
-    ) -> tuple[Reply, bool]:
-        """Send an encoded request; return the reply, and True if the worker ends after it.
+        self,
+        request: Sequence[memoryview],
+        seconds: float,
+        max_bytes: int,
+        on_part: Callable[[Any], None] = lambda _part: None,
+        is_cancelled: Callable[[], bool] = lambda: False,
+    ) -> FinalReply:
+        """Send an encoded request, pass on the parts of its result, and return its last reply.
 
-        Raise WorkerEnded or WallTimePassed; then, and after the last reply, the worker has to be
-        ended.
+        Raise WorkerEnded or WallTimePassed; then, and after the last reply of the worker, it has to
+        be ended. A job is told when `is_cancelled` returns True.
         """
-        deadline = time.monotonic() + seconds
-        self._send(request, deadline)
-        return self._receive(max(max_bytes, _LEAST_REPLY_BYTES), deadline)
+        wait = _Wait(time.monotonic() + seconds, is_cancelled)
+        self._send(request, wait)
+        while True:
+            final = self._receive(max(max_bytes, _LEAST_REPLY_BYTES), wait)
+            if final.reply.kind is not ReplyKind.PART:
+                return final
+            on_part(final.reply.content)
 
     def kill(self) -> None:
         """Kill the process, from any thread; whoever uses it then gets WorkerEnded."""
         with self._lock:
-            if self._death is None:
+            if self._death is None and self.pid:
                 os.kill(self.pid, signal.SIGKILL)
 
     def end(self) -> Death:
         """Kill the process if it still runs, and close its pipes; return how it ended."""
         with self._lock:
+            if self._death is None and not self.pid:
+                # It ends with its lifeline, if it has been forked at all.
+                self._death = Death(0, 0)
+                self._close_pipes()
             if self._death is None:
                 os.kill(self.pid, signal.SIGKILL)  # no effect on a process that is ending already
                 _, status, usage = os.wait4(self.pid, 0)
-                self._process.returncode = code = os.waitstatus_to_exitcode(status)
+                code = os.waitstatus_to_exitcode(status)
+                if self._process is not None:
+                    self._process.returncode = code
                 is_own = usage.ru_maxrss > self._parent_peak
                 peak = max(self._peak_bytes, usage.ru_maxrss * 1024 if is_own else 0)
                 self._death = Death(max(0, -code), peak)
@@ -143,11 +200,11 @@ class WorkerProcess:
         for descriptor in (self._requests, self._replies, self._lifeline):
             os.close(descriptor)
 
-    def _send(self, parts: Sequence[memoryview], deadline: float) -> None:
+    def _send(self, parts: Sequence[memoryview], wait: "_Wait") -> None:
         for part in parts:
             left = part
             while left:
-                self._wait(self._requests, select.POLLOUT, deadline)
+                self._wait(self._requests, select.POLLOUT, wait)
                 try:
                     left = left[os.write(self._requests, left) :]
                 except BlockingIOError:
@@ -155,21 +212,22 @@ class WorkerProcess:
                 except OSError as error:
                     raise WorkerEnded(str(error)) from None
 
-    def _receive(self, max_bytes: int, deadline: float) -> tuple[Reply, bool]:
-        length, is_last = REPLY_HEADER.unpack(self._read(REPLY_HEADER.size, deadline))
+    def _receive(self, max_bytes: int, wait: "_Wait") -> FinalReply:
+        header = self._read(REPLY_HEADER.size, wait)
+        length, is_last, cpu_seconds = REPLY_HEADER.unpack(header)
         if length > max_bytes:
             raise WorkerEnded(f"It replied with {length:,} bytes, more than {max_bytes:,}.")
-        data = self._read(length, deadline)
+        data = self._read(length, wait)
         try:
-            return decode_reply(data, self._classes), is_last
+            return FinalReply(decode_reply(data, self._classes), is_last, cpu_seconds)
         except Exception as error:
             raise WorkerEnded(f"Its reply cannot be read: {error}") from None
 
-    def _read(self, size: int, deadline: float) -> bytes:
+    def _read(self, size: int, wait: "_Wait") -> bytes:
         chunks: list[bytes] = []
         left = size
         while left:
-            self._wait(self._replies, select.POLLIN, deadline)
+            self._wait(self._replies, select.POLLIN, wait)
             try:
                 chunk = os.read(self._replies, min(left, 2**20))
             except BlockingIOError:
@@ -180,14 +238,32 @@ class WorkerProcess:
             left -= len(chunk)
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
-    def _wait(self, descriptor: int, event: int, deadline: float) -> None:
-        """Wait for a pipe, and look at the memory of the worker meanwhile."""
+    def _wait(self, descriptor: int, event: int, wait: "_Wait") -> None:
+        """Wait for a pipe; meanwhile look at the worker's memory, and whether to cancel its job."""
         poll = select.poll()
         poll.register(descriptor, event)
-        while not poll.poll(max(0.0, min(_SAMPLE_SECONDS, deadline - time.monotonic())) * 1000):
-            if time.monotonic() >= deadline:
+        while not poll.poll(max(0.0, min(_SAMPLE_SECONDS, wait.deadline - time.monotonic())) * 1e3):
+            if time.monotonic() >= wait.deadline:
                 raise WallTimePassed
+            if not wait.was_cancelled and wait.is_cancelled():
+                wait.was_cancelled = True
+                wait.deadline = min(wait.deadline, time.monotonic() + _CANCEL_SECONDS)
+                os.kill(self.pid, CANCEL_SIGNAL)
             self._peak_bytes = max(self._peak_bytes, _read_resident_bytes(self.pid))
+
+
+def _spawn(
+    program: WorkerProgram, requests: int, replies: int, lifeline: int
+) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-P", "-m", "common.worker_processes.worker", str(lifeline)]
+    return subprocess.Popen(
+        [*command, program.configuration()],
+        stdin=requests,
+        stdout=replies,
+        pass_fds=(lifeline,),
+        env=program.environment(),
+        cwd=None if program.inherits_environment else "/",
+    )
 
 
 def _read_resident_bytes(pid: int) -> int:
@@ -198,12 +274,12 @@ def _read_resident_bytes(pid: int) -> int:
         return 0
 
 
-def _environment(environment: Mapping[str, str]) -> dict[str, str]:
+def _environment(environment: Mapping[str, str], is_whole: bool) -> dict[str, str]:
     """Return the environment of a worker, which imports from where this process does."""
     passed = {
         name: value
         for name, value in environment.items()
-        if name in _ENVIRONMENT or name.startswith(_ENVIRONMENT_PREFIXES)
+        if is_whole or name in _ENVIRONMENT or name.startswith(_ENVIRONMENT_PREFIXES)
     }
     folders = [os.path.abspath(folder) for folder in sys.path]
     path = os.pathsep.join(folder for folder in folders if os.path.exists(folder))

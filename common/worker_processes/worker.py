@@ -1,6 +1,8 @@
 """Program of a worker process: run the jobs of its parent one after another, within their limits.
 
-`python -m common.worker_processes.worker LIFELINE CONFIGURATION`. The lifeline is the read end of a
+`python -m common.worker_processes.worker LIFELINE CONFIGURATION [CONTROL]`. With a control socket,
+this process only forks workers, each of which takes the descriptors that were sent for it. The
+lifeline is the read end of a
 pipe whose write end only the parent has. When the parent ends, however it does, the kernel closes
 the pipe and terminates this process by SIGIO: also in a loop of compiled code that holds the GIL,
 where a thread that watches the pipe would not run.
@@ -19,7 +21,10 @@ import os
 import resource
 import select
 import signal
+import socket
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -28,7 +33,9 @@ from typing import Any, BinaryIO
 import orjson
 
 from common.worker_processes.messages import (
+    CANCEL_SIGNAL,
     REPLY_HEADER,
+    JobControl,
     JobLimits,
     JobRequest,
     Reply,
@@ -38,9 +45,6 @@ from common.worker_processes.messages import (
     read_parts,
 )
 
-# A worker that has grown more than this by its jobs, after it gave back what it could, is replaced:
-# starting one takes 0.2 s of CPU time.
-MAX_GROWTH_BYTES = 8 * 2**20
 _MAX_TRACEBACK_CHARACTERS = 8_000
 # The kernel's choice when memory runs out: a worker before the server.
 _OOM_SCORE = "800"
@@ -50,7 +54,10 @@ _STATM = Path("/proc/self/statm")
 def main() -> None:
     lifeline, configuration = int(sys.argv[1]), orjson.loads(sys.argv[2])
     _end_with_parent(lifeline)
-    requests, replies = _take_pipes()
+    is_fork_server = len(sys.argv) > 3
+    if is_fork_server:
+        os.dup2(2, 1)  # what is printed goes to the standard error
+    pipes = None if is_fork_server else _take_pipes()
     for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group: the parent decides
         signal.signal(number, signal.SIG_IGN)
     os.nice(configuration["nice"])
@@ -62,7 +69,12 @@ def main() -> None:
     classes = [_find_class(name) for name in configuration["classes"]]
     gc.collect()
     gc.freeze()
-    _Worker(requests, replies, classes).serve()
+    if pipes is None:
+        pipes = _fork_workers(int(sys.argv[3]))
+    for module in configuration["preload_in_worker"]:
+        importlib.import_module(module)
+    requests, replies = pipes
+    _Worker(requests, replies, classes, configuration["max_growth_bytes"]).serve()
 
 
 def _end_with_parent(lifeline: int) -> None:
@@ -84,6 +96,32 @@ def _take_pipes() -> tuple[BinaryIO, int]:
     return os.fdopen(requests, "rb"), replies
 
 
+def _fork_workers(control: int) -> tuple[BinaryIO, int]:
+    """Fork a worker for each message, and return in the worker; return its pipes.
+
+    The worker's parent ends at once, so that the server adopts it.
+    """
+    connection = socket.socket(fileno=control)
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(connection, 1, 3)
+        if not message:
+            os._exit(0)
+        parent = os.fork()
+        if parent == 0:
+            parent = os.getpid()
+            if os.fork():
+                os._exit(0)
+            connection.close()
+            while os.getppid() == parent:
+                time.sleep(0.0005)
+            requests, replies, lifeline = descriptors
+            _end_with_parent(lifeline)
+            return os.fdopen(requests, "rb"), replies
+        os.waitpid(parent, 0)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
 def _find_class(name: str) -> type:
     module, _, qualified = name.partition(":")
     found: Any = importlib.import_module(module)
@@ -94,20 +132,28 @@ def _find_class(name: str) -> type:
 
 
 class _Worker:
-    def __init__(self, requests: BinaryIO, replies: int, classes: Sequence[type]) -> None:
+    def __init__(
+        self, requests: BinaryIO, replies: int, classes: Sequence[type], max_growth: int
+    ) -> None:
         self._requests, self._replies, self._classes = requests, replies, frozenset(classes)
+        self._max_growth = max_growth
         self._address_space, self._memory = _sizes()
         # Made now: afterwards there may be no memory.
         self._out_of_memory = encode_reply(Reply(ReplyKind.MEMORY_LIMIT), ())
+        self._control = JobControl(self._send_part, threading.Event())
+        signal.signal(CANCEL_SIGNAL, lambda *_: self._control.cancelled.set())
 
     def serve(self) -> None:
         """Run jobs until the parent closes the pipe, or this process has grown too much."""
-        self._send(encode_reply(Reply(ReplyKind.READY), ()), is_last=False)
+        self._send(encode_reply(Reply(ReplyKind.READY, os.getpid()), ()))
         while (parts := read_parts(self._requests)) is not None:
+            self._control.cancelled.clear()
+            began = time.process_time()
             reply = self._perform(parts)
+            seconds = time.process_time() - began
             del parts
             is_last = reply is self._out_of_memory or self._has_grown(len(reply))
-            self._send(reply, is_last=is_last)
+            self._send(reply, is_last=is_last, cpu_seconds=seconds)
             del reply
             if is_last:
                 os._exit(0)  # at once: nothing is to be cleaned up
@@ -119,7 +165,7 @@ class _Worker:
             parts.clear()
             most = request.limits.result_bytes
             with _apply_limits(request.limits, self._address_space):
-                reply = encode_reply(_run(request, self._classes), self._classes)
+                reply = encode_reply(_run(request, self._control, self._classes), self._classes)
         except MemoryError:
             return self._out_of_memory
         except Exception as error:  # the result, or the request, cannot be pickled
@@ -130,7 +176,7 @@ class _Worker:
 
     def _has_grown(self, reply_bytes: int) -> bool:
         """Return True if this process has more memory than it should have without a job."""
-        allowed = self._memory + MAX_GROWTH_BYTES + reply_bytes
+        allowed = self._memory + self._max_growth + reply_bytes
         if _sizes()[1] <= allowed:
             return False
         gc.collect()
@@ -139,8 +185,11 @@ class _Worker:
             trim(0)
         return _sizes()[1] > allowed
 
-    def _send(self, reply: bytes, *, is_last: bool) -> None:
-        for data in (REPLY_HEADER.pack(len(reply), is_last), reply):
+    def _send_part(self, content: object) -> None:
+        self._send(encode_reply(Reply(ReplyKind.PART, content), self._classes))
+
+    def _send(self, reply: bytes, *, is_last: bool = False, cpu_seconds: float = 0.0) -> None:
+        for data in (REPLY_HEADER.pack(len(reply), is_last, cpu_seconds), reply):
             left = memoryview(data)
             while left:
                 left = left[os.write(self._replies, left) :]
@@ -161,9 +210,10 @@ def _apply_limits(limits: JobLimits, address_space: int) -> Iterator[None]:
             _set_soft_limit(kind, resource.RLIM_INFINITY)
 
 
-def _run(request: JobRequest, classes: Collection[type]) -> Reply:
+def _run(request: JobRequest, control: JobControl, classes: Collection[type]) -> Reply:
+    args = (control, *request.args) if request.is_controlled else request.args
     try:
-        return Reply(ReplyKind.DONE, request.function(*request.args))
+        return Reply(ReplyKind.DONE, request.function(*args))
     except MemoryError:
         raise
     except Exception as error:

@@ -12,8 +12,9 @@ from typing import TypeVar
 from django.conf import settings
 
 from common.worker_processes.messages import JobLimits
-from common.worker_processes.pool import JobCrashed, LimitExceeded, Outcome, WorkerPool
+from common.worker_processes.pool import WorkerPool
 from common.worker_processes.process import WorkerProgram
+from common.worker_processes.workers import JobCrashed, LimitExceeded, Outcome
 from endpoints.errors import BadField, BadRequest
 from ingest.formats.detect import ConvertedFile, FileFormat
 from ingest.formats.imported_profile import ImportedProfile

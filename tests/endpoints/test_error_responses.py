@@ -7,7 +7,7 @@ import pytest
 from django.http import Http404
 from rest_framework.exceptions import MethodNotAllowed, ParseError, UnsupportedMediaType
 
-from common.worker_processes.pool import WorkerLost
+from common.worker_processes.workers import WorkerLost
 from endpoints import errors
 from endpoints.error_responses import RETRY_INFO, error_response
 from profiles.engine.errors import BadProfile, TooLarge

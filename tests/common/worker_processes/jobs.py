@@ -11,6 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
+from common.worker_processes.messages import JobControl
+
 
 class Colour(StrEnum):
     RED = "red"
@@ -183,3 +185,25 @@ def use_cpu(seconds: float) -> int:
     while time.process_time() < end:
         pass
     return os.getpid()
+
+
+def send_numbers(control: JobControl, count: int) -> int:
+    for number in range(count):
+        control.send(number)
+    return count
+
+
+def send_and_crash(control: JobControl) -> None:
+    control.send("begun")
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def wait_until_cancelled(control: JobControl) -> str:
+    control.send("begun")
+    control.cancelled.wait()
+    return "cancelled"
+
+
+def ignore_cancellation(control: JobControl) -> None:
+    control.send("begun")
+    time.sleep(3600)

@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from common.worker_processes.messages import JobLimits
-from common.worker_processes.pool import (
+from common.worker_processes.pool import WorkerPool
+from common.worker_processes.process import WorkerProgram
+from common.worker_processes.workers import (
     JobCrashed,
     JobFailed,
     LimitExceeded,
     Outcome,
     WorkerLost,
-    WorkerPool,
 )
-from common.worker_processes.process import WorkerProgram
 from tests.common.worker_processes import jobs
 from tests.paths import ROOT
 from tests.processes import is_running

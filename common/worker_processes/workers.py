@@ -1,0 +1,281 @@
+"""Worker processes that run one job each, for work that may take any time and memory, or crash.
+
+At a limit the process of a job is killed and replaced, while the threads of this process serve
+others. A thread of the caller waits for each running job.
+
+Workers are started by exec, never by fork: a fork of a process with threads copies their locks.
+"""
+
+import logging
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from common.worker_processes.fork_server import ForkServer, adopt_orphans
+from common.worker_processes.messages import JobLimits, JobRequest, ReplyKind, encode_request
+from common.worker_processes.process import (
+    Death,
+    WallTimePassed,
+    WorkerEnded,
+    WorkerProcess,
+    WorkerProgram,
+)
+
+log = logging.getLogger(__name__)
+
+MAX_AGE_SECONDS = 6 * 3600.0  # of a worker: libraries leak
+START_SECONDS = 60.0  # an import takes 0.3 s on an idle machine
+_ATTEMPTS = 2
+# Signals by which a process ends that does something invalid.
+_CRASHES = frozenset(
+    {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGSYS}
+)
+# Resident bytes, as a share of the limit of memory, from which a crash is taken for that limit:
+# compiled code that gets no memory aborts, often when it doubles a buffer.
+_LIMIT_SHARE = 0.25
+
+
+class Outcome(StrEnum):
+    """End of a job; a label of a metric."""
+
+    DONE = "done"
+    REJECTED = "rejected"  # by an exception that the job may raise
+    FAILED = "failed"  # by another exception
+    CPU_LIMIT = "cpu_limit"
+    WALL_LIMIT = "wall_limit"
+    MEMORY_LIMIT = "memory_limit"
+    RESULT_LIMIT = "result_limit"
+    CRASHED = "crashed"  # two workers, one after another
+    CANCELLED = "cancelled"  # and killed, because it did not end soon
+    LOST = "lost"  # workers that ended for no reason that is known
+
+
+_OUTCOMES = {
+    ReplyKind.DONE: Outcome.DONE,
+    ReplyKind.REJECTED: Outcome.REJECTED,
+    ReplyKind.FAILED: Outcome.FAILED,
+    ReplyKind.MEMORY_LIMIT: Outcome.MEMORY_LIMIT,
+    ReplyKind.RESULT_LIMIT: Outcome.RESULT_LIMIT,
+}
+
+
+class LimitExceeded(Exception):
+    """Job above a limit of its own; another try would end the same."""
+
+    def __init__(self, outcome: Outcome, limits: JobLimits) -> None:
+        super().__init__(f"{outcome.value} of {limits}")
+        self.outcome, self.limits = outcome, limits
+
+
+class JobCrashed(Exception):
+    """Job that has crashed two workers."""
+
+
+class WorkerLost(Exception):
+    """Job whose worker could not be started, or was ended by something else than the job."""
+
+    def __init__(self) -> None:
+        super().__init__("A worker process of the server has ended unexpectedly. Try again later.")
+
+
+class JobFailed(Exception):
+    """Job that raised an exception that it should not; the text has its traceback."""
+
+
+@dataclass(slots=True)
+class PoolStatistics:
+    """Counts since the start of this process."""
+
+    starts: int = 0  # of worker processes
+    jobs: Counter[Outcome] = field(default_factory=Counter)
+
+
+class JobResult(NamedTuple):
+    outcome: Outcome
+    content: Any = None
+    cpu_seconds: float = 0.0  # of the worker
+
+
+class Workers:
+    """Worker processes of one program: as many as run jobs at a time, and idle ones."""
+
+    def __init__(self, name: str, program: WorkerProgram, at_start: int) -> None:
+        """Create the object; `at_start` workers are started by `start`, others on demand."""
+        self.name, self.statistics = name, PoolStatistics()
+        self._program, self._at_start = program, at_start
+        self._fork_server: ForkServer | None = None
+        if program.is_forked and adopt_orphans():
+            self._fork_server = ForkServer(program.configuration(), program.environment())
+        self._lock = threading.Lock()  # guards the two lists and the statistics
+        self._idle: list[WorkerProcess] = []
+        self._busy: list[WorkerProcess] = []
+
+    def start(self) -> None:
+        """Start the first workers without waiting for them."""
+        while len(self._idle) + len(self._busy) < self._at_start:
+            if not self._add_idle():
+                return
+
+    def stop(self) -> None:
+        """End all workers; running jobs are lost."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+            busy = [*self._busy]
+        for worker in idle:
+            worker.end()
+        for worker in busy:
+            worker.kill()
+        if self._fork_server is not None:
+            self._fork_server.stop()
+
+    def process_ids(self) -> list[int]:
+        """Return the ids of the workers, without those that are being forked."""
+        with self._lock:
+            return [worker.pid for worker in (*self._idle, *self._busy) if worker.pid]
+
+    def perform(
+        self,
+        tenant: Hashable,
+        request: JobRequest,
+        on_part: Callable[[Any], None] | None = None,
+        is_cancelled: Callable[[], bool] = lambda: False,
+    ) -> JobResult:
+        """Run a job, again on another worker if its first one crashes or is lost.
+
+        A job whose first parts went to `on_part` is not run again. The tenant's job goes to the
+        worker that had its last one, if that is idle: its caches have what the tenant reads.
+        """
+        parts = encode_request(request)
+        outcomes: Counter[Outcome] = Counter()
+        sent: list[None] = []
+
+        def pass_on(part: Any) -> None:
+            sent.append(None)
+            if on_part is not None:
+                on_part(part)
+
+        while True:
+            result = self._attempt(tenant, parts, request.limits, pass_on, is_cancelled)
+            outcomes[result.outcome] += 1
+            is_final = result.outcome not in {Outcome.CRASHED, Outcome.LOST} or sent
+            if is_final or outcomes[result.outcome] == _ATTEMPTS:
+                with self._lock:
+                    self.statistics.jobs[result.outcome] += 1
+                return result
+
+    def _attempt(
+        self,
+        tenant: Hashable,
+        parts: Sequence[memoryview],
+        limits: JobLimits,
+        on_part: Callable[[Any], None],
+        is_cancelled: Callable[[], bool],
+    ) -> JobResult:
+        try:
+            worker = self._take(tenant)
+        except OSError as error:
+            log.warning("No worker process of %s could be started: %s", self.name, error)
+            return JobResult(Outcome.LOST)
+        try:
+            worker.wait_until_ready(START_SECONDS)
+        except (WorkerEnded, WallTimePassed) as error:
+            self._replace(worker, f"did not start: {error}")
+            return JobResult(Outcome.LOST)
+        try:
+            final = worker.perform(
+                parts, limits.wall_seconds, limits.result_bytes, on_part, is_cancelled
+            )
+        except WallTimePassed:
+            self._replace(worker)
+            return JobResult(Outcome.CANCELLED if is_cancelled() else Outcome.WALL_LIMIT)
+        except WorkerEnded as error:
+            death = self._replace(worker)
+            outcome = _outcome(death, worker.memory + int(limits.memory_bytes * _LIMIT_SHARE))
+            if outcome in {Outcome.CRASHED, Outcome.LOST}:
+                name = signal.strsignal(death.signal) or "exit" if death.signal else "exit"
+                log.warning("A worker process of %s ended: %s (%s)", self.name, name, error)
+            return JobResult(outcome)
+        if final.is_last or time.monotonic() - worker.started_at > MAX_AGE_SECONDS:
+            self._replace(worker)
+        else:
+            self._give_back(worker)
+        return JobResult(_OUTCOMES[final.reply.kind], final.reply.content, final.cpu_seconds)
+
+    def _take(self, tenant: Hashable) -> WorkerProcess:
+        with self._lock:
+            # The tenant's own, the one that had no job for the longest time, or one that starts.
+            idle = sorted(self._idle, key=lambda each: (each.tenant != tenant, not each.is_ready))
+            if idle:
+                self._idle.remove(idle[0])
+            worker = idle[0] if idle else self._start_worker()
+            worker.tenant = tenant
+            self._busy.append(worker)
+            return worker
+
+    def _give_back(self, worker: WorkerProcess) -> None:
+        with self._lock:
+            self._busy.remove(worker)
+            self._idle.append(worker)
+
+    def _replace(self, worker: WorkerProcess, reason: str = "") -> Death:
+        """End a worker, and start another one for the next job."""
+        death = worker.end()
+        with self._lock:
+            self._busy.remove(worker)
+        if reason:
+            log.warning("A worker process of %s %s", self.name, reason)
+            return death  # the next job starts another one
+        self._add_idle()
+        return death
+
+    def _add_idle(self) -> bool:
+        """Start a worker for a later job; without it the job starts one. Return True if it starts.
+
+        It is used last, so that it has time for its imports.
+        """
+        try:
+            with self._lock:
+                self._idle.append(self._start_worker())
+        except OSError as error:
+            log.warning("No worker process of %s could be started: %s", self.name, error)
+            return False
+        return True
+
+    def _start_worker(self) -> WorkerProcess:
+        worker = WorkerProcess(self._program, self._fork_server)
+        self.statistics.starts += 1
+        return worker
+
+
+def _outcome(death: Death, memory: int) -> Outcome:
+    """Return the reason for which a worker ended while it ran a job."""
+    if death.signal == signal.SIGXCPU:
+        return Outcome.CPU_LIMIT
+    # SIGKILL: by the kernel, where the machine has less memory than the limit allows.
+    if death.peak_bytes >= memory and death.signal in {*_CRASHES, signal.SIGKILL}:
+        return Outcome.MEMORY_LIMIT
+    return Outcome.CRASHED if death.signal in _CRASHES else Outcome.LOST
+
+
+def unwrap(result: JobResult, limits: JobLimits) -> Any:
+    """Return the content of a result, or raise what it stands for."""
+    outcome, content = result.outcome, result.content
+    if outcome is Outcome.DONE:
+        return content
+    try:
+        if outcome is Outcome.REJECTED and isinstance(content, Exception):
+            raise content
+        if outcome is Outcome.FAILED:
+            raise JobFailed(f"A job of a worker process failed:\n{content}")
+        if outcome is Outcome.CRASHED:
+            raise JobCrashed
+        if outcome in {Outcome.LOST, Outcome.CANCELLED}:
+            raise WorkerLost
+        raise LimitExceeded(outcome, limits)
+    finally:
+        del content, result

@@ -1,0 +1,177 @@
+"""Workers that are forked, parts of results, and cancelled jobs, with real processes."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.worker_processes import process
+from common.worker_processes.messages import JobLimits, JobRequest
+from common.worker_processes.process import WorkerProgram
+from common.worker_processes.workers import JobResult, Outcome, Workers
+from tests.common.worker_processes import jobs
+from tests.paths import ROOT
+from tests.processes import is_running
+from tests.waiting import until
+
+pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
+SECONDS = 60.0  # more than any test takes
+MIB = 2**20
+LIMITS = JobLimits(
+    cpu_seconds=SECONDS, wall_seconds=SECONDS, memory_bytes=128 * MIB, result_bytes=MIB
+)
+SPAWNED = WorkerProgram(preload=(jobs.__name__,), classes=jobs.CLASSES, nice=0)
+FORKED = replace(SPAWNED, is_forked=True, inherits_environment=True)
+
+
+@pytest.fixture(params=[SPAWNED, FORKED], ids=["spawned", "forked"])
+def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
+    made = Workers("test", request.param, at_start=1)
+    yield made
+    made.stop()
+    ctypes.CDLL(None).prctl(36, 0, 0, 0, 0)  # orphans of other tests are not of this process
+
+
+@pytest.fixture
+def forked() -> Iterator[Workers]:
+    made = Workers("test", FORKED, at_start=1)
+    yield made
+    made.stop()
+    ctypes.CDLL(None).prctl(36, 0, 0, 0, 0)
+
+
+def perform(
+    workers: Workers, function: Callable[..., object], *args: object, **more: Any
+) -> JobResult:
+    return workers.perform("tenant", JobRequest(function, args, more.pop("limits", LIMITS)), **more)
+
+
+def perform_controlled(
+    workers: Workers, function: Callable[..., object], *args: object, **more: Any
+) -> JobResult:
+    return workers.perform("tenant", JobRequest(function, args, LIMITS, True), **more)
+
+
+def test_parts_of_a_result_arrive_in_their_order_before_it(workers: Workers) -> None:
+    parts: list[int] = []
+    result = perform_controlled(workers, jobs.send_numbers, 100, on_part=parts.append)
+    assert (result.outcome, result.content) == (Outcome.DONE, 100)
+    assert parts == [*range(100)]
+
+
+def test_a_job_that_crashes_after_its_first_part_is_not_run_again(workers: Workers) -> None:
+    parts: list[str] = []
+    result = perform_controlled(workers, jobs.send_and_crash, on_part=parts.append)
+    assert result.outcome is Outcome.CRASHED
+    assert parts == ["begun"]
+
+
+def test_a_cancelled_job_is_told_and_its_worker_stays(workers: Workers) -> None:
+    begun = threading.Event()
+    result = perform_controlled(
+        workers,
+        jobs.wait_until_cancelled,
+        on_part=lambda _: begun.set(),
+        is_cancelled=begun.is_set,
+    )
+    assert (result.outcome, result.content) == (Outcome.DONE, "cancelled")
+    [worker] = workers.process_ids()
+    assert perform(workers, jobs.process_id).content == worker
+
+
+def test_a_cancelled_job_that_does_not_end_is_killed(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "_CANCEL_SECONDS", 0.1)
+    begun = threading.Event()
+    result = perform_controlled(
+        workers,
+        jobs.ignore_cancellation,
+        on_part=lambda _: begun.set(),
+        is_cancelled=begun.is_set,
+    )
+    assert result.outcome is Outcome.CANCELLED
+
+
+def test_the_cpu_time_of_a_job_is_that_of_its_worker(workers: Workers) -> None:
+    result = perform(workers, jobs.use_cpu, 0.3)
+    assert 0.3 <= result.cpu_seconds < 0.6
+
+
+def test_a_tenant_gets_the_worker_of_its_last_job(workers: Workers, tmp_path: Path) -> None:
+    end = tmp_path / "end"
+    wait = JobRequest(jobs.wait_for, (str(end),), LIMITS)
+    waiting = threading.Thread(target=workers.perform, args=("other", wait))
+    waiting.start()
+    until(lambda: workers._busy, SECONDS, "a busy worker")
+    own = perform(workers, jobs.process_id).content
+    end.touch()
+    waiting.join()
+    assert {perform(workers, jobs.process_id).content for _ in range(4)} == {own}
+
+
+def test_the_end_of_a_forked_worker_is_known(forked: Workers) -> None:
+    limits = replace(LIMITS, cpu_seconds=1.0)
+    assert perform(forked, jobs.compute, limits=limits).outcome is Outcome.CPU_LIMIT
+    assert perform(forked, jobs.crash).outcome is Outcome.CRASHED
+    assert perform(forked, jobs.allocate).outcome is Outcome.MEMORY_LIMIT
+    assert perform(forked, jobs.length, b"abc").content == ("bytes", 3)
+
+
+def test_a_forked_worker_shares_no_descriptor_of_the_fork_server(forked: Workers) -> None:
+    opened = perform(forked, jobs.open_files).content
+    assert not [name for name in opened.values() if name.startswith("socket:")]
+    pipes = {name for name in opened.values() if name.startswith("pipe:")}
+    # Its own three, the lifeline of the fork server, and perhaps the standard error of the tests.
+    assert len(pipes) <= 5
+
+
+def test_forked_workers_share_the_memory_of_their_imports(forked: Workers) -> None:
+    perform(forked, jobs.process_id)
+    [worker] = forked.process_ids()
+    lines = Path(f"/proc/{worker}/smaps_rollup").read_text().splitlines()
+    sizes = {line.split(":")[0]: int(line.split()[1]) for line in lines[1:]}
+    assert sizes["Private_Dirty"] < sizes["Rss"] / 2
+
+
+def test_a_fork_server_that_was_killed_is_started_again(forked: Workers) -> None:
+    first = perform(forked, jobs.process_id).content
+    fork_server = forked._fork_server
+    assert fork_server is not None
+    assert fork_server._process is not None
+    fork_server._process.kill()
+    fork_server._process.wait()
+    os.kill(first, signal.SIGKILL)
+    assert perform(forked, jobs.process_id).content != first
+
+
+_PARENT = """
+import threading
+from tests.common.worker_processes import jobs
+from tests.common.worker_processes.test_workers import FORKED, LIMITS, JobRequest, Workers
+
+workers = Workers("test", FORKED, at_start=2)
+workers.start()
+first = workers.perform("a", JobRequest(jobs.process_id, (), LIMITS))
+print(first.content, workers._fork_server._process.pid, flush=True)
+workers.perform("a", JobRequest(jobs.compute, (), LIMITS))
+"""
+
+
+def test_forked_workers_and_their_server_end_when_their_parent_is_killed() -> None:
+    command = [sys.executable, "-c", _PARENT]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        started = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(started) == 2
+        parent.kill()
+        parent.wait()
+    until(lambda: not any(map(is_running, started)), 10.0, "the end of the workers")
