@@ -4,18 +4,43 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import NamedTuple
+
+from django.http import HttpRequest
 
 from api.formats import JSON, ResultFormat, find_format
 from endpoints.errors import NotAcceptable
-from endpoints.params import values
+from endpoints.params import reader, values
 from endpoints.params.parameter import Parameter
 from endpoints.params.reader import StrictReader
 from profiles.query import ExportFile, QueryContext
 
 
+class ApiRequestFields(NamedTuple):
+    """Request to the query API, whose key may read the project, as it was received."""
+
+    project: int  # Project.pk
+    project_id: str
+    query_string: str
+    now: datetime
+    accept: str | None  # header
+
+    def parse(self) -> "ApiRequest":
+        request = HttpRequest()
+        if self.accept is not None:
+            request.META["HTTP_ACCEPT"] = self.accept
+        return ApiRequest(
+            project=self.project,
+            project_id=self.project_id,
+            parameters=reader.parse(self.query_string),
+            now=self.now,
+            preferred=request.get_preferred_type,
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """Request to the query API, whose key may read the project."""
+    """Parsed request."""
 
     project: int  # Project.pk
     project_id: str

@@ -20,6 +20,7 @@ MODULES = {
     "label_queries": "queries.labels",
     "long_poll_queue": "agents.long_poll_queue",
     "memory": "server.memory",
+    "neighbour": "server.neighbour",
     "overload": "server.overload",
     "parked_agents": "agents.parked_agents",
     "queries": "queries.head",

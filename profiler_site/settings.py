@@ -1,6 +1,7 @@
 """Django settings, all from environment variables; see docs/reference/settings.md."""
 
 import logging
+import os
 import ssl
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -79,6 +80,8 @@ IGNORED_LABELS = env.names(
 
 # -- Query API ------------------------------------------------------------------------
 QUERY_SECONDS = env.seconds("FLAMEWATCH_QUERY_SECONDS", 20.0, lowest=0.1)
+QUERY_WORKERS = env.integer("FLAMEWATCH_QUERY_WORKERS", max(2, os.cpu_count() or 2))
+QUERY_MEMORY_BYTES = env.integer("FLAMEWATCH_QUERY_MEMORY_BYTES", 2 * 2**30, lowest=64 * 2**20)
 QUERIES_PER_MINUTE = env.integer("FLAMEWATCH_QUERIES_PER_MINUTE", 600)
 RESULT_CACHE_BYTES = env.integer("FLAMEWATCH_RESULT_CACHE_BYTES", 80_000_000)
 SLOW_QUERY_SECONDS = env.seconds("FLAMEWATCH_SLOW_QUERY_SECONDS", 5.0)  # 0: no log

@@ -45,6 +45,7 @@ from profiles.queries.functions import (
     run_top,
 )
 from profiles.queries.query_record import QueryStatus
+from profiles.queries.query_workers import QueryJob
 from profiles.queries.reports.heat_map import HeatMapResult, run_heat_map
 from profiles.queries.reports.history import (
     HistoryLine,
@@ -186,6 +187,7 @@ __all__ = [
     "ProfileValuesResult",
     "ProfilesResult",
     "QueryContext",
+    "QueryJob",
     "QueryStatus",
     "SavedTree",
     "SavedTreeInfo",

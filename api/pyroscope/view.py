@@ -21,7 +21,7 @@ from endpoints.connect_protocol import connect_rejection
 from endpoints.errors import BadRequest, UnknownProcedure
 from endpoints.params.reader import MAX_QUERY, BadParameter
 from endpoints.query_execution import admit_query, execute
-from profiles.query import QueryContext
+from profiles.query import QueryContext, QueryJob
 from projects.credentials.authentication import Access
 
 _PROTOBUF, _JSON = "application/proto", "application/json"
@@ -62,20 +62,25 @@ class _QuerierView(WireView):
         return connect_rejection(error)
 
     async def run(
-        self, request: HttpRequest, access: Access, work: Callable[[QueryContext], bytes]
+        self, request: HttpRequest, access: Access, function: Callable[..., bytes], *args: object
     ) -> tuple[bytes, bool]:
-        """Return the result of `work`, and whether it is compressed, within a query's limits."""
-        is_allowed = may_compress(request)
-
-        def run(context: QueryContext) -> tuple[bytes, bool]:
-            body = work(context)
-            if is_allowed and len(body) >= WORTH_COMPRESSING:
-                return gzip.compress(body, COMPRESSION, mtime=0), True
-            return body, False
-
+        """Return the result of a query, and whether it is compressed, within a query's limits."""
+        job = QueryJob(run_compressed, (may_compress(request), function, args))
         # The path is one of a bounded number: the view is found, and a procedure is known.
-        kind = f"pyroscope_{request.path.rpartition('/')[2]}"
-        return await execute(access, run, kind=kind)
+        return await execute(access, job, kind=f"pyroscope_{request.path.rpartition('/')[2]}")
+
+
+def run_compressed(
+    context: QueryContext,
+    may_compress: bool,
+    function: Callable[..., bytes],
+    args: tuple[object, ...],
+) -> tuple[bytes, bool]:
+    """Return the result of a query, and whether it is compressed, also in a worker process."""
+    body = function(context, *args)
+    if may_compress and len(body) >= WORTH_COMPRESSING:
+        return gzip.compress(body, COMPRESSION, mtime=0), True
+    return body, False
 
 
 class ProcedureView(_QuerierView):
@@ -93,15 +98,22 @@ class ProcedureView(_QuerierView):
             return HttpResponse(status=415, headers={"Accept-Post": ", ".join(_ENCODINGS)})
         await admit_query(access)
         message = _parse_message(called.request, request.body, encoding)
-        now = timezone.now()
+        sent = message.SerializeToString()
+        args = (procedure, sent, encoding, timezone.now())
+        return _response(*await self.run(request, access, call_procedure, *args), encoding)
 
-        def respond(context: QueryContext) -> bytes:
-            response = called.respond(context, message, now)
-            if encoding == _PROTOBUF:
-                return response.SerializeToString()
-            return json_format.MessageToJson(response, indent=None).encode()
 
-        return _response(*await self.run(request, access, respond), encoding)
+def call_procedure(
+    context: QueryContext, procedure: str, sent: bytes, encoding: str, now: datetime
+) -> bytes:
+    """Return the encoded response to a message, also in a worker process."""
+    called = _PROCEDURES[procedure]
+    message = called.request()
+    message.ParseFromString(sent)
+    response = called.respond(context, message, now)
+    if encoding == _PROTOBUF:
+        return response.SerializeToString()
+    return json_format.MessageToJson(response, indent=None).encode()
 
 
 class DocumentView(_QuerierView):
@@ -116,8 +128,7 @@ class DocumentView(_QuerierView):
         if len(request.META.get("QUERY_STRING", "")) > MAX_QUERY:
             raise BadParameter("the address", f"its parameters may have {MAX_QUERY:,} bytes")
         texts = {name: str(value) for name, value in request.GET.items()}
-        now, document = timezone.now(), self.document
-        found = await self.run(request, access, lambda context: document(context, texts, now))
+        found = await self.run(request, access, self.document, texts, timezone.now())
         return _response(*found, _JSON)
 
 

@@ -1,69 +1,39 @@
-"""`…/annotations`: create, list and delete notes at a time or at a function.
+"""`…/annotations`: create and delete notes at a time or at a function; list them by GET.
 
 Keys with the scope `write` create them, such as the marks of deployments, and delete those that a
 key of the project created; keys with the scope `read` list them.
 """
 
-from functools import partial
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from api.documents import dumps, head
-from api.formats import JSON
-from api.requests import ApiQuery, ApiRequest
+from api.resources.annotation_list import annotation_document
 from api.view import ApiQueryView
 from common.asgi import get_scope
 from endpoints import credentials, json_message
 from endpoints.api_view import WireView, json_response
 from endpoints.errors import BadField, NotFound, TooManyAnnotations
 from endpoints.json_message import Message
-from endpoints.params import values
-from endpoints.params.parameter import Parameter
-from endpoints.params.selection import SERVICE, read_range
 from endpoints.query_execution import admit_query, execute
-from profiles.query import QueryContext
 from projects import annotations
 from projects.annotations import AnnotationFields, AnnotationLimit
 from projects.credentials.authentication import Access
 from projects.models import Annotation
 from projects.models.annotation import MAX_FUNCTION, MAX_TEXT
 
-AFTER = Parameter("page", "Token of a page", partial(values.count, most=2**63 - 1), 0)
-SIZE = Parameter("size", "Rows of a page", partial(values.count, most=1000), 100)
 _LONGEST = {"service": 255, "version": 512, "function": MAX_FUNCTION}
 _FIELDS = {"text", "time", "link", *_LONGEST}
 
 
-def query(request: ApiRequest) -> ApiQuery:
-    request.form(JSON)
-    read = request.parameters.read
-    service, after, size = read(SERVICE), read(AFTER), read(SIZE)
-    start, end = read_range(request.parameters, request.now).bounds(request.now)
-
-    def run(context: QueryContext) -> bytes:
-        rows = annotations.list_page(request.project, service, start, end, size + 1, after)
-        context.check()
-        page = rows[:size]
-        next_page = str(page[-1].pk) if len(rows) > size else None
-        documents = [_document(row) for row in page]
-        body = {"start": start, "end": end, "rows": documents, "next_page": next_page}
-        return dumps({**head(request), **body})
-
-    return ApiQuery(run, request.now)
-
-
 class AnnotationsView(ApiQueryView):
     http_method_names = ["get", "post"]
-    parse_query = staticmethod(query)
-    kind = "api_annotations"
+    resource = "annotations"
 
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
         access = await _writer(request, project)
         fields = _read_fields(json_message.parse(request.body))
         row = await execute(access, lambda _: _create(access, fields), kind="api_annotations")
-        return json_response(_document(row), status=201)
+        return json_response(annotation_document(row), status=201)
 
 
 class AnnotationView(WireView):
@@ -131,17 +101,3 @@ def _delete(access: Access, annotation: int) -> None:
     if row is None:
         raise NotFound("No annotation with this id that an API key of the project created.")
     annotations.delete(row, key=access.prefix)
-
-
-def _document(row: Annotation) -> dict[str, Any]:
-    return {
-        "id": row.pk,
-        "time": row.at,
-        "service": row.service,
-        "version": row.version,
-        "function": row.function,
-        "text": row.text,
-        "link": row.link,
-        "created": row.created,
-        "created_by_key": row.created_key,
-    }

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from endpoints.params import parameter
+from frontend.http.page_client import CAPTURE_PARAMETER
 from frontend.params.page_links import flame_url
 from frontend.params.page_params import PageParams
 from frontend.text.display_names import agent_name, type_name
@@ -21,7 +22,7 @@ from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.interface import QueueUnavailable
 from scheduler.models import UserCapture
 
-CAPTURE = parameter.text("capture", "Id of a capture request whose progress is shown", 100)
+CAPTURE = parameter.text(CAPTURE_PARAMETER, "Id of a capture request whose progress is shown", 100)
 
 # From the end of the capture until a missing profile counts as lost: agents upload at once, and
 # repeat a failed upload within seconds.

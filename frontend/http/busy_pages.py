@@ -56,6 +56,20 @@ def deadline_page(scope: Scope) -> HttpResponse:
     return _busy(scope, HTTPStatus.SERVICE_UNAVAILABLE, sentence)
 
 
+def invalid_query_page(scope: Scope, sentence: str) -> HttpResponse:
+    """Return 400 for a page whose query exceeds a limit of its process."""
+    response = _page(scope, HTTPStatus.BAD_REQUEST, sentence, _("This query is too large"))
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def failed_worker_page(scope: Scope, error: Exception) -> HttpResponse:
+    """Return 503 for a page whose worker process has ended, and log the error."""
+    log.error("A page was answered with 503: %s", error)
+    sentence = _("A process of the server has ended unexpectedly. Reload this page.")
+    return _busy(scope, HTTPStatus.SERVICE_UNAVAILABLE, sentence, _("This page failed"))
+
+
 def database_outage_page(scope: Scope, error: Exception) -> HttpResponse:
     """Return 503 for a page that needs the database, and log the error once a minute."""
     note_failure(Dependency.DATABASE, log, "Pages were answered with 503: %s", error)

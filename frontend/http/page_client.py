@@ -18,6 +18,7 @@ from common.client_address import client_address
 from projects.models import Member
 
 _PATH = re.compile(r"/p/([a-z0-9-]{1,40})(?:/([a-z]+))?(?:/|$)")
+CAPTURE_PARAMETER = "capture"  # of pages that show the progress of a capture request
 # Pages of a project that do not query profiles.
 _LIGHT = frozenset({None, "settings", "setup", "capture", "embed", "notes", "saved"})
 
@@ -28,6 +29,9 @@ class PageClient(NamedTuple):
     project: int | None  # Project.pk; None for clients who are not members
     key: tuple[str, int | str]
     is_query: bool  # the page may merge profiles
+    # The page changes the database, or shows the agents that the server's process has parked: a
+    # worker process can do neither.
+    needs_server: bool = False
 
     @property
     def tenant(self) -> tuple[str, int | str]:
@@ -47,7 +51,14 @@ async def page_client(scope: Scope) -> PageClient:
             key = ("user", user)
             note_authenticated(scope, ("project", member_of) if member_of else key)
     is_query = path is not None and path[2] not in _LIGHT
-    return PageClient(member_of or None, key, is_query)
+    return PageClient(member_of or None, key, is_query, _needs_server(scope, path))
+
+
+def _needs_server(scope: Scope, path: re.Match[str] | None) -> bool:
+    if scope.get("method", "GET") not in {"GET", "HEAD"}:
+        return True
+    shows_agents = path is not None and path[2] == "agents"
+    return shows_agents or f"{CAPTURE_PARAMETER}=".encode() in scope["query_string"]
 
 
 def _session(scope: Scope) -> str:

@@ -7,7 +7,9 @@ sent while the thread still makes the next ones.
 """
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
+from functools import cache
 from http import HTTPStatus
 from io import BytesIO
 from typing import Any
@@ -18,21 +20,34 @@ from django.core.handlers.base import BaseHandler
 from django.http import HttpResponseBase
 from django.urls import Resolver404, resolve, set_script_prefix
 
+from common.asgi import Scope
 from common.database_pool import DatabasePoolFull
 from common.disconnect import unless_disconnected
 from common.fair_threads import FairLimits, FairThreads, QueueFull
 from common.loop_turns import turns_of_process
 from common.request_body import Disconnected, TooLong, TooSlow, read_body
+from common.worker_processes.workers import JobCrashed, JobFailed, WorkerLost
 from frontend.http.busy_pages import (
     DATABASE_ERRORS,
     database_outage_page,
+    deadline_page,
+    failed_worker_page,
+    invalid_query_page,
     queue_full_page,
     queue_timeout_page,
 )
 from frontend.http.fragments import text_error
 from frontend.http.page_client import PageClient, page_client
-from frontend.http.thread_response import ThreadResponse
-from profiles.query import QueryContext, QueryStatus, TooManyQueriesWaiting, run_query
+from frontend.http.thread_response import Part, ResponseHead, ThreadResponse, send_parts
+from profiles.query import (
+    DeadlinePassed,
+    InvalidQuery,
+    QueryContext,
+    QueryJob,
+    QueryStatus,
+    TooManyQueriesWaiting,
+    run_query,
+)
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
 
@@ -45,6 +60,11 @@ LIGHT_PAGES = FairLimits(
     running_of_client=2,
     waiting_of_tenant=64,
     waiting=512,
+)
+# What a request is made from; the rest of the scope belongs to the server's process.
+_SCOPE = (
+    *("type", "http_version", "method", "scheme", "path", "raw_path", "root_path"),
+    *("query_string", "headers", "client", "server"),
 )
 _STATUSES = {4: QueryStatus.INVALID, 5: QueryStatus.ERROR}  # by hundreds of the response's status
 _light_pages = FairThreads("flamewatch-page", LIGHT_PAGES)
@@ -88,32 +108,40 @@ class PageHandler(ASGIHandler):
             return
         await turns_of_process.wait(client.tenant)
         handover = ThreadResponse()
-
-        def respond_in_thread(context: QueryContext | None = None) -> None:
-            handover.start()
-            self._respond_in_thread(scope, body, context, handover)
-
-        working = asyncio.ensure_future(
-            _run_in_fair_thread(client, respond_in_thread, scope["path"])
-        )
+        working = asyncio.ensure_future(_run_in_fair_thread(client, scope, body, handover))
         try:
-            await self.send_response(await self._response(scope, handover, working), send)
+            begun = await self._begin(scope, handover, working)
+            if isinstance(begun, ResponseHead):
+                await _send(begun, handover.content(working), send)
+            else:
+                await self.send_response(begun, send)
         finally:
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)
 
-    async def _response(
+    async def _begin(
         self, scope: Any, handover: ThreadResponse, working: "asyncio.Future[None]"
-    ) -> HttpResponseBase:
+    ) -> ResponseHead | HttpResponseBase:
+        """Return the head of the response, or a page that says why there is none."""
         try:
             if not await handover.has_started(working, WAIT_SECONDS):
                 return queue_timeout_page(scope, WAIT_SECONDS)
-            return await handover.response(working)
+            return await handover.head(working)
         except QueueFull as full:
             return queue_full_page(scope, full.of_tenant, full.limit)
+        except DeadlinePassed:
+            return deadline_page(scope)
+        except InvalidQuery as error:
+            return invalid_query_page(scope, str(error))
+        except (WorkerLost, JobCrashed, JobFailed) as error:
+            return failed_worker_page(scope, error)
 
-    def _respond_in_thread(
-        self, scope: Any, body: bytes, context: QueryContext | None, handover: ThreadResponse
+    def respond(
+        self,
+        context: QueryContext | None,
+        send: Callable[[Part], None],
+        scope: Scope,
+        body: bytes,
     ) -> None:
         """Process a request in one thread, with that thread's database connection."""
         set_script_prefix(get_script_prefix(scope))
@@ -124,16 +152,52 @@ class PageHandler(ASGIHandler):
         response: Any = error if request is None else self.get_response(request)
         if context is not None:
             context.record.status = _STATUSES.get(response.status_code // 100, QueryStatus.OK)
-        # Closing it sends request_finished, on which Django closes stale database connections.
-        handover.write(response)
+        send_parts(response, send)
 
 
-async def _run_in_fair_thread(client: PageClient, work: Any, path: str) -> None:
+def respond_to_page(
+    context: QueryContext | None, send: Callable[[Part], None], scope: Scope, body: bytes
+) -> None:
+    """Respond to a request of a page, also in a worker process."""
+    page_handler_of_process().respond(context, send, scope, body)
+
+
+@cache
+def page_handler_of_process() -> PageHandler:
+    return PageHandler()
+
+
+async def _send(head: ResponseHead, content: AsyncIterator[bytes], send: Any) -> None:
+    headers = [*head.headers]
+    await send({"type": "http.response.start", "status": head.status, "headers": headers})
+    async for part in content:
+        await send({"type": "http.response.body", "body": part, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _run_in_fair_thread(
+    client: PageClient, scope: Scope, body: bytes, handover: ThreadResponse
+) -> None:
+    passed = {name: scope[name] for name in _SCOPE if name in scope}
     if not client.is_query:
-        await asyncio.wrap_future(_submit_light_page(client, work))
+
+        def respond() -> None:
+            handover.start()
+            respond_to_page(None, handover.put, passed, body)
+
+        await asyncio.wrap_future(_submit_light_page(client, respond))
         return
+    job = QueryJob(respond_to_page, (passed, body), handover.put)
+
+    def run(context: QueryContext) -> None:
+        handover.start()
+        if client.needs_server:
+            job.run_here(context)
+        else:
+            job(context)
+
     try:
-        await run_query(client.project, client.key, work, kind=_kind(path))
+        await run_query(client.project, client.key, run, kind=_kind(scope["path"]))
     except TooManyQueriesWaiting as waiting:
         raise QueueFull(waiting.of_project, waiting.limit) from None
 

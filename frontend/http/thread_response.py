@@ -1,10 +1,42 @@
-"""Response that a thread makes and the event loop sends, part by part if it is streaming."""
+"""Response that a thread makes, or a worker process, and the event loop sends, part by part."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
-from typing import Any, cast
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Any, NamedTuple, TypeAlias, cast
 
-from django.http import HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponseBase
+
+
+class ResponseHead(NamedTuple):
+    status: int
+    headers: tuple[tuple[bytes, bytes], ...]
+
+
+Part: TypeAlias = ResponseHead | bytes  # the head comes first
+
+
+def send_parts(response: HttpResponseBase, send: Callable[[Part], None]) -> None:
+    """Send the head of a response and its content, each part as soon as it is made; close it.
+
+    Closing sends request_finished, on which Django closes stale database connections.
+    """
+    try:
+        if not response.streaming:
+            send(_head(response))
+            send(cast("Any", response).content)
+            return
+        send(_head(response))
+        for part in cast("Iterable[bytes]", response):
+            send(part)
+    finally:
+        response.close()
+
+
+def _head(response: HttpResponseBase) -> ResponseHead:
+    headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in response.items()]
+    cookies = (cookie.output(header="") for cookie in response.cookies.values())
+    headers += [(b"Set-Cookie", text.strip().encode("ascii")) for text in cookies]
+    return ResponseHead(response.status_code, (*headers,))
 
 
 class ThreadResponse:
@@ -16,37 +48,18 @@ class ThreadResponse:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._started = asyncio.Event()
-        self._response: asyncio.Future[HttpResponseBase] = self._loop.create_future()
-        self._parts: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._parts: asyncio.Queue[Part | None] = asyncio.Queue()
 
     # -- In the thread
 
     def start(self) -> None:
         """Note that the work on the request has begun."""
-        self._call(self._started.set)
+        self._loop.call_soon_threadsafe(self._started.set)
 
-    def write(self, response: HttpResponseBase) -> None:
-        """Hand over a response and, if it is streaming, its parts as they are made; close it."""
-        if not response.streaming:
-            response.close()
-            self._call(self._set_response, response)
-            return
-        self._call(self._set_response, _copy_head(response))
-        try:
-            for part in cast("Iterable[bytes]", response):
-                self._call(self._parts.put_nowait, part)
-        finally:
-            self._call(self._parts.put_nowait, None)
-            response.close()
-
-    def _call(self, function: Any, *arguments: object) -> None:
-        self._loop.call_soon_threadsafe(function, *arguments)
+    def put(self, part: Part) -> None:
+        self._loop.call_soon_threadsafe(self._parts.put_nowait, part)
 
     # -- On the event loop
-
-    def _set_response(self, response: HttpResponseBase) -> None:
-        if not self._response.done():  # it is cancelled if the client is gone
-            self._response.set_result(response)
 
     async def has_started(self, working: "asyncio.Future[None]", seconds: float) -> bool:
         """Wait until the work has begun or ended; return False if neither happens in time."""
@@ -58,26 +71,16 @@ class ThreadResponse:
         finally:
             started.cancel()
 
-    async def response(self, working: "asyncio.Future[None]") -> HttpResponseBase:
-        """Return the response; raise the error of the work if it ended without one."""
-        ends: set[asyncio.Future[Any]] = {working, self._response}
-        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        if not self._response.done():
+    async def head(self, working: "asyncio.Future[None]") -> ResponseHead:
+        """Return the head; raise the error of the work if it ended without one."""
+        working.add_done_callback(lambda _: self._parts.put_nowait(None))
+        part = await self._parts.get()
+        if part is None:
             await working
-        response = await self._response
-        if isinstance(response, StreamingHttpResponse):
-            response.streaming_content = self._read(working)
-        return response
+        return cast("ResponseHead", part)
 
-    async def _read(self, working: "asyncio.Future[None]") -> AsyncIterator[bytes]:
-        """Yield the parts. Raise the error of work that failed, so that the response is cut off."""
+    async def content(self, working: "asyncio.Future[None]") -> AsyncIterator[bytes]:
+        """Yield the parts after the head. Raise the error of work that failed meanwhile."""
         while (part := await self._parts.get()) is not None:
-            yield part
+            yield cast("bytes", part)
         await working
-
-
-def _copy_head(response: HttpResponseBase) -> StreamingHttpResponse:
-    """Return a response with the same head, whose content the event loop sets."""
-    copy = StreamingHttpResponse(status=response.status_code, headers=response.headers)
-    copy.cookies = response.cookies
-    return copy

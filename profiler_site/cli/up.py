@@ -28,12 +28,12 @@ from profiler_site.process import (
 )
 from profiler_site.process.embedded_celery import EmbeddedCelery
 from profiler_site.process.grpc_server import GrpcServer
+from profiler_site.process.memory import keep_freed_memory
 from profiler_site.process.migration import migrate
 from profiler_site.process.server import (
     PortTaken,
     Server,
     bind,
-    keep_freed_memory,
     switch_threads_often,
 )
 from profiler_site.static_files.storage import collect_static_files

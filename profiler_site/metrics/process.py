@@ -1,13 +1,14 @@
 """State of this process that is read at a scrape: caches, rejections, worker processes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-from common.worker_processes.pool import Outcome, WorkerPool
+from common.worker_processes.workers import Outcome, Workers
 from ingest.uploads import conversion_pool
+from profiles.queries import query_workers
 from profiles.query import cache_stats
 from projects.usage import rejections
 
@@ -39,18 +40,23 @@ class ProcessState:
         for reason, count in rejections.totals().items():
             rejected.add_metric([reason.value], count)
         yield rejected
-        yield from _worker_families(conversion_pool.pool)
+        pools: list[Workers] = [conversion_pool.pool]
+        if (queries := query_workers.running_workers()) is not None:
+            pools.append(queries)
+        yield from _worker_families(pools)
 
 
-def _worker_families(pool: WorkerPool) -> Iterator[Metric]:
+def _worker_families(pools: Iterable[Workers]) -> Iterator[Metric]:
     starts = CounterMetricFamily(
         "flamewatch_worker_starts", "Worker processes started.", labels=["pool"]
     )
-    starts.add_metric([pool.name], pool.statistics.starts)
+    for pool in pools:
+        starts.add_metric([pool.name], pool.statistics.starts)
     yield starts
     jobs = CounterMetricFamily(
         "flamewatch_worker_jobs", "Jobs of worker processes by outcome.", labels=["pool", "outcome"]
     )
-    for outcome in Outcome:
-        jobs.add_metric([pool.name, outcome.value], pool.statistics.jobs[outcome])
+    for pool in pools:
+        for outcome in Outcome:
+            jobs.add_metric([pool.name, outcome.value], pool.statistics.jobs[outcome])
     yield jobs

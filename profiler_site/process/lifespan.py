@@ -13,6 +13,8 @@ from common import write_behind
 from common.metric_exchange import start_exchange
 from frontend.rendering.load_pages import load_pages
 from ingest.uploads import conversion_pool
+from profiler_site.process.query_program import query_program
+from profiles.queries import query_workers
 from profiles.storage import head
 from scheduler.long_poll import queue_of_process
 
@@ -27,7 +29,9 @@ async def start() -> None:
     await queue_of_process().open()
     await write_behind.start()
     conversion_pool.pool.start()
-    if settings.REDIS_URL:  # otherwise there is only this process
+    if settings.QUERY_WORKERS:
+        query_workers.start(query_program(), settings.QUERY_WORKERS)
+    if settings.REDIS_URL or settings.QUERY_WORKERS:  # otherwise there is only this process
         start_exchange("web")
     threading.Thread(target=load_pages, name="flamewatch-load-pages", daemon=True).start()
 
@@ -43,3 +47,4 @@ async def stop() -> None:
     await head.stop()
     await write_behind.stop()
     await asyncio.to_thread(conversion_pool.pool.stop)
+    await asyncio.to_thread(query_workers.stop)

@@ -4,7 +4,6 @@ Before it waits for its connections to close, the server ends all parked long po
 would wait for each of them.
 """
 
-import ctypes
 import errno
 import gc
 import socket
@@ -18,10 +17,6 @@ from profiler_site.process.http_protocol import BoundedHttpProtocol
 
 _BACKLOG = 4096
 _SWITCH_SECONDS = 0.0005
-# Parameters of mallopt, from glibc's malloc.h.
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-_FREE_BYTES = 8 * 2**20  # free memory that malloc keeps at the top of each arena
-_MAPPED_BYTES = 4 * 2**20  # larger allocations are returned to the kernel when they are freed
 
 
 class PortTaken(Exception):
@@ -55,19 +50,6 @@ def switch_threads_often() -> None:
     `python -m benchmarks overload`.
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
-
-
-def keep_freed_memory() -> None:
-    """Let malloc keep freed memory for reuse. No effect with a C library without mallopt.
-
-    By default glibc's malloc maps each allocation over 128 kB anew and unmaps it when it is freed.
-    The kernel has to zero the pages each time, which takes a third as much CPU time as decoding a
-    profile.
-    """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(_MMAP_THRESHOLD, _MAPPED_BYTES)
-        mallopt(_TRIM_THRESHOLD, _FREE_BYTES)
 
 
 class Server(uvicorn.Server):

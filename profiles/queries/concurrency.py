@@ -11,23 +11,20 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TypeVar
 
+from django.conf import settings
+
 from common.database_pool import with_usable_connection
-from common.fair_threads import FairLimits, FairThreads, QueueFull
+from common.fair_threads import FairThreads, QueueFull
 from profiles.queries.context import NO_PROJECT, DeadlinePassed, QueryContext
 from profiles.queries.query_record import OTHER, QueryRecord, QueryStatus
+from profiles.queries.query_workers import limits_of_queries
 from profiles.queries.selection import InvalidQuery
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
 
 T = TypeVar("T")
 
-LIMITS = FairLimits(
-    threads=4,
-    running_of_tenant=2,
-    running_of_client=1,  # a second query of the same user or API key waits
-    waiting_of_tenant=64,
-    waiting=512,
-)
+LIMITS = limits_of_queries(settings.QUERY_WORKERS)
 RETRY_SECONDS = 5.0
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from django.conf import settings
 from prometheus_client import Counter, Histogram
@@ -45,6 +45,18 @@ _SECONDS = Histogram(
 )
 
 
+class QueryFacts(NamedTuple):
+    """Facts about a query that ran in another process."""
+
+    status: QueryStatus | None
+    project_id: str
+    services: tuple[str, ...]
+    types: tuple[str, ...]
+    start: str  # ISO 8601; "" without a selection
+    end: str
+    profiles: int
+
+
 @dataclass(slots=True)
 class QueryRecord:
     """Facts about one query, which the thread that runs it writes down."""
@@ -59,7 +71,7 @@ class QueryRecord:
     profiles: int = 0  # read by all of its scans together
     arrived: float = field(default_factory=time.monotonic)
     began: float | None = None  # time.monotonic() at which a thread took the query
-    cpu_seconds: float = 0.0  # of the thread of the query
+    cpu_seconds: float = 0.0  # of the thread of the query, and of its worker process
 
     def note_selection(self, service: str, type: str, start: datetime, end: datetime) -> None:
         self.services.add(service)
@@ -67,13 +79,32 @@ class QueryRecord:
         self.start = start if self.start is None else min(self.start, start)
         self.end = end if self.end is None else max(self.end, end)
 
+    def facts(self) -> QueryFacts:
+        return QueryFacts(
+            self.status,
+            self.project_id,
+            (*self.services,),
+            (*map(str, self.types),),
+            self.start.isoformat() if self.start else "",
+            self.end.isoformat() if self.end else "",
+            self.profiles,
+        )
+
+    def take(self, facts: QueryFacts) -> None:
+        """Take over what another process has written down."""
+        self.status, self.project_id = facts.status, facts.project_id
+        self.services, self.types = {*facts.services}, {*facts.types}
+        self.start = datetime.fromisoformat(facts.start) if facts.start else None
+        self.end = datetime.fromisoformat(facts.end) if facts.end else None
+        self.profiles = facts.profiles
+
     def run(self, work: Callable[[], T]) -> T:
         """Call the work in the thread of the query, and measure its CPU time."""
         self.began, cpu = time.monotonic(), time.thread_time()
         try:
             return work()
         finally:
-            self.cpu_seconds = time.thread_time() - cpu
+            self.cpu_seconds += time.thread_time() - cpu
 
     def finish(self, status: QueryStatus) -> None:
         """Count the query, and log it if it was slow."""

@@ -65,7 +65,7 @@ class ScratchCopy:
         return self.run("-m", "pytest", "-p", "no:cacheprovider", *arguments, is_ok=is_ok)
 
     def run_django(self, code: str, **environment: str) -> str:
-        return self.run("-c", f"import django; django.setup()\n{code}", **environment)
+        return self.run("-c", f"import django; django.setup()\n{code}", is_ok=True, **environment)
 
     def make(self, target: str) -> None:
         """Run a target of the Makefile with the environment of this process."""

@@ -3,7 +3,7 @@
 import hashlib
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from http import HTTPStatus
@@ -30,7 +30,13 @@ from frontend.pages.embed.theme import THEMES
 from frontend.params.page_params import page_params
 from frontend.text.display_names import type_name
 from frontend.text.units import format_value
-from profiles.query import ProfileSelection, QueryContext, TreeResult, run_tree_and_functions
+from profiles.query import (
+    ProfileSelection,
+    QueryContext,
+    QueryJob,
+    TreeResult,
+    run_tree_and_functions,
+)
 from projects.credentials import embed_tokens
 from projects.credentials.authentication import Access
 from projects.credentials.embed_tokens import Embed, EmbedExpired, EmbedNotFound
@@ -61,12 +67,6 @@ FORMATS: Mapping[str, ImageFormat] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Image:
-    data: bytes
-    tag: str  # ETag
-
-
 class EmbedView(WireView):
     """View of one image. Every error response is an image with the reason, too."""
 
@@ -81,18 +81,15 @@ class EmbedView(WireView):
         await admit_query(access)
         image_params, now = read_image(request.GET), timezone.now()
 
-        def work(context: QueryContext) -> _Image:
-            picture = _picture(context, embed, image_params, now)
-            data = self._format.draw(picture, image_params.scale, context.check)
-            return _Image(data, f'"{hashlib.blake2b(data, digest_size=16).hexdigest()}"')
-
-        image = await execute(access, work, kind="embed")
-        response = self._response(image.data, HTTPStatus.OK)
-        if image.tag in parse_etags(request.headers.get("if-none-match", "")):
+        job = QueryJob(draw_embed, (embed, image_params, now, self.ending))
+        data = await execute(access, job, kind="embed")
+        tag = f'"{hashlib.blake2b(data, digest_size=16).hexdigest()}"'
+        response = self._response(data, HTTPStatus.OK)
+        if tag in parse_etags(request.headers.get("if-none-match", "")):
             response = self._response(b"", HTTPStatus.NOT_MODIFIED)
         seconds = max(0, min(CACHED_SECONDS, embed.expires - int(time.time())))
         response["Cache-Control"] = f"public, max-age={seconds}"
-        response["ETag"] = image.tag
+        response["ETag"] = tag
         return response
 
     def handle_exception(self, error: Exception) -> HttpResponseBase:
@@ -120,6 +117,14 @@ class EmbedView(WireView):
 
     def _response(self, data: bytes, status: HTTPStatus) -> HttpResponse:
         return HttpResponse(data, status=status, content_type=self._format.type, headers=_HEADERS)
+
+
+def draw_embed(
+    context: QueryContext, embed: Embed, params: ImageParams, now: datetime, ending: str
+) -> bytes:
+    """Return the image of an embedded view, also in a worker process."""
+    picture = _picture(context, embed, params, now)
+    return FORMATS[ending].draw(picture, params.scale, context.check)
 
 
 @lru_cache(maxsize=64)

@@ -4,12 +4,15 @@ It reads an OfferedLoad as JSON from stdin, and prints a LoadResult.
 """
 
 import asyncio
+import base64
 import json
 import os
 import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
 
 import httpx
 import uvloop
@@ -31,6 +34,7 @@ class OfferedLoad:
     headers: dict[str, str] = field(default_factory=dict)  # of uploads
     uploads_per_second: float = 0.0  # 0: each connection sends when it has a response
     connections: int = 0  # that upload, at most
+    file: str = ""  # pprof to upload; "": a small profile
     first: int = 0  # number of the first upload, which decides on its time
     page: str = ""  # path of a page's query, with a parameter for the number of the request
     cookies: dict[str, str] = field(default_factory=dict)  # of pages
@@ -47,6 +51,7 @@ class LoadResult:
 class _Generator:
     def __init__(self, load: OfferedLoad) -> None:
         self._load, self._result = load, LoadResult()
+        self._body = base64.b64encode(Path(load.file).read_bytes()).decode() if load.file else ""
         self._now = time.time_ns()
         self._end = time.monotonic() + load.seconds
 
@@ -81,8 +86,11 @@ class _Generator:
             "profileType": "WALL",
             "deployment": {"target": "shop"},
             "duration": "10s",
-            "profileBytes": sample_at(at),
+            "profileBytes": self._body or sample_at(at),
         }
+        if self._body:
+            time_of_profile = datetime.fromtimestamp(at / 1e9, UTC)
+            message |= {"profileType": "CPU", "startTime": time_of_profile.isoformat()}
         path, headers = f"{self._load.profiles}:createOffline", self._load.headers
         try:
             response = await client.post(path, content=json.dumps(message), headers=headers)

@@ -79,7 +79,7 @@ def measure(seconds: float) -> Overload:
             time.sleep(seconds)
         load = _overload(site, crowd, seconds, first)
         with watched(site) as usage, quiet.visiting() as during:
-            result = _run(load)
+            result = run_load(load)
         with quiet.visiting() as after:
             time.sleep(seconds)
         acknowledged = {
@@ -109,7 +109,7 @@ def _crowd(site: Site) -> Uploader:
 
 def _sustained(site: Site, crowd: Uploader, seconds: float) -> LoadResult:
     """Upload without pause on a few connections."""
-    return _run(
+    return run_load(
         OfferedLoad(
             url=site.server.url,
             seconds=seconds,
@@ -149,7 +149,7 @@ def _heavy_page(tenant: Uploader) -> str:
     return f"/p/{tenant.project}/flame/tree?{urlencode(query)}&weights={{number}}..{10**18}"
 
 
-def _run(load: OfferedLoad) -> LoadResult:
+def run_load(load: OfferedLoad) -> LoadResult:
     done = subprocess.run(
         [sys.executable, "-m", "tests.attacks.overload.load"],
         input=json.dumps(asdict(load)),

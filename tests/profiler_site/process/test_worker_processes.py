@@ -3,64 +3,88 @@
 import os
 import signal
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from common.worker_processes.pool import MIN_WORKERS
 from tests.processes import descendants, is_running
 from tests.server import RunningServer, running_server
 from tests.waiting import until
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
-SECONDS = 10.0
+SECONDS = 30.0
+QUERY_WORKERS = 2
+ENVIRONMENT = {"FLAMEWATCH_QUERY_WORKERS": str(QUERY_WORKERS)}
 
 
-def workers(server: RunningServer) -> list[int]:
-    found = []
+class WorkerIds(NamedTuple):
+    conversions: list[int]
+    queries: list[int]  # the process that forks workers, and the workers
+
+    @property
+    def all(self) -> list[int]:
+        return [*self.conversions, *self.queries]
+
+
+def find_workers(server: RunningServer) -> WorkerIds | None:
+    """Return the worker processes once all of them run."""
+    found = WorkerIds([], [])
     for pid in descendants(server.process.pid):
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
         if b"common.worker_processes.worker" in command:
-            found.append(pid)
+            (found.queries if b"query_worker" in command else found.conversions).append(pid)
+    expected = (MIN_WORKERS, 1 + QUERY_WORKERS)
+    return found if (len(found.conversions), len(found.queries)) == expected else None
+
+
+def wait_for_workers(server: RunningServer) -> WorkerIds:
+    found = until(lambda: find_workers(server), SECONDS, "the workers")
+    assert found is not None
     return found
 
 
-def two_workers(server: RunningServer) -> list[int]:
-    def find() -> list[int] | None:
-        found = workers(server)
-        return found if len(found) == 2 else None
-
-    return until(find, SECONDS, "two workers")
-
-
 def test_workers_start_with_the_server_and_end_when_it_stops() -> None:
-    with running_server() as server:
-        started = until(
-            lambda: found if len(found := workers(server)) == 2 else None, SECONDS, "two workers"
-        )
+    with running_server(**ENVIRONMENT) as server:
+        started = wait_for_workers(server)
         assert server.interrupt() == 0
-        assert not any(map(is_running, started))
+        assert not any(map(is_running, started.all))
         assert "Traceback" not in server.log.read_text()
 
 
 def test_workers_end_when_the_server_is_killed() -> None:
-    with running_server() as server:
-        started = until(
-            lambda: found if len(found := workers(server)) == 2 else None, SECONDS, "two workers"
-        )
+    with running_server(**ENVIRONMENT) as server:
+        started = wait_for_workers(server)
         os.kill(server.process.pid, signal.SIGKILL)
         server.process.wait()
-        until(lambda: not any(map(is_running, started)), SECONDS, "end of the workers")
+        until(lambda: not any(map(is_running, started.all)), SECONDS, "end of the workers")
 
 
-def test_a_worker_has_no_socket_and_no_file_of_the_data_folder() -> None:
-    with running_server() as server:
-        started = until(
-            lambda: found if len(found := workers(server)) == 2 else None, SECONDS, "two workers"
-        )
-        for pid in started:
+def test_no_worker_has_a_socket_of_the_server_or_the_lock_of_its_data_folder() -> None:
+    with running_server(**ENVIRONMENT) as server:
+        started = wait_for_workers(server)
+        for pid in started.all:
             folder = Path(f"/proc/{pid}/fd")
             opened = [str(each.readlink()) for each in folder.iterdir()]
-            assert not [name for name in opened if name.startswith("socket:")]
+            sockets = [name for name in opened if name.startswith("socket:")]
+            # The process that forks workers gets their pipes through a pair of sockets.
+            assert len(sockets) <= (pid == started.queries[0])
+            assert str(server.data_dir / "lock") not in opened
+
+
+def test_workers_of_conversions_have_no_settings_and_no_data() -> None:
+    with running_server(**ENVIRONMENT) as server:
+        for pid in wait_for_workers(server).conversions:
+            opened = [str(each.readlink()) for each in Path(f"/proc/{pid}/fd").iterdir()]
             assert not [name for name in opened if str(server.data_dir) in name]
-            environment = Path(f"/proc/{pid}/environ").read_bytes()
-            assert b"FLAMEWATCH_" not in environment
-            assert b"DATABASE_URL" not in environment
+            variables = Path(f"/proc/{pid}/environ").read_bytes()
+            assert b"FLAMEWATCH_" not in variables
+            assert b"DATABASE_URL" not in variables
+
+
+def test_a_server_without_query_workers_has_none() -> None:
+    with running_server(FLAMEWATCH_QUERY_WORKERS="0") as server:
+        commands = [
+            Path(f"/proc/{pid}/cmdline").read_bytes() for pid in descendants(server.process.pid)
+        ]
+        assert not [command for command in commands if b"query_worker" in command]
