@@ -158,7 +158,7 @@ def _cloud_profiler(server: str, project_id: str) -> OtherClient:
         "});"
     )
     steps = (
-        SetupStep(_("Download a key file in the exports, then in Python"), "Python", python),
+        SetupStep(_("Download a key file in the settings, then in Python"), "Python", python),
         SetupStep(_("Or in Node.js, over https"), "JavaScript", node),
     )
     return OtherClient("cloud-profiler", "Cloud Profiler", _("Google’s agents"), steps)
