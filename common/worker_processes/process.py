@@ -122,7 +122,7 @@ class WorkerProcess:
                 self._process = None
                 fork_server.fork((requests, replies, lifeline))
             else:
-                self._process = _spawn(program, requests, replies, lifeline)
+                self._process = _start_process(program, requests, replies, lifeline)
         except BaseException:
             self._close_pipes()
             raise
@@ -252,7 +252,7 @@ class WorkerProcess:
             self._peak_bytes = max(self._peak_bytes, _read_resident_bytes(self.pid))
 
 
-def _spawn(
+def _start_process(
     program: WorkerProgram, requests: int, replies: int, lifeline: int
 ) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-P", "-m", "common.worker_processes.worker", str(lifeline)]

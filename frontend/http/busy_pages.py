@@ -63,7 +63,7 @@ def invalid_query_page(scope: Scope, sentence: str) -> HttpResponse:
     return response
 
 
-def failed_worker_page(scope: Scope, error: Exception) -> HttpResponse:
+def worker_failure_page(scope: Scope, error: Exception) -> HttpResponse:
     """Return 503 for a page whose worker process has ended, and log the error."""
     log.error("A page was answered with 503: %s", error)
     sentence = _("A process of the server has ended unexpectedly. Reload this page.")

@@ -31,10 +31,10 @@ from frontend.http.busy_pages import (
     DATABASE_ERRORS,
     database_outage_page,
     deadline_page,
-    failed_worker_page,
     invalid_query_page,
     queue_full_page,
     queue_timeout_page,
+    worker_failure_page,
 )
 from frontend.http.fragments import text_error
 from frontend.http.page_client import PageClient, page_client
@@ -134,7 +134,7 @@ class PageHandler(ASGIHandler):
         except InvalidQuery as error:
             return invalid_query_page(scope, str(error))
         except (WorkerLost, JobCrashed, JobFailed) as error:
-            return failed_worker_page(scope, error)
+            return worker_failure_page(scope, error)
 
     def respond(
         self,

@@ -77,7 +77,7 @@ def test_clear_all_clears_every_cache() -> None:
 
 
 @dataclass
-class Table:
+class CountedTable:
     """Loader that counts its calls. Keys without a row have no value."""
 
     rows: dict[str, int] = field(default_factory=lambda: {"a": 1})
@@ -102,7 +102,7 @@ def get_or_load(cache: Cache[str, int], key: str) -> int | None:
 
 
 def test_concurrent_callers_share_one_load() -> None:
-    table = Table()
+    table = CountedTable()
     cache = Cache(fetch=table.fetch, size=2)
 
     async def load_twice() -> tuple[int, int]:
@@ -113,7 +113,7 @@ def test_concurrent_callers_share_one_load() -> None:
 
 
 def test_a_load_that_began_before_a_deletion_is_not_shared() -> None:
-    table = Table()
+    table = CountedTable()
     cache = Cache(fetch=table.fetch, size=2)
 
     async def delete_between() -> list[int]:
@@ -127,7 +127,7 @@ def test_a_load_that_began_before_a_deletion_is_not_shared() -> None:
 
 
 def test_a_blocking_load_is_cached_for_asynchronous_callers() -> None:
-    table = Table()
+    table = CountedTable()
     cache = Cache(table.load, fetch=table.fetch, size=2)
     assert cache.get_or_load_blocking("a") == 1
     assert get_or_load(cache, "a") == 1
@@ -135,7 +135,7 @@ def test_a_blocking_load_is_cached_for_asynchronous_callers() -> None:
 
 
 def test_a_key_without_a_value_is_loaded_once_while_this_is_cached() -> None:
-    table, clock = Table(), ManualClock()
+    table, clock = CountedTable(), ManualClock()
     cache = Cache(fetch=table.fetch, size=2, max_missing=2, missing_seconds=15.0, clock=clock)
     assert [get_or_load(cache, "b") for _ in range(2)] == [None, None]
     assert table.loads == ["b"]
@@ -145,7 +145,7 @@ def test_a_key_without_a_value_is_loaded_once_while_this_is_cached() -> None:
 
 
 def test_a_key_without_a_value_is_cached_for_blocking_callers() -> None:
-    table = Table()
+    table = CountedTable()
     cache = Cache(table.load, size=2, max_missing=2)
     for _ in range(2):
         with pytest.raises(NoValue):
@@ -154,14 +154,14 @@ def test_a_key_without_a_value_is_cached_for_blocking_callers() -> None:
 
 
 def test_by_default_keys_without_a_value_are_loaded_each_time() -> None:
-    table = Table()
+    table = CountedTable()
     cache = Cache(fetch=table.fetch, size=2)
     assert [get_or_load(cache, "b") for _ in range(2)] == [None, None]
     assert table.loads == ["b", "b"]
 
 
 def test_keys_without_a_value_evict_each_other_but_no_value() -> None:
-    table = Table()
+    table = CountedTable()
     cache = Cache(fetch=table.fetch, size=2, max_missing=3)
     assert get_or_load(cache, "a") == 1
     assert {get_or_load(cache, f"random {number}") for number in range(10)} == {None}
@@ -170,7 +170,7 @@ def test_keys_without_a_value_evict_each_other_but_no_value() -> None:
 
 
 def test_a_deleted_key_without_a_value_is_loaded_again() -> None:
-    table = Table()
+    table = CountedTable()
     cache = Cache(fetch=table.fetch, size=2, max_missing=2)
     assert get_or_load(cache, "b") is None
     table.rows["b"] = 2
@@ -179,7 +179,7 @@ def test_a_deleted_key_without_a_value_is_loaded_again() -> None:
 
 
 def test_a_key_that_gets_its_value_during_a_load_is_not_cached_as_missing() -> None:
-    table = Table()
+    table = CountedTable()
     cache: Cache[str, int] = Cache(size=2, max_missing=2)
 
     async def fetch(key: str) -> int:

@@ -22,32 +22,32 @@ from projects.models import Project
 View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 
-class BadAddress(ValueError):
+class BadSelectionAddress(ValueError):
     """A URL selects no profiles, or some that the view cannot show. Its text is for users."""
 
 
 def require_selection(params: PageParams, project: Project, now: datetime) -> Selection:
-    """Return what a URL selects, without a default. Raise `BadAddress`."""
+    """Return what a URL selects, without a default. Raise `BadSelectionAddress`."""
     if not params.service or params.type is None:
-        raise BadAddress(_("The address must name a service and a type."))
+        raise BadSelectionAddress(_("The address must name a service and a type."))
     return params.selection(project.pk, params.service, params.type, now)
 
 
 def require_page_query(
     context: QueryContext, project: Project, params: PageParams, now: datetime
 ) -> PageQuery:
-    """Resolve parameters, without a default. Raise `BadAddress`."""
+    """Resolve parameters, without a default. Raise `BadSelectionAddress`."""
     page_query = resolve_page_query(context, project, ParsedParams(params, ()), now)
     if page_query is None or not params.service or params.type is None:
-        raise BadAddress(_("The address must name a service and a type."))
+        raise BadSelectionAddress(_("The address must name a service and a type."))
     return page_query
 
 
 def text_errors(late_sentence: Promise) -> Callable[[View], View]:
     """Decorate a view of a fragment or a file; its error responses are sentences in plain text.
 
-    `BadAddress` and `InvalidQuery` get 400, `DeadlinePassed` gets 503 with `late_sentence`, whose
-    `%(n)d` is the deadline in seconds.
+    `BadSelectionAddress` and `InvalidQuery` get 400, `DeadlinePassed` gets 503 with
+    `late_sentence`, whose `%(n)d` is the deadline in seconds.
     """
     return _map_errors(late_sentence, text_error)
 
@@ -78,7 +78,7 @@ def _map_errors(
         def respond(*arguments: Any, **values: Any) -> HttpResponse:
             try:
                 return view(*arguments, **values)
-            except (InvalidQuery, BadAddress) as error:
+            except (InvalidQuery, BadSelectionAddress) as error:
                 return build_response(HTTPStatus.BAD_REQUEST, str(error))
             except DeadlinePassed:
                 sentence = str(late_sentence) % {"n": DEADLINE_SECONDS}

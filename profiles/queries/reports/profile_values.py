@@ -80,21 +80,21 @@ class _Part(NamedTuple):
     group: NDArray[np.int64]
 
 
-class _Values(NamedTuple):
+class _GroupedValues(NamedTuple):
     part: _Part
     keys: list[tuple[int, tuple[str, ...]]]  # Deployment.pk and values of the labels, by group
     stats: ScanStats
 
 
 @dataclass(frozen=True)
-class _ValuesQuery(ProfilesQuery[_Values]):
+class _ValuesQuery(ProfilesQuery[_GroupedValues]):
     """Values of all matching profiles, grouped by deployment and labels of profiles."""
 
     selection: ProfileSelection
     view: View
     labels: tuple[str, ...]
 
-    def accumulate(self, context: QueryContext, plan: QueryPlan, metric: Metric) -> _Values:
+    def accumulate(self, context: QueryContext, plan: QueryPlan, metric: Metric) -> _GroupedValues:
         groups, stats = _Groups(), ScanStats()
         head, blocks = open_plan(context, plan, metric)
         parts = [_read_head(head, self.selection.type.value, metric, self.labels, groups)]
@@ -111,7 +111,7 @@ class _ValuesQuery(ProfilesQuery[_Values]):
             numbers = groups.numbers(columns.deployment[rows], columns.label_set[rows], sets)
             parts.append(_Part(columns.time[rows], columns.totals[k][rows], numbers))
         part = _Part(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-        return _Values(part, groups.keys, stats)
+        return _GroupedValues(part, groups.keys, stats)
 
 
 class _Groups:

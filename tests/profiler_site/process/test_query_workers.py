@@ -17,7 +17,7 @@ from prometheus_client import generate_latest
 from api.requests import ApiRequestFields
 from api.view import run_resource
 from common.metrics import REGISTRY
-from common.worker_processes.workers import JobCrashed, Outcome, WorkerLost
+from common.worker_processes.workers import JobCrashed, Outcome, WorkerLost, Workers
 from frontend.http.page_handler import PageHandler
 from profiler_site.process.query_program import query_program
 from profiles.queries import query_workers
@@ -52,7 +52,7 @@ def database_url() -> str:
 
 
 @pytest.fixture
-def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[query_workers.Workers]:
+def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
     monkeypatch.setenv("DATABASE_URL", database_url())
     monkeypatch.setenv("FLAMEWATCH_DATA_DIR", str(prepared_data()))  # has the static files
     monkeypatch.setenv("FLAMEWATCH_SECRET_KEY", settings.SECRET_KEY)
@@ -86,9 +86,7 @@ def store_profiles(project: Project) -> str:
     return f"service=shop&type=CPU&start={start}&end={end}".replace("+00:00", "Z")
 
 
-def test_a_worker_and_the_server_respond_alike(
-    project: Project, workers: query_workers.Workers
-) -> None:
+def test_a_worker_and_the_server_respond_alike(project: Project, workers: Workers) -> None:
     query = store_profiles(project)
     for resource in ("tree", "top", "history", "services", "profiles"):
         job = QueryJob(run_resource, (resource, fields(project, query), False))
@@ -102,7 +100,7 @@ def test_a_worker_and_the_server_respond_alike(
 
 
 def test_a_page_is_the_same_from_a_worker_and_from_the_server(
-    project: Project, alice: User, workers: query_workers.Workers
+    project: Project, alice: User, workers: Workers
 ) -> None:
     query = store_profiles(project)
     for path in ("flame", "flame/tree", "services", "history", "profiles"):
@@ -119,24 +117,20 @@ def test_a_page_is_the_same_from_a_worker_and_from_the_server(
 
 
 def test_a_page_that_changes_the_database_is_made_by_the_server(
-    project: Project, alice: User, workers: query_workers.Workers
+    project: Project, alice: User, workers: Workers
 ) -> None:
     path = f"/p/{project.project_id}/flame"
     assert request_page(path, "", alice, method="POST").status in {403, 405}
     assert not workers.statistics.jobs
 
 
-def test_a_worker_cannot_write_to_the_database(
-    project: Project, workers: query_workers.Workers
-) -> None:
+def test_a_worker_cannot_write_to_the_database(project: Project, workers: Workers) -> None:
     with pytest.raises(OperationalError, match=r"read-?only"):
         QueryJob(query_jobs.rename_project, (project.pk,))(context(project))
     assert Project.objects.get(pk=project.pk).name == project.name
 
 
-def test_errors_of_a_query_are_those_of_the_server(
-    project: Project, workers: query_workers.Workers
-) -> None:
+def test_errors_of_a_query_are_those_of_the_server(project: Project, workers: Workers) -> None:
     query = f"{store_profiles(project)}&metric=lost:bytes"
     job = QueryJob(run_resource, ("tree", fields(project, query), False))
     with pytest.raises(InvalidQuery) as here:
@@ -151,7 +145,7 @@ def test_errors_of_a_query_are_those_of_the_server(
 
 
 def test_a_query_whose_client_has_left_ends_in_its_worker(
-    project: Project, workers: query_workers.Workers
+    project: Project, workers: Workers
 ) -> None:
     left = context(project)
     job = QueryJob(query_jobs.check_until_cancelled, (), on_part=lambda _: left.cancelled.set())
@@ -161,17 +155,13 @@ def test_a_query_whose_client_has_left_ends_in_its_worker(
     assert QueryJob(query_jobs.process_id, ())(context(project)) == worker
 
 
-def test_a_query_that_crashes_its_workers_fails_alone(
-    project: Project, workers: query_workers.Workers
-) -> None:
+def test_a_query_that_crashes_its_workers_fails_alone(project: Project, workers: Workers) -> None:
     with pytest.raises(JobCrashed):
         QueryJob(query_jobs.crash, ())(context(project))
     assert QueryJob(query_jobs.process_id, ())(context(project)) != os.getpid()
 
 
-def test_a_query_is_repeated_if_its_worker_was_killed(
-    project: Project, workers: query_workers.Workers
-) -> None:
+def test_a_query_is_repeated_if_its_worker_was_killed(project: Project, workers: Workers) -> None:
     first = QueryJob(query_jobs.process_id, ())(context(project))
     os.kill(first, signal.SIGKILL)
     until(lambda: not is_running(first), SECONDS, "the end of the worker")
@@ -180,14 +170,14 @@ def test_a_query_is_repeated_if_its_worker_was_killed(
 
 
 def test_a_query_whose_workers_were_killed_twice_may_be_sent_again(
-    project: Project, workers: query_workers.Workers
+    project: Project, workers: Workers
 ) -> None:
     with pytest.raises(WorkerLost):
         QueryJob(query_jobs.kill_itself, ())(context(project))
 
 
 def test_a_query_beyond_its_memory_is_told_the_limit(
-    project: Project, workers: query_workers.Workers, settings: Any
+    project: Project, workers: Workers, settings: Any
 ) -> None:
     settings.QUERY_MEMORY_BYTES = 64 * 2**20
     with pytest.raises(InvalidQuery, match="FLAMEWATCH_QUERY_MEMORY_BYTES allows 67,108,864"):
@@ -195,7 +185,7 @@ def test_a_query_beyond_its_memory_is_told_the_limit(
 
 
 def test_a_query_that_ignores_its_deadline_is_killed(
-    project: Project, workers: query_workers.Workers, monkeypatch: pytest.MonkeyPatch
+    project: Project, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_workers, "_GRACE_SECONDS", 0.2)
     first = QueryJob(query_jobs.process_id, ())(context(project))
@@ -204,9 +194,7 @@ def test_a_query_that_ignores_its_deadline_is_killed(
     assert not is_running(first)
 
 
-def test_jobs_of_query_workers_are_metrics(
-    project: Project, workers: query_workers.Workers
-) -> None:
+def test_jobs_of_query_workers_are_metrics(project: Project, workers: Workers) -> None:
     QueryJob(query_jobs.process_id, ())(context(project))
     text = generate_latest(REGISTRY).decode()
     assert 'flamewatch_worker_jobs_total{outcome="done",pool="query"} 1.0' in text

@@ -13,7 +13,11 @@ from endpoints.params.reader import LenientReader
 from endpoints.params.view import MAX_NAME
 from frontend.components.charts.chart_notes import chart_notes
 from frontend.components.charts.version_marks import list_range_releases
-from frontend.components.results.query_errors import BadAddress, require_selection, text_errors
+from frontend.components.results.query_errors import (
+    BadSelectionAddress,
+    require_selection,
+    text_errors,
+)
 from frontend.page_query import find_metric, query_context
 from frontend.pages.flame.over_time.chart import OverTime, around, build_over_time
 from frontend.params.page_params import PageParams, page_params
@@ -43,7 +47,7 @@ def flame_over_time(request: HttpRequest, project_id: str) -> HttpResponse:
     params = page_params(reader, now)
     named = require_selection(params, project, now)
     if params.snapshot:
-        raise BadAddress(_("A snapshot has no values over time."))
+        raise BadSelectionAddress(_("A snapshot has no values over time."))
     selection = params.profile_selection(project.pk, named.service, named.type, now)
     context, function = query_context(request, project), reader.read(FUNCTION) or params.focus
     with context.snapshot:
