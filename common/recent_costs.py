@@ -56,6 +56,13 @@ class RecentCosts:
             self._accounts.move_to_end(tenant)
             self._forget_oldest()
 
+    def add(self, tenant: Hashable, seconds: float, now: float) -> None:
+        """Charge seconds besides the time of jobs, or take some of that back."""
+        with self._lock:
+            account = self._accounts.setdefault(tenant, _Account(charged=now))
+            account.ended = self._decay(account, now) + seconds
+            account.charged = now
+
     def get(self, tenant: Hashable, now: float) -> float:
         """Return the recent cost of a tenant, its running jobs included."""
         with self._lock:

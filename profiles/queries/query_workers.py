@@ -15,10 +15,11 @@ from django.conf import settings
 
 from common.database_pool import with_usable_connection
 from common.fair_threads import FairLimits
+from common.recent_costs import costs_of_process
 from common.worker_processes.messages import JobControl, JobLimits, JobRequest
 from common.worker_processes.process import WorkerProgram
 from common.worker_processes.workers import LimitExceeded, Outcome, Workers, unwrap
-from profiles.queries.context import DeadlinePassed, QueryContext
+from profiles.queries.context import NO_PROJECT, DeadlinePassed, QueryContext
 from profiles.queries.query_record import QueryFacts, QueryRecord
 from profiles.queries.selection import InvalidQuery
 
@@ -111,8 +112,13 @@ def _perform(workers: Workers, job: QueryJob[T], context: QueryContext) -> T:
     request = JobRequest(
         _run_in_worker, (job.function, job.args, sends_parts, caller), limits, is_controlled=True
     )
-    cancelled = context.cancelled.is_set
-    result = workers.perform(context.project, request, job.on_part, cancelled)
+    began = time.monotonic()
+    result = workers.perform(context.project, request, job.on_part, context.cancelled.is_set)
+    ended = time.monotonic()
+    if context.project != NO_PROJECT:
+        # The cost of a query is the CPU time of its worker, not the time that its thread waited.
+        waited = ended - began
+        costs_of_process.add(("project", context.project), result.cpu_seconds - waited, ended)
     context.record.cpu_seconds += result.cpu_seconds
     if result.outcome is Outcome.CANCELLED:
         raise DeadlinePassed

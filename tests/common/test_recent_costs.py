@@ -31,6 +31,16 @@ def test_running_jobs_count_from_their_start() -> None:
     assert costs.get("A", 15) == pytest.approx(5 + 3)
 
 
+def test_time_that_a_job_only_waited_is_taken_back() -> None:
+    costs = RecentCosts(half_life=60)
+    costs.begin("A", 0)
+    costs.add("A", 2 - 10, 10)
+    costs.end("A", 0, 10)
+    assert costs.get("A", 10) == pytest.approx(2)
+    costs.add("B", 3, 10)
+    assert costs.get("B", 70) == pytest.approx(1.5)
+
+
 def test_no_more_tenants_are_remembered_than_may_be_and_running_ones_stay() -> None:
     costs = RecentCosts(size=3)
     costs.begin("running", 0)
