@@ -9,9 +9,9 @@
  * @property {number} duration seconds
  */
 
-const NAME = /^projects\/[A-Za-z0-9_.:~-]{1,256}\/profiles\/[A-Za-z0-9_.:~=-]{1,1024}$/;
-const DURATION = /^\d{1,9}(\.\d{1,9})?s$/;
-const LONGEST_CAPTURE = 120; // seconds
+const PROFILE_NAME_PATTERN = /^projects\/[A-Za-z0-9_.:~-]{1,256}\/profiles\/[A-Za-z0-9_.:~=-]{1,1024}$/;
+const DURATION_PATTERN = /^\d{1,9}(\.\d{1,9})?s$/;
+const MAX_CAPTURE_SECONDS = 120;
 
 /** Error response; status 409 means that no profile is requested now. */
 class ErrorResponse extends Error {
@@ -35,15 +35,15 @@ class ErrorResponse extends Error {
  * @returns {Assignment}
  */
 function readAssignment(body, offered) {
-  const message = object(body);
-  if (typeof message?.name !== 'string' || !NAME.test(message.name)) {
+  const message = parseObject(body);
+  if (typeof message?.name !== 'string' || !PROFILE_NAME_PATTERN.test(message.name)) {
     throw new Error('invalid response: no profile name');
   }
   if (!offered.includes(message.profileType)) {
     throw new Error('invalid response: a profile type that was not offered');
   }
-  const duration = seconds(message.duration);
-  if (duration === null || duration > LONGEST_CAPTURE) {
+  const duration = parseSeconds(message.duration);
+  if (duration === null || duration > MAX_CAPTURE_SECONDS) {
     throw new Error('invalid response: no valid duration');
   }
   return { name: message.name, type: message.profileType, duration };
@@ -57,10 +57,10 @@ function readAssignment(body, offered) {
  * @param {string | undefined} retryAfter header
  */
 function readError(status, body, retryAfter) {
-  const error = object(body)?.error;
+  const error = parseObject(body)?.error;
   const text = typeof error?.message === 'string' ? oneLine(error.message) : '';
   const details = Array.isArray(error?.details) ? error.details : [];
-  const delays = details.map((/** @type {any} */ detail) => seconds(detail?.retryDelay));
+  const delays = details.map((/** @type {any} */ detail) => parseSeconds(detail?.retryDelay));
   const delay = delays.find((/** @type {number | null} */ each) => each !== null);
   const header = /^\d{1,6}$/.test(retryAfter ?? '') ? Number(retryAfter) : null;
   return new ErrorResponse(status, text, delay ?? header);
@@ -70,7 +70,7 @@ function readError(status, body, retryAfter) {
  * @param {string} body
  * @returns {any} undefined if it is not a JSON object
  */
-function object(body) {
+function parseObject(body) {
   try {
     const message = JSON.parse(body);
     return message && typeof message === 'object' ? message : undefined;
@@ -84,8 +84,8 @@ function object(body) {
  *
  * @param {unknown} text
  */
-function seconds(text) {
-  return typeof text === 'string' && DURATION.test(text) ? Number(text.slice(0, -1)) : null;
+function parseSeconds(text) {
+  return typeof text === 'string' && DURATION_PATTERN.test(text) ? Number(text.slice(0, -1)) : null;
 }
 
 /** @param {string} text */

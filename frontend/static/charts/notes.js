@@ -12,7 +12,7 @@ import { momentText, stepText } from './times.js';
 /** @typedef {[number, string, number]} Note seconds since 1970, text, id */
 
 /**
- * Draw the notes; `point` is called with the position of the note whose link has focus, then with -1.
+ * Draw the notes; `point` gets the position of a note when its link gets focus, and -1 when it loses it.
  * @param {HTMLElement} chart with the URL of the list of notes in `data-notes`
  * @param {Plot} plot
  * @param {Note[]} notes by time
@@ -29,7 +29,7 @@ export function drawNotes(chart, plot, notes, colour, point) {
     const left = plot.valToPos(time, 'x');
     if (left < 0 || left > plot.over.clientWidth) continue;
     ctx.fillRect(Math.round(plot.valToPos(time, 'x', true)), bbox.top, ratio, bbox.height);
-    plot.over.append(addNoteLink(chart, id, text, left, point));
+    plot.over.append(createNoteLink(chart, id, text, left, point));
   }
   ctx.restore();
 }
@@ -41,7 +41,7 @@ export function drawNotes(chart, plot, notes, colour, point) {
  * @param {number} left
  * @param {(left: number) => void} point
  */
-function addNoteLink(chart, id, text, left, point) {
+function createNoteLink(chart, id, text, left, point) {
   const link = document.createElement('a');
   link.className = 'note-mark';
   link.href = `${chart.dataset.notes ?? ''}#note-${id}`;

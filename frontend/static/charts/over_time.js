@@ -94,7 +94,7 @@ async function fetchChart(box, url, signal) {
 }
 
 /**
- * Keep the drawing of the chart: a change of its attributes redraws it.
+ * Return false for the chart's element, which keeps its drawing; a new `data-plot` makes it draw again.
  * @param {Node} before
  * @param {Node} after
  */

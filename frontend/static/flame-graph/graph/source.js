@@ -48,20 +48,20 @@ export function sourceLink(pattern, prefix, { file, line }, others) {
 }
 
 /**
- * Show a source line and its links in elements marked data-source and data-editor.
+ * Show a source line and its links in the elements below `root` with data-source and data-editor.
  * @param {Element} root
  * @param {SourceLine} at
  */
 export function showSource(root, at) {
   const flame = document.querySelector('#flame');
   const data = flame instanceof HTMLElement ? flame.dataset : {};
-  const others = { version: data.version ?? '', project: data.project ?? '' };
-  const [shown, editor] = [root.querySelector('[data-source]'), root.querySelector('a[data-editor]')];
-  if (shown) shown.textContent = sourceText(at);
-  setLink(shown, sourceLink(data.sourceUrl ?? '', data.sourceRoot ?? '', at, others));
-  const opens = sourceLink(data.editorUrl ?? '', data.sourceRoot ?? '', at, others);
-  editor?.toggleAttribute('hidden', !opens);
-  setLink(editor, opens);
+  const linkValues = { version: data.version ?? '', project: data.project ?? '' };
+  const [source, editor] = [root.querySelector('[data-source]'), root.querySelector('a[data-editor]')];
+  if (source) source.textContent = sourceText(at);
+  setLink(source, sourceLink(data.sourceUrl ?? '', data.sourceRoot ?? '', at, linkValues));
+  const editorUrl = sourceLink(data.editorUrl ?? '', data.sourceRoot ?? '', at, linkValues);
+  editor?.toggleAttribute('hidden', !editorUrl);
+  setLink(editor, editorUrl);
 }
 
 /** @param {Element | null} link @param {string} url "" for none */

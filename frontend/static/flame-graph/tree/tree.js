@@ -33,7 +33,7 @@
  * @property {string | null} [root] id of the only root, if the tree is a subtree
  * @property {{at: number[], count: number[], total: number[]}} folded omitted children
  * @property {{by: string, frames: number[]}} [split] frames that are values of a label, not functions
- * @property {Package[]} [packages] those of the whole selection, largest self value first, then the frames' others
+ * @property {Package[]} [packages] packages of the whole selection, largest self value first, then further packages of frames
  * @property {boolean} [preview] only the largest nodes
  */
 
@@ -42,7 +42,7 @@
  * @property {Int32Array} name index into names
  * @property {Int32Array} file index into files
  * @property {Int32Array} line 0 if unknown
- * @property {Int32Array} package index into packages; -1 for those that are no functions
+ * @property {Int32Array} package index into packages; -1 for frames that are no functions
  * @property {Int32Array} prefix number of UTF-16 units at the name's beginning that are its package
  */
 
@@ -161,7 +161,7 @@ function emptyTree(wire, n) {
  */
 function fill(tree, wire) {
   tree.frame[0] = wire.frames.name.length;
-  const nodes = wire.folded.at.length ? fillBetweenFolded(tree, wire) : null;
+  const nodes = wire.folded.at.length ? copyWithFoldedNodes(tree, wire) : null;
   const down = tree.base ? 0 : 1;
   if (!nodes) {
     tree.frame.set(wire.frame, down);
@@ -172,48 +172,49 @@ function fill(tree, wire) {
 }
 
 /**
+ * Copy the rows, and add a node for the folded children of a row at the end of its subtree.
  * @param {Tree} tree
  * @param {WireTree} wire
  * @returns {Int32Array} node of each row
  */
-function fillBetweenFolded(tree, wire) {
+function copyWithFoldedNodes(tree, wire) {
   const { frame, depth, self } = wire;
   const { length } = depth;
-  const nodes = new Int32Array(length);
+  const nodeOfRow = new Int32Array(length);
   // for each row: index + 1 of its entry in wire.folded, or 0
   const entries = new Int32Array(length);
   wire.folded.at.forEach((row, i) => (entries[row] = i + 1));
-  const open = new Int32Array(tree.n); // rows with folded children whose subtree is still open
-  let opened = 0;
-  let at = tree.base ? 0 : 1;
+  const openRows = new Int32Array(tree.n); // rows with folded children whose subtree is still open
+  let openCount = 0;
+  let node = tree.base ? 0 : 1;
   for (let row = 0; row <= length; row++) {
     const level = row < length ? depth[row] : -1;
-    while (opened && depth[open[opened - 1]] >= level) {
-      const closed = open[--opened];
-      fillFolded(tree, wire, at++, closed, entries[closed] - 1);
+    while (openCount && depth[openRows[openCount - 1]] >= level) {
+      const closed = openRows[--openCount];
+      fillFolded(tree, wire, node++, closed, entries[closed] - 1);
     }
     if (row === length) break;
-    tree.frame[at] = frame[row];
-    tree.depth[at] = level;
-    tree.self[at] = self[row];
-    nodes[row] = at++;
-    if (entries[row]) open[opened++] = row;
+    tree.frame[node] = frame[row];
+    tree.depth[node] = level;
+    tree.self[node] = self[row];
+    nodeOfRow[row] = node++;
+    if (entries[row]) openRows[openCount++] = row;
   }
-  return nodes;
+  return nodeOfRow;
 }
 
 /**
  * @param {Tree} tree
  * @param {WireTree} wire
- * @param {number} at
- * @param {number} row
- * @param {number} entry
+ * @param {number} node
+ * @param {number} row whose children are folded
+ * @param {number} entry index into the columns of wire.folded
  */
-function fillFolded(tree, wire, at, row, entry) {
-  tree.frame[at] = wire.frames.name.length + 1;
-  tree.depth[at] = wire.depth[row] + 1;
-  tree.self[at] = wire.folded.total[entry];
-  tree.hidden[at] = wire.folded.count[entry];
+function fillFolded(tree, wire, node, row, entry) {
+  tree.frame[node] = wire.frames.name.length + 1;
+  tree.depth[node] = wire.depth[row] + 1;
+  tree.self[node] = wire.folded.total[entry];
+  tree.hidden[node] = wire.folded.count[entry];
 }
 
 /**
