@@ -136,7 +136,7 @@ def test_a_type_that_was_not_offered_is_not_captured(run: Run, server: Served) -
         assert fake.requests("PATCH") == []
 
 
-def test_a_missing_setting_is_one_line_and_the_program_runs(run: Run) -> None:
+def test_missing_url_is_logged_in_one_line_and_the_program_runs(run: Run) -> None:
     with run("") as program:
         program.wait_for_log("FLAMEWATCH_URL")
         assert program.process.poll() is None

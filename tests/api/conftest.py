@@ -30,7 +30,10 @@ def shop(project: Project) -> Deployment:
 
 @pytest.fixture
 def ask(shop: Deployment, reader: Client) -> Ask:
-    """Return a function that requests a resource; None removes one of the default parameters."""
+    """Return a function that requests a resource with the parameters SHOP, changed by keywords.
+
+    None removes a parameter.
+    """
 
     def get(name: str, headers: dict[str, str] | None = None, **changes: Any) -> httpx.Response:
         params = {k: v for k, v in (SHOP | changes).items() if v is not None}

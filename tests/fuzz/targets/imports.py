@@ -26,7 +26,7 @@ from tests.fuzz.fuzz_target import FuzzTarget, InputForm
 from tests.ingest.formats import imported
 from tests.ingest.formats.jfr.recordings import chunk, sample, setting
 
-MAX_RAW = 2**20
+MAX_RAW = 2**20  # bytes that a gzip body may expand to
 # The call tree of an imported pprof may exceed its size by more than the default factor.
 LIMITS = DecodeLimits(max_expansion=2**20)
 _REJECTIONS = (BadProfile, TooLarge)
@@ -153,7 +153,8 @@ def _unpacked_size(data: bytes) -> int:
         return len(data)
 
 
-def _files() -> Sequence[bytes]:
+def _select_files() -> Sequence[bytes]:
+    """Return one or two seeds of each format, and one of them gzipped."""
     return (
         *(_recordings()[1], _folded()[1], _austin()[0], _perf()[2], _speedscope()[2], *_v8()[1:]),
         *(gzip.compress(_folded()[2], mtime=0), *seeds.raw_profiles()[:2]),
@@ -176,5 +177,7 @@ TARGETS = (
         form=InputForm.TEXT,
     ),
     _target(name="v8-profile", run=_v8_profile, seeds=_v8, form=InputForm.TEXT, cost=TREE_COST),
-    _target(name="import-file", run=_any_file, seeds=_files, cost=CostBound(size=_unpacked_size)),
+    _target(
+        name="import-file", run=_any_file, seeds=_select_files, cost=CostBound(size=_unpacked_size)
+    ),
 )

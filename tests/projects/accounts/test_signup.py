@@ -62,20 +62,20 @@ def sign_up(number: int, address: str = "192.0.2.1") -> int:
 
 
 @pytest.mark.parametrize(
-    ("action", "rate", "said"),
+    ("action", "rate", "setting"),
     [
         ("signups_per_hour", "2/h/ip", "FLAMEWATCH_SIGNUPS_PER_HOUR"),
         ("signups_per_day", "2/d/ip", "FLAMEWATCH_SIGNUPS_PER_DAY"),
     ],
 )
 def test_an_address_creates_no_more_accounts_than_the_limit(
-    action: str, rate: str, said: str, settings: Settings
+    action: str, rate: str, setting: str, settings: Settings
 ) -> None:
     settings.ACCOUNT_RATE_LIMITS = settings.ACCOUNT_RATE_LIMITS | {action: rate}
     assert [sign_up(number) for number in range(2)] == [302, 302]
     third = Client(REMOTE_ADDR="192.0.2.1").post("/account/signup/", FORM)
     assert third.status_code == 429
-    assert said in third.content.decode()
+    assert setting in third.content.decode()
     assert "ask the operator" in third.content.decode()
     assert User.objects.count() == 2
     assert sign_up(3, address="192.0.2.2") == 302

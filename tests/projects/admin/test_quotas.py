@@ -92,8 +92,8 @@ def test_the_defaults_say_what_is_built_in(admin: Client) -> None:
     assert "Leave empty for the built-in default, 20 GB." in page
 
 
-def test_there_is_one_row_of_defaults_only(admin: Client) -> None:
-    Quota.objects.get_or_create(project=None)
+def test_second_row_of_default_quotas_is_rejected(admin: Client) -> None:
+    Quota.objects.get_or_create(project=None)  # the row of defaults
     page = admin.post(reverse("admin:projects_quota_add"), {"retention_days": "3"})
     assert page.status_code == 200
     assert "A quota for this already exists" in page.content.decode()

@@ -25,7 +25,7 @@ from tests.profiles.engine.blocks import reference_sums
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles, profile_of
 from tests.profiles.engine.random_trees import folded, meaning, tree_of
 
-few = settings(max_examples=examples(80), deadline=None)
+few_examples = settings(max_examples=examples(80), deadline=None)
 CPU = Metric("cpu", "nanoseconds")
 RECURSIVE = st.lists(folded().map(lambda stacks: profile_of(tree_of(stacks))), max_size=8)
 PROFILES = st.one_of(st.lists(drawn_profiles(), max_size=8), RECURSIVE)
@@ -42,7 +42,7 @@ def assert_equal(merge: VarianceMerge, profiles: Sequence[BlockProfile]) -> None
         assert found[key][1] == count
 
 
-@few
+@few_examples
 @given(PROFILES)
 def test_of_stored_trees(profiles: list[BlockProfile]) -> None:
     merge = VarianceMerge(CPU)
@@ -51,7 +51,7 @@ def test_of_stored_trees(profiles: list[BlockProfile]) -> None:
     assert_equal(merge, profiles)
 
 
-@few
+@few_examples
 @given(PROFILES, st.integers(0, 8), st.integers(0, 8), st.data())
 def test_of_head_hour_and_day_together(
     profiles: list[BlockProfile], one: int, other: int, data: st.DataObject
@@ -77,7 +77,7 @@ def test_of_head_hour_and_day_together(
     )
 
 
-@few
+@few_examples
 @given(PROFILES)
 def test_the_sums_are_those_of_a_merge(profiles: list[BlockProfile]) -> None:
     merge = VarianceMerge(CPU)
@@ -87,7 +87,7 @@ def test_the_sums_are_those_of_a_merge(profiles: list[BlockProfile]) -> None:
     assert meaning(found.tree)["own"] == expected["own"]  # type: ignore[index]
 
 
-@few
+@few_examples
 @given(PROFILES, st.data())
 def test_of_the_nodes_that_sums_have_found_they_are_the_same_bits(
     profiles: list[BlockProfile], data: st.DataObject
@@ -104,18 +104,22 @@ def test_of_the_nodes_that_sums_have_found_they_are_the_same_bits(
                 assert one.tolist() == other.tolist()
 
 
-@pytest.mark.parametrize("marked", [False, True])
-def test_of_several_chunks(marked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_partial", [False, True])
+def test_sums_over_several_chunks_equal_the_reference(
+    is_partial: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sparse_values, "CHUNK_ROWS", 2)
     monkeypatch.setattr(sparse_values, "FULL_CHUNK_VALUES", 1)
     stacks = [{"main;a;b": i + 1, f"main;{i % 3};a": 2 * i, "a;main": 7} for i in range(7)]
-    profiles = [profile_of(tree_of(of_one), time=i) for i, of_one in enumerate(stacks)]
+    profiles = [
+        profile_of(tree_of(folded_stacks), time=i) for i, folded_stacks in enumerate(stacks)
+    ]
     block = open_hour(build_hour(profiles))
     assert len(block.sparse_values.chunks) == 4
     rows = np.arange(7) % 3 != 1
     merge = VarianceMerge(CPU)
-    merge.add_hour(block, rows if marked else None)
-    assert_equal(merge, [p for p, row in zip(profiles, rows, strict=True) if row or not marked])
+    merge.add_hour(block, rows if is_partial else None)
+    assert_equal(merge, [p for p, row in zip(profiles, rows, strict=True) if row or not is_partial])
 
 
 def test_variance_of_all_rows_is_cached_with_the_block() -> None:

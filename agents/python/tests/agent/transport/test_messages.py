@@ -1,3 +1,5 @@
+"""Messages of the Cloud Profiler API, as the agent writes and reads them."""
+
 import base64
 import json
 from typing import Any

@@ -13,6 +13,8 @@ from flamewatch.capture.stacks import read_stacks
 lock, rlock = threading.Lock(), threading.RLock()
 work: "queue.Queue[int]" = queue.Queue(3)
 done = threading.Event()
+METHOD_OFFSET = 40  # bytes: of d_method in PyMethodDescrObject
+FUNCTION_OFFSET = 8  # bytes: of ml_meth in PyMethodDef
 
 
 def resident() -> int:
@@ -20,13 +22,13 @@ def resident() -> int:
         return int(file.read().split()[1]) * resource.getpagesize()
 
 
-def functions() -> list[int]:
-    """Return the function pointers in the method tables: PyMethodDescrObject.d_method->ml_meth."""
+def read_lock_methods() -> list[int]:
+    """Return the C functions of the lock types' methods, which a capture replaces and restores."""
     found = []
     for kind in (type(lock), type(rlock)):
         for name in ("acquire", "__enter__"):
-            table = ctypes.c_void_p.from_address(id(vars(kind)[name]) + 40).value or 0
-            found.append(ctypes.c_void_p.from_address(table + 8).value or 0)
+            table = ctypes.c_void_p.from_address(id(vars(kind)[name]) + METHOD_OFFSET).value or 0
+            found.append(ctypes.c_void_p.from_address(table + FUNCTION_OFFSET).value or 0)
     return found
 
 
@@ -56,7 +58,7 @@ def capture() -> int:
 
 
 cycles = int(sys.argv[1])
-before = functions()
+before = read_lock_methods()
 threads = [threading.Thread(target=target) for target in (fight, fight, fight, put, get)]
 for thread in threads:
     thread.start()
@@ -64,7 +66,7 @@ waits = sum(capture() for _ in range(50))
 size = resident()
 waits += sum(capture() for _ in range(cycles))
 grown = resident() - size
-restored = functions() == before
+restored = read_lock_methods() == before
 done.set()
 for thread in threads:
     thread.join()

@@ -10,18 +10,18 @@ done = threading.Event()
 THREADS = 80
 
 
-def down(n: int, at: int) -> None:
+def descend(n: int) -> None:
     if n:
-        return down(n - 1, at) if n % 2 else also(n - 1, at)
+        return descend(n - 1) if n % 2 else descend_elsewhere(n - 1)
     done.wait()
     return None
 
 
-def also(n: int, at: int) -> None:
-    return down(n - 1, at) if n else None
+def descend_elsewhere(n: int) -> None:
+    return descend(n - 1) if n else None
 
 
-threads = [threading.Thread(target=down, args=(2 * n + 301, n)) for n in range(THREADS)]
+threads = [threading.Thread(target=descend, args=(2 * n + 301,)) for n in range(THREADS)]
 for thread in threads:
     thread.start()
 while any(t.native_id is None for t in threads):
