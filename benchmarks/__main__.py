@@ -30,7 +30,7 @@ MODULES = {
     "uploads": "ingest.uploads",
     "uploads_beside_pyroscope": "ingest.beside_pyroscope.uploads_beside_pyroscope",
 }
-# They run Django themselves, instead of a server with data of its own.
+# Benchmarks that run Django in their own process; the others start servers with data of their own.
 WITHOUT_SERVER = {"compare", "label_queries", "queries", "stored"}
 # Names of benchmarks before they were renamed.
 ALIASES = {"answers": "query_latency", "holding": "parked_agents"}

@@ -37,11 +37,11 @@ class Blocks:
     days_ms: float = 0
     last: list[bytes] = field(default_factory=list)  # call trees of the last profiles
 
-    def a_profile(self, what: float) -> float:
-        return what / self.profiles
+    def per_profile(self, total: float) -> float:
+        return total / self.profiles
 
 
-def rolled_up(name: str, most: int, keep: int = 0) -> Blocks:
+def build_blocks(name: str, most: int, keep: int = 0) -> Blocks:
     """Build the blocks of at most `most` profiles of a set.
 
     `Blocks.last` has the call trees of the last `keep` profiles, in their stored form.

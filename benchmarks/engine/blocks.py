@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.engine.block_sets import PART, Blocks, rolled_up
+from benchmarks.engine.block_sets import PART, Blocks, build_blocks
 from benchmarks.tools.shapes import SHAPES
 from benchmarks.tools.table import Figure, show
 from benchmarks.tools.timing import cpu_ms
@@ -19,18 +19,23 @@ from profiles.engine.blocks import open_day, open_hour
 from profiles.engine.metrics import DEFAULT_METRICS
 from profiles.engine.stats.sum_of_squares import VarianceMerge
 
-# Bytes per profile after compaction: the limit, and the figure of Pyroscope for the same shape.
-BYTES = {"A": (2_000, "3,100"), "D": (600, "633"), "H": (10_000, "17,000"), "C": (40_000, "65,000")}
-ROLL_UP_MS = {"A": 0.8}
-MOST = {"A": 5_760, "D": 43_200, "H": 1_440, "C": 480}
-STORED_TREES = {"A": 250, "D": 6_000}
+# All by shape. Bytes per profile after compaction: the limit, and the figure of Pyroscope.
+PROFILE_BYTES = {
+    "A": (2_000, "3,100"),
+    "D": (600, "633"),
+    "H": (10_000, "17,000"),
+    "C": (40_000, "65,000"),
+}
+MAX_BUILD_MS = {"A": 0.8}  # CPU time per profile
+MAX_PROFILES = {"A": 5_760, "D": 43_200, "H": 1_440, "C": 480}
+HEAD_TREES = {"A": 250, "D": 6_000}  # call trees that are merged as from head rows
 
 
 def main(arguments: list[str] | None = None) -> int:
     only, within_limits = _options(arguments or []).only, True
     for name in [only] if only else SHAPES:
-        blocks = rolled_up(name, MOST[name], STORED_TREES.get(name, 0))
-        within_limits &= show(_title(blocks), [*_stored(blocks), *_merged(blocks)])
+        blocks = build_blocks(name, MAX_PROFILES[name], HEAD_TREES.get(name, 0))
+        within_limits &= show(_format_title(blocks), [*_stored(blocks), *_merged(blocks)])
     return 0 if within_limits else 1
 
 
@@ -40,32 +45,32 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _title(blocks: Blocks) -> str:
+def _format_title(blocks: Blocks) -> str:
     return (
         f"Blocks: {blocks.profiles:,} profiles of shape {blocks.name}, "
-        f"{blocks.a_profile(blocks.head_bytes) / 1e3:.1f} kB each in the head"
+        f"{blocks.per_profile(blocks.head_bytes) / 1e3:.1f} kB each in the head"
     )
 
 
 def _stored(blocks: Blocks) -> list[Figure]:
     days = sum(map(len, blocks.days))
     hours, whole = sum(map(len, blocks.hours)), sum(map(len, blocks.whole_days))
-    limit, pyroscope = BYTES[blocks.name]
-    made = blocks.a_profile(blocks.hours_ms + blocks.days_ms)
-    in_parts = blocks.a_profile(blocks.in_parts_ms + blocks.days_ms)
-    most = ROLL_UP_MS.get(blocks.name)
+    limit, pyroscope = PROFILE_BYTES[blocks.name]
+    made = blocks.per_profile(blocks.hours_ms + blocks.days_ms)
+    in_parts = blocks.per_profile(blocks.in_parts_ms + blocks.days_ms)
+    most = MAX_BUILD_MS.get(blocks.name)
     return [
         Figure("making hour and day blocks", made, "ms CPU/profile", most),
         Figure(f"the same, hours from parts of {PART}", in_parts, "ms CPU/profile", most),
         Figure(
             "one block of a day's hours, more",
-            blocks.a_profile(blocks.whole_days_ms),
+            blocks.per_profile(blocks.whole_days_ms),
             "ms CPU/profile",
         ),
-        Figure("hours and days", blocks.a_profile(hours + days), "B/profile"),
+        Figure("hours and days", blocks.per_profile(hours + days), "B/profile"),
         Figure(
             "one block of a day's hours, and days",
-            blocks.a_profile(whole + days),
+            blocks.per_profile(whole + days),
             "B/profile",
             limit,
             f"Pyroscope: {pyroscope}",

@@ -15,7 +15,7 @@ from collections import defaultdict
 from statistics import median
 
 from apart import measure_apart, print_result
-from peers import Kind, Seen, conditions, present, start_peer
+from peers import Kind, Seen, conditions, list_installed_peers, start_peer
 from workload import FUNCTIONS, Workload
 
 NAMES = [function.__name__ for function in FUNCTIONS]
@@ -56,24 +56,24 @@ def cell(runs: list[dict[str, float]]) -> str:
     return f"{median(errors):.1f} ({max(errors):.1f}), {median(totals):+.1f} %"
 
 
-def row(title: str, kind: Kind, cores: int, numpy: bool, rounds: int, seconds: float) -> None:
+def print_row(title: str, kind: Kind, cores: int, numpy: bool, rounds: int, seconds: float) -> None:
     runs = defaultdict(list)
     for _ in range(rounds):
-        for peer in present(kind):
+        for peer in list_installed_peers(kind):
             run = measure_apart(__file__, peer.name, kind, cores, int(numpy), seconds)
             runs[peer.name].append(run)
-    columns = [cell(runs[p.name]) if p.name in runs else "–" for p in present("cpu")]
+    columns = [cell(runs[p.name]) if p.name in runs else "–" for p in list_installed_peers("cpu")]
     print(f"| {title} | {' | '.join(columns)} |", flush=True)
 
 
 def main(rounds: int, seconds: float, only: str) -> None:
-    names = [peer.name for peer in present("cpu")]
+    names = [peer.name for peer in list_installed_peers("cpu")]
     print(f"{conditions()}; {rounds} rounds of {seconds:g} s at 100 Hz")
     print("Error in points: median (worst); the total's error: median.\n")
     print(f"| | {' | '.join(names)} |\n| --- |{' --- |' * len(names)}")
     for title, *case in CASES:
         if only in ("", title):
-            row(title, *case, rounds, seconds)  # type: ignore[arg-type]
+            print_row(title, *case, rounds, seconds)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ class Pyroscope(Peer):
         import pyroscope  # noqa: PLC0415
 
         self._module = pyroscope
-        for old in self.folder.iterdir():
+        for old in self.folder.iterdir():  # profiles of the previous capture
             old.unlink()
         on_cpu = self.kind == "cpu"
         pyroscope.configure(
@@ -195,7 +195,7 @@ class Ddtrace(Peer):
         return find_spec("ddtrace") is not None and find_spec("zstandard") is not None
 
     def start(self, seconds: float) -> None:
-        for old in self.folder.iterdir():
+        for old in self.folder.iterdir():  # profiles of the previous capture
             old.unlink()
         self._profiler = self._make()
         self._profiler.start()
@@ -286,7 +286,7 @@ class Google(Peer):
 PEERS: tuple[type[Peer], ...] = (Flamewatch, Pyroscope, Ddtrace, PySpy, Google)
 
 
-def present(kind: Kind) -> list[type[Peer]]:
+def list_installed_peers(kind: Kind) -> list[type[Peer]]:
     return [peer for peer in PEERS if kind in peer.kinds and peer.is_here()]
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from statistics import median
 
 from apart import measure_apart, print_result
-from peers import HERE, Kind, Peer, conditions, present, start_peer
+from peers import HERE, Kind, Peer, conditions, list_installed_peers, start_peer
 from workload import Workload
 
 CASES: list[tuple[str, Kind, int]] = [  # title, kind, waiting threads
@@ -84,10 +84,13 @@ def cell(name: str, kind: Kind, waiting: int, pairs: int, seconds: float) -> str
     return f"{median(result['values']):+.1f} % [{low:+.1f} … {high:+.1f}]{beside}"
 
 
-def row(title: str, kind: Kind, waiting: int, pairs: int, seconds: float) -> None:
-    here = {peer.name for peer in present(kind)}
-    names = [peer.name for peer in present("cpu")]
-    columns = [cell(name, kind, waiting, pairs, seconds) if name in here else "–" for name in names]
+def print_row(title: str, kind: Kind, waiting: int, pairs: int, seconds: float) -> None:
+    """Measure a case, and print its row; its columns are those of the header, in `main`."""
+    installed = {peer.name for peer in list_installed_peers(kind)}
+    names = [peer.name for peer in list_installed_peers("cpu")]
+    columns = [
+        cell(name, kind, waiting, pairs, seconds) if name in installed else "–" for name in names
+    ]
     print(f"| {title} | {' | '.join(columns)} |", flush=True)
 
 
@@ -128,13 +131,13 @@ def outside_a_capture(seconds: float) -> str:
 
 
 def main(pairs: int, seconds: float, only: str) -> None:
-    names = [peer.name for peer in present("cpu")]
+    names = [peer.name for peer in list_installed_peers("cpu")]
     print(f"{conditions()}; {pairs} pairs of {seconds:g} s")
     print("More CPU time of its own per round of work: median [95 %].\n")
     print(f"| | {' | '.join(names)} |\n| --- |{' --- |' * len(names)}")
     for title, *case in CASES:
         if only in ("", title):
-            row(title, *case, pairs, seconds)  # type: ignore[arg-type]
+            print_row(title, *case, pairs, seconds)  # type: ignore[arg-type]
     if only in ("", "outside a capture"):
         print(f"\nOutside a capture, {20} s: {outside_a_capture(20)}", flush=True)
 
