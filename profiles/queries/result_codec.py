@@ -38,7 +38,8 @@ _CLASSES: dict[str, type[Any]] = {
     )
 }
 _ENUMS: dict[str, type[Enum]] = {each.__name__: each for each in (Reason, ProfileType)}
-_ROWS: dict[str, type[Any]] = {}  # of scalars only, whose collections are stored as columns
+# Classes with fields of scalars only: collections of their instances are stored as columns.
+_ROW_CLASSES: dict[str, type[Any]] = {}
 _DTYPES = {"<i8", "<i4", "<u8", "<f8", "|u1", "|b1"}
 
 
@@ -60,7 +61,7 @@ def encodable(kind: type[T]) -> type[T]:
 
 def encodable_row(kind: type[T]) -> type[T]:
     """Decorate a class as `encodable` does, with fields of scalars only; there may be many."""
-    _ROWS[kind.__name__] = kind
+    _ROW_CLASSES[kind.__name__] = kind
     return encodable(kind)
 
 
@@ -116,13 +117,13 @@ def _describe(value: Any, buffers: list[bytes]) -> Any:
         return describe(value, buffers)
     name = type(value).__name__
     if _CLASSES.get(name) is not type(value):
-        raise UnknownFormat(f"{type(value)} has no format.")
+        raise UnknownFormat(f"{type(value)} cannot be encoded.")
     return ["class", name, [_describe(each, buffers) for each in _members(value)]]
 
 
 def _describe_array(value: NDArray[Any], buffers: list[bytes]) -> list[Any]:
     if value.dtype.str not in _DTYPES:
-        raise UnknownFormat(f"Arrays of {value.dtype} have no format.")
+        raise UnknownFormat(f"Arrays of {value.dtype} cannot be encoded.")
     buffers.append(np.ascontiguousarray(value).tobytes())
     return ["array", value.dtype.str, list(value.shape), len(buffers) - 1]
 
@@ -135,7 +136,7 @@ def _describe_strings(value: StringTable, buffers: list[bytes]) -> list[Any]:
 def _describe_collection(value: Collection[Any], buffers: list[bytes]) -> list[Any]:
     """Return the items, or columns if all of them are rows of one kind."""
     kinds = {type(each) for each in value}
-    if len(kinds) == 1 and (kind := kinds.pop()) in _ROWS.values():
+    if len(kinds) == 1 and (kind := kinds.pop()) in _ROW_CLASSES.values():
         columns = [*zip(*map(_members, value), strict=True)]
         return ["rows", type(value).__name__, kind.__name__, columns]
     return [type(value).__name__, [_describe(each, buffers) for each in value]]
@@ -175,15 +176,15 @@ def _build_all(forms: Iterable[Any], buffers: Sequence[memoryview]) -> Iterator[
 
 
 def _build_array(
-    buffers: Sequence[memoryview], dtype: str, shape: Sequence[int], number: int
+    buffers: Sequence[memoryview], dtype: str, shape: Sequence[int], buffer_index: int
 ) -> NDArray[Any]:
     if dtype not in _DTYPES:
-        raise ValueError(f"arrays of {dtype} have no format")
-    return np.frombuffer(buffers[number], dtype).reshape(shape)
+        raise ValueError(f"arrays of {dtype} cannot be decoded")
+    return np.frombuffer(buffers[buffer_index], dtype).reshape(shape)
 
 
-def _build_strings(buffers: Sequence[memoryview], number: int, ends: Any) -> StringTable:
-    return StringTable(bytes(buffers[number]), _build(ends, buffers))
+def _build_strings(buffers: Sequence[memoryview], buffer_index: int, ends: Any) -> StringTable:
+    return StringTable(bytes(buffers[buffer_index]), _build(ends, buffers))
 
 
 _CONTAINERS: dict[str, Callable[[Iterable[Any]], Any]] = {
@@ -198,7 +199,9 @@ _BUILDERS: dict[str, Callable[..., Any]] = {
     "class": lambda buffers, name, forms: _CLASSES[name](*_build_all(forms, buffers)),
     "array": _build_array,
     "strings": _build_strings,
-    "rows": lambda _, container, name, columns: _CONTAINERS[container](map(_ROWS[name], *columns)),
+    "rows": lambda _, container, name, columns: _CONTAINERS[container](
+        map(_ROW_CLASSES[name], *columns)
+    ),
     "datetime": lambda _, text: datetime.fromisoformat(text),
     "timedelta": lambda _, micros: timedelta(microseconds=micros),
     **{

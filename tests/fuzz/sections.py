@@ -11,7 +11,7 @@ import orjson
 from profiles.engine.blocks.sections import container
 from profiles.engine.blocks.sections.container import Container
 from profiles.engine.encoding import codec
-from profiles.engine.encoding.compression import CHECKSUM, checksum, compress, decompress
+from profiles.engine.encoding.compression import CHECKSUM_BYTES, checksum, compress, decompress
 
 _NAME, _SIZE = 1, 4  # bytes of a section's lengths
 _ALIGNMENT = 8  # of the buffers of a result
@@ -58,7 +58,7 @@ def seal_tree(data: bytes) -> bytes:
     sections = dict(split_sections(data))
     numbers, texts = (compress(_with_header(sections, name)) for name in ("numbers", "texts"))
     body = len(numbers).to_bytes(4, "little") + numbers + texts
-    return codec.MAGIC + checksum(body).to_bytes(CHECKSUM, "little") + body
+    return codec.MAGIC + checksum(body).to_bytes(CHECKSUM_BYTES, "little") + body
 
 
 def open_tree(stored: bytes) -> bytes:

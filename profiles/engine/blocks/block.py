@@ -124,24 +124,24 @@ class Block:
             + (sparse_values.size if sparse_values else 0)
         )
 
-    def get_derived(self, kind: type[D], key: Hashable, make: Callable[[], D]) -> D:
-        """Return the result of `make`, cached until its kind is needed with another key.
+    def get_derived(self, result_type: type[D], key: Hashable, make: Callable[[], D]) -> D:
+        """Return the result of `make`, cached until another key is requested for the same type.
 
-        One result per kind is cached; this is meant for results over all rows of the block, which
+        One result per type is cached; this is meant for results over all rows of the block, which
         most queries read. The column store has the results for all keys.
         """
-        cached = self._derived.get(kind)
+        cached = self._derived.get(result_type)
         if cached and cached.key == key:
             return cast("D", cached.value)
         store = self._container.store
-        name = f"{kind.__name__} {self._profile_type} {key}"
+        name = f"{result_type.__name__} {self._profile_type} {key}"
         columns = store.find(name) if store else None
         if columns is None:
             columns = DecodedColumns({}, make().to_arrays())
             if store:
                 store.add(name, columns)
-        made = kind.from_arrays(columns.arrays)
-        self._derived[kind] = _CachedResult(key, made, columns.private_bytes)
+        made = result_type.from_arrays(columns.arrays)
+        self._derived[result_type] = _CachedResult(key, made, columns.private_bytes)
         return made
 
     @property

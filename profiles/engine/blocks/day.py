@@ -18,7 +18,7 @@ from profiles.engine.cancellation import Check, never_cancel
 from profiles.engine.errors import BadBlock, BadProfile
 
 KIND = b"d"
-ALL_LABELS = -1
+ALL_LABELS = -1  # label set of groups that span all label sets
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,17 +55,17 @@ def _frames(a: Frames, b: Frames, new: NDArray[np.bool_]) -> Frames:
     Strings are not decoded: most are equal on both sides, and many are never shown.
     """
     pool = StringPool()
-    of_a, of_b = (StringTable.from_strings(frames.strings) for frames in (a, b))
+    strings_a, strings_b = (StringTable.from_strings(frames.strings) for frames in (a, b))
 
-    def join(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
-        numbers = [
+    def pool_column(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
+        indexes = [
             pool.insert(texts.data, texts.ends, np.ascontiguousarray(column))
-            for texts, column in ((of_a, first), (of_b, second[new]))
+            for texts, column in ((strings_a, first), (strings_b, second[new]))
         ]
-        return np.concatenate(numbers)
+        return np.concatenate(indexes)
 
-    name, file = join(a.name, b.name), join(a.file, b.file)
-    mapping = join(a.mapping, b.mapping)
+    name, file = pool_column(a.name, b.name), pool_column(a.file, b.file)
+    mapping = pool_column(a.mapping, b.mapping)
     return Frames(
         StringTable(*pool.table()),
         id=np.concatenate([a.id, b.id[new]]),

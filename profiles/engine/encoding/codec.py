@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding import stored_tree
 from profiles.engine.encoding.compression import (
-    CHECKSUM,
+    CHECKSUM_BYTES,
     DAMAGE,
     Unpacked,
     checksum,
@@ -20,10 +20,10 @@ from profiles.engine.errors import BadTree
 from profiles.engine.string_table import StringTable
 
 MAGIC = b"ft\x02"  # the last byte is the version
-# Version 1 differs in its mappings: the build id or the path of a binary, not both. They are read
-# where they are used (profiles.engine.pprof.binaries).
+# Version 1 differs in its mappings: the build id or the path of a binary, not both. They are
+# told apart in profiles.engine.pprof.binaries.
 _READABLE = (b"ft\x01", MAGIC)
-_SIZE = 4  # bytes
+_LENGTH_BYTES = 4  # of the length of the numbers section
 
 
 def encode(tree: Tree) -> bytes:
@@ -34,7 +34,7 @@ def encode(tree: Tree) -> bytes:
 def encode_columns(columns: StoredTree) -> bytes:
     """Encode the columns of a tree."""
     numbers, texts = (compress(section) for section in stored_tree.write(columns))
-    body = len(numbers).to_bytes(_SIZE, "little") + numbers + texts
+    body = len(numbers).to_bytes(_LENGTH_BYTES, "little") + numbers + texts
     return MAGIC + _checksum(body) + body
 
 
@@ -153,12 +153,12 @@ def _check(data: bytes) -> "_Sections":
 
 
 def _sections(data: bytes) -> _Sections:
-    start = len(MAGIC) + CHECKSUM
+    start = len(MAGIC) + CHECKSUM_BYTES
     body = memoryview(data)[start:]
     if data[len(MAGIC) : start] != _checksum(body):
         raise ValueError("checksum mismatch")
-    middle = _SIZE + int.from_bytes(body[:_SIZE], "little")
-    return _Sections(body[_SIZE:middle], body[middle:])
+    middle = _LENGTH_BYTES + int.from_bytes(body[:_LENGTH_BYTES], "little")
+    return _Sections(body[_LENGTH_BYTES:middle], body[middle:])
 
 
 def damage_error(error: Exception) -> BadTree:
@@ -167,4 +167,4 @@ def damage_error(error: Exception) -> BadTree:
 
 
 def _checksum(body: bytes | memoryview) -> bytes:
-    return checksum(body).to_bytes(CHECKSUM, "little")
+    return checksum(body).to_bytes(CHECKSUM_BYTES, "little")

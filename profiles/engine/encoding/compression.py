@@ -9,7 +9,7 @@ from isal import isal_zlib
 MAX_BYTES = 2**30  # of one decompressed frame
 MAX_AT_ONCE = 2**25  # of the frames of one decompress_all, decompressed
 FAST_COMPRESSION_LEVEL = 1
-CHECKSUM = 4  # bytes
+CHECKSUM_BYTES = 4
 
 # Exceptions that damaged bytes may cause, here and where columns are made of them. RecursionError:
 # a value in a JSON header may be nested deeper than Python's stack.

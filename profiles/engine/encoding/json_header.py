@@ -10,12 +10,12 @@ def read_metrics(rows: Any) -> tuple[Metric, ...]:
     """Read metrics, [[name, unit], …]. Raise `ValueError` or `TypeError` for anything else."""
     metrics = tuple(Metric(name, unit) for name, unit in rows)
     if not all(isinstance(text, str) for metric in metrics for text in metric):
-        raise ValueError("the name or unit of a metric is no text")
+        raise ValueError("the name or unit of a metric is not a string")
     return metrics
 
 
 def read_label_sets(rows: Any) -> tuple[tuple[Label, ...], ...]:
-    """Read label sets, [[[key, value, unit], …], …]; a text has the unit null.
+    """Read label sets, [[[key, value, unit], …], …]; the unit of a text is null.
 
     Raise `ValueError` or `TypeError` for anything else.
     """
@@ -23,7 +23,7 @@ def read_label_sets(rows: Any) -> tuple[tuple[Label, ...], ...]:
     for labels in label_sets:
         for key, value, unit in labels:
             if not (isinstance(key, str) and isinstance(value, str)):
-                raise ValueError("the key or value of a sample label is no text")
+                raise ValueError("the key or value of a sample label is not a string")
             if unit is not None and not isinstance(unit, str):
-                raise ValueError("the unit of a sample label is no text")
+                raise ValueError("the unit of a sample label is not a string")
     return label_sets

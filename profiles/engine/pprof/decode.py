@@ -25,7 +25,7 @@ from profiles.engine.metrics import (
 )
 from profiles.engine.pprof.differences import difference_warnings, with_differences
 from profiles.engine.pprof.gunzip import gunzip
-from profiles.engine.pprof.header import nanoseconds
+from profiles.engine.pprof.header import convert_to_ns
 from profiles.engine.pprof.limits import MAX_SAMPLE_TYPE_BYTES, DecodeLimits
 from profiles.engine.pprof.sample_labels import read_label_sets
 from profiles.engine.pprof.samples import SampleReader
@@ -117,7 +117,7 @@ def decode_profile(
     return DecodedProfile(
         columns=_columns(symbols, stacks, metrics, stored, labelled),
         samples=len(samples),
-        time_ns=nanoseconds(fields.scalars["time"]),
+        time_ns=convert_to_ns(fields.scalars["time"]),
         duration_ns=max(0, fields.scalars["duration"]),
         default=find_default(profile_type, metrics, named),
         totals=tuple(totals[stored].tolist()),

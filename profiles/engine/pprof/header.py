@@ -12,7 +12,7 @@ from profiles.engine.pprof.samples import read_labels
 from profiles.engine.pprof.symbols import ProfileStrings
 from profiles.engine.pprof.wire import ProfileFields, WireReader, varint_fields
 
-_VALUES = 2  # field of a sample
+_VALUES_FIELD = 2  # field number of the values of a sample
 
 
 class ProfileHeader(NamedTuple):
@@ -38,7 +38,7 @@ def read_header(raw: bytes, limits: DecodeLimits) -> ProfileHeader:
         sample_types=tuple(
             Metric(strings.text(name), strings.text(unit)) for _, name, unit in types
         ),
-        time_ns=nanoseconds(fields.scalars["time"]),
+        time_ns=convert_to_ns(fields.scalars["time"]),
         duration_ns=max(0, fields.scalars["duration"]),
         common_labels=_common_labels(reader, fields, strings, limits),
     )
@@ -56,7 +56,7 @@ def find_negative_types(raw: bytes, limits: DecodeLimits) -> frozenset[str]:
     types = varint_fields(reader, fields.ranges["sample_types"], 3)[:, 1].tolist()
     width, samples = len(types), fields.ranges["samples"]
     most = width * limits.max_samples
-    values, ends = numbers(reader, samples, _VALUES, setting("max_samples"), most)
+    values, ends = numbers(reader, samples, _VALUES_FIELD, setting("max_samples"), most)
     if not width or (np.diff(ends, prepend=0) != width).any():
         return frozenset()
     lowest = values.reshape(-1, width).min(axis=0, initial=0).tolist()
@@ -65,13 +65,13 @@ def find_negative_types(raw: bytes, limits: DecodeLimits) -> frozenset[str]:
     )
 
 
-def nanoseconds(time: int) -> int:
+def convert_to_ns(time: int) -> int:
     """Return a profile's time in ns since 1970, or 0 if unknown; some senders use µs, ms or s.
 
     Times after the year 2262, which 64 bits cannot hold, are unknown.
     """
-    for above, factor in ((10**17, 1), (10**14, 10**3), (10**11, 10**6), (10**8, 10**9)):
-        if time >= above:
+    for lowest, factor in ((10**17, 1), (10**14, 10**3), (10**11, 10**6), (10**8, 10**9)):
+        if time >= lowest:
             return time * factor if time * factor < 2**63 else 0
     return 0
 

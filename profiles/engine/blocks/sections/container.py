@@ -9,7 +9,13 @@ import orjson
 
 from profiles.engine.blocks.sections.decoded_columns import Arrays, ColumnStore, DecodedColumns
 from profiles.engine.blocks.sections.packed_columns import PackedColumnReader
-from profiles.engine.encoding.compression import CHECKSUM, DAMAGE, checksum, compress, decompress
+from profiles.engine.encoding.compression import (
+    CHECKSUM_BYTES,
+    DAMAGE,
+    checksum,
+    compress,
+    decompress,
+)
 from profiles.engine.errors import BadBlock
 
 # Function (offset, length) -> bytes; it may return fewer bytes at the end of the block.
@@ -18,14 +24,14 @@ Source = Callable[[int, int], bytes | memoryview]
 T = TypeVar("T")
 
 MAGIC = b"fb"
-VERSION = 2  # version 1 differs in its mappings, as that of stored trees
+VERSION = 2  # version 1 stores mappings as version 1 of stored trees does
 COMPRESSION_LEVEL = 5  # of zstd, for blocks that will not be compacted soon
 FIRST_READ = 65_536  # bytes: includes the directory, and for most blocks the section `profiles`
 # Approximate bytes of Python objects: for a byte of JSON, and for the arrays of a section.
 _JSON_BYTES, _SECTION_BYTES = 8, 1024
 _DIRECTORY = "directory"  # name in the column store
-_SIZE = 4
-_HEAD = len(MAGIC) + 2 + _SIZE + CHECKSUM
+_LENGTH_BYTES = 4
+_HEADER_BYTES = len(MAGIC) + 2 + _LENGTH_BYTES + CHECKSUM_BYTES
 
 
 def write(
@@ -64,7 +70,7 @@ class Container:
         directory = store.find(_DIRECTORY) if store else None
         if directory is None:
             self._check()
-            with self._name_errors(_DIRECTORY):
+            with self._convert_damage(_DIRECTORY):
                 directory = self._directory()
             if store:
                 store.add(_DIRECTORY, directory)
@@ -87,7 +93,7 @@ class Container:
     @contextmanager
     def section(self, name: str) -> Iterator[PackedColumnReader]:
         """Open a section for reading; the caller has to read all of its columns."""
-        with self._name_errors(name):
+        with self._convert_damage(name):
             reader = PackedColumnReader(decompress(self._frame(name)))
             yield reader
             reader.end()
@@ -133,12 +139,12 @@ class Container:
     @property
     def _begin(self) -> int:
         """Return the offset at which the sections begin."""
-        return _HEAD + int.from_bytes(self._first[4:8], "little")
+        return _HEADER_BYTES + int.from_bytes(self._first[4:8], "little")
 
     def _check(self) -> None:
         """Check the fixed header."""
-        head = bytes(self._first[:_HEAD])
-        if len(head) < _HEAD or head[:2] != MAGIC or head[2:3] != self._kind:
+        head = bytes(self._first[:_HEADER_BYTES])
+        if len(head) < _HEADER_BYTES or head[:2] != MAGIC or head[2:3] != self._kind:
             raise BadBlock(f"Not a block of kind {self._kind.decode()}.")
         if not 1 <= head[3] <= VERSION:
             raise BadBlock(
@@ -147,8 +153,8 @@ class Container:
             )
 
     def _directory(self) -> DecodedColumns:
-        text = self._bytes(_HEAD, self._begin - _HEAD)
-        if checksum(text) != int.from_bytes(self._first[8:_HEAD], "little"):
+        text = self._bytes(_HEADER_BYTES, self._begin - _HEADER_BYTES)
+        if checksum(text) != int.from_bytes(self._first[8:_HEADER_BYTES], "little"):
             raise ValueError("checksum mismatch")
         head: dict[str, Any] = orjson.loads(text)
         head["sections"] = dict(head["sections"])
@@ -172,7 +178,8 @@ class Container:
         return data
 
     @contextmanager
-    def _name_errors(self, section: str) -> Iterator[None]:
+    def _convert_damage(self, section: str) -> Iterator[None]:
+        """Convert the exceptions that damage causes to `BadBlock` with the name of the section."""
         try:
             yield
         except DAMAGE as error:
