@@ -7,7 +7,7 @@ from profiles.query import InvalidQuery, Metric
 from projects.profile_types import ProfileType
 
 MAX_ID = 300  # characters
-# Name, and type and unit of the period, in ids of each profile type.
+# Parts of the ids of each profile type: name, period type, period unit.
 _NAMES: Mapping[ProfileType, tuple[str, str, str]] = {
     ProfileType.CPU: ("process_cpu", "cpu", "nanoseconds"),
     ProfileType.WALL: ("wall", "wall", "nanoseconds"),
@@ -17,11 +17,15 @@ _NAMES: Mapping[ProfileType, tuple[str, str, str]] = {
     ProfileType.CONTENTION: ("mutex", "contentions", "count"),
     ProfileType.THREADS: ("goroutine", "goroutine", "count"),
 }
-_OTHER_NAMES: Mapping[str, str] = {"goroutines": "goroutine", "threads": "goroutine"}
+_NAME_BY_ALIAS: Mapping[str, str] = {"goroutines": "goroutine", "threads": "goroutine"}
 _BLOCK = "block"
 # Label of contention profiles of Pyroscope's clients.
 CONTENTION_LABEL = "contention"
-_KIND_OF_CONTENTION: Mapping[str, tuple[str, ...]] = {"mutex": ("mutex", ""), _BLOCK: (_BLOCK,)}
+# Values of CONTENTION_LABEL by the name in an id; "" stands for profiles without the label.
+_CONTENTION_LABEL_VALUES: Mapping[str, tuple[str, ...]] = {
+    "mutex": ("mutex", ""),
+    _BLOCK: (_BLOCK,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class TypeId:
     @property
     def contention(self) -> tuple[str, ...]:
         """Return the allowed values of CONTENTION_LABEL; empty: any."""
-        return _KIND_OF_CONTENTION.get(self.name, ())
+        return _CONTENTION_LABEL_VALUES.get(self.name, ())
 
 
 def parse_id(text: str) -> TypeId:
@@ -55,24 +59,24 @@ def parse_id(text: str) -> TypeId:
             f"{text[:60]!r} is not a profile type like process_cpu:cpu:nanoseconds:cpu:nanoseconds."
         )
     name, sample_type, unit, period_type, period_unit = parts[:5]
-    type_ = _type(_OTHER_NAMES.get(name, name), sample_type)
+    type_ = _find_type(_NAME_BY_ALIAS.get(name, name), sample_type)
     return TypeId(text, name, sample_type, unit, period_type, period_unit, type_)
 
 
 def build_type_ids(type_: ProfileType, metric: Metric) -> Iterator[TypeId]:
     """Yield the ids of a type's metric: two for contention, as Pyroscope tells its kinds apart."""
     name, period_type, period_unit = _NAMES[type_]
-    if ":" in metric.name + metric.unit or _type(name, metric.name) is not type_:
+    if ":" in metric.name + metric.unit or _find_type(name, metric.name) is not type_:
         return  # for example allocations in profiles of the heap, which are totals since the start
     for own in (name, _BLOCK) if type_ is ProfileType.CONTENTION else (name,):
         parts = (own, metric.name, metric.unit, period_type, period_unit)
         yield TypeId(":".join(parts), *parts, type_)
 
 
-def _type(name: str, sample_type: str) -> ProfileType | None:
+def _find_type(name: str, sample_type: str) -> ProfileType | None:
     if name == "memory":
         is_in_use = sample_type.startswith("inuse")
         return ProfileType.HEAP if is_in_use else ProfileType.HEAP_ALLOC
     if name == _BLOCK:
         return ProfileType.CONTENTION
-    return next((type_ for type_, (own, *_) in _NAMES.items() if own == name), None)
+    return next((type_ for type_, (first_part, *_) in _NAMES.items() if first_part == name), None)

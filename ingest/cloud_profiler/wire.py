@@ -19,9 +19,9 @@ KEY_LABEL = "api-key"
 
 _TARGET = re.compile(r"[a-z0-9]([-a-z0-9_.]{0,253}[a-z0-9])?")
 _LABEL_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_MAX_VALUE_BYTES = 512
-_MAX_ALL_BYTES = 1024
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f]")
+_MAX_LABEL_VALUE_BYTES = 512
+_MAX_LABELS_BYTES = 1024  # names and values together
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def parse_sent_profile(message: Message) -> SentProfile:
 
 
 def build_sent_profile(body: bytes, message: Message) -> SentProfile:
-    """Return the profile with the given bytes; the message has its other fields."""
+    """Return the profile whose pprof is `body` and whose other fields are in the message."""
     if not body:
         raise BadField("profileBytes", "is missing: a pprof profile, gzip, in base64")
     return SentProfile(
@@ -99,7 +99,7 @@ def parse_offline_profile(message: Message) -> OfflineProfile:
 
 
 def build_offline_profile(body: bytes, message: Message) -> OfflineProfile:
-    """Return the profile with the given bytes; the message has its other fields."""
+    """Return the profile whose pprof is `body` and whose other fields are in the message."""
     sent = build_sent_profile(body, message)
     return OfflineProfile(
         body=sent.body,
@@ -180,16 +180,16 @@ def _require_label(label: str, value: object, path: str) -> None:
         raise BadField(path, f"the name {label[:80]!r} must match ^{_LABEL_NAME.pattern}$")
     if not isinstance(value, str):
         raise BadField(f"{path}.{label}", "must be a string")
-    if _CONTROL.search(value):
+    if _CONTROL_CHARACTER.search(value):
         raise BadField(f"{path}.{label}", "contains a control character")
-    if len(value.encode()) > _MAX_VALUE_BYTES:
-        raise BadField(f"{path}.{label}", f"is longer than {_MAX_VALUE_BYTES} bytes")
+    if len(value.encode()) > _MAX_LABEL_VALUE_BYTES:
+        raise BadField(f"{path}.{label}", f"is longer than {_MAX_LABEL_VALUE_BYTES} bytes")
 
 
 def _require_small(labels: dict[str, str], path: str) -> dict[str, str]:
     size = sum(len(name) + len(value.encode()) for name, value in labels.items())
-    if size > _MAX_ALL_BYTES:
+    if size > _MAX_LABELS_BYTES:
         raise BadField(
-            path, f"names and values have {size:,} bytes; the limit is {_MAX_ALL_BYTES:,}"
+            path, f"names and values have {size:,} bytes; the limit is {_MAX_LABELS_BYTES:,}"
         )
     return labels

@@ -20,9 +20,9 @@ from projects.credentials.authentication import Access
 from projects.profile_types import INSTANTANEOUS, ProfileType
 from projects.registration.registry import AgentSeen
 
-# Profiles of CPU and others need a duration; files without one get this one, and a warning.
+# Duration of profiles that need one, such as CPU, if the file states none; a warning says so.
 DEFAULT_DURATION = timedelta(seconds=10)
-_AROUND = timedelta(minutes=1)  # range of the flame graph of a single profile
+_FLAME_RANGE = timedelta(minutes=1)  # range of the flame graph of a single profile
 
 
 class MetricJson(TypedDict):
@@ -63,7 +63,7 @@ async def import_body(
         completed = complete_profile(profile, params, states_duration=file.states_duration)
         sender = replace(agent, types=frozenset({profile.type}))
         done = await store_import(access, sender, params.deployment, params.labels, completed)
-        stored.append(_describe(done, params))
+        stored.append(_build_file_json(done, params))
     return {"format": file.format.value, "profiles": stored}
 
 
@@ -100,26 +100,29 @@ def complete_profile(
     return replace(profile, start_ns=start, duration_ns=duration, warnings=warnings)
 
 
-def _describe(stored: StoredUpload, params: ImportParams) -> StoredFileJson:
-    target, new = stored.target, stored.profile
+def _build_file_json(stored: StoredUpload, params: ImportParams) -> StoredFileJson:
+    target, profile = stored.target, stored.profile
     warnings = [*stored.warnings]
-    if params.time is not None and new.time_source == TimeSource.ARRIVAL:
+    if params.time is not None and profile.time_source == TimeSource.ARRIVAL:
         warnings.append(
             "The stated time is in the future, or before the retention of the project: the time of "
             "arrival is used."
         )
     return {
-        "name": f"projects/{target.project_id}/profiles/{new.name_id}",
-        "type": new.type.value,
+        "name": f"projects/{target.project_id}/profiles/{profile.name_id}",
+        "type": profile.type.value,
         "service": target.service,
-        "startTime": format_timestamp(new.time),
-        "duration": format_duration(new.duration_ns / 1e9),
-        "samples": new.content.samples,
+        "startTime": format_timestamp(profile.time),
+        "duration": format_duration(profile.duration_ns / 1e9),
+        "samples": profile.content.samples,
         "metrics": [
-            {"name": name, "unit": unit, "total": total} for name, unit, total in new.content.totals
+            {"name": name, "unit": unit, "total": total}
+            for name, unit, total in profile.content.totals
         ],
         "warnings": warnings,
-        "url": _flame_url(target.project_id, target.service, new.type, new.name_id, new.time),
+        "url": _flame_url(
+            target.project_id, target.service, profile.type, profile.name_id, profile.time
+        ),
     }
 
 
@@ -132,7 +135,7 @@ def _flame_url(
         "service": service,
         "type": type.value,
         "from": format_timestamp(start),
-        "to": format_timestamp(start + _AROUND),
+        "to": format_timestamp(start + _FLAME_RANGE),
         "profile": name_id,
     }
     return f"{settings.FLAMEWATCH_URL}/p/{project_id}/flame?{urlencode(query)}"

@@ -12,8 +12,8 @@ from ingest.formats.json_document import Object
 from ingest.formats.work_budget import Work, WorkBudget
 from profiles.engine.errors import BadProfile
 
-_SECOND = 10**6  # µs
-_MAX_THREAD_PROFILES = 1000  # profiles, one after another
+_SECOND_US = 10**6
+_MAX_PROFILES_PER_THREAD = 1000  # those with most samples; others are left out
 
 
 class CpuProfiles(NamedTuple):
@@ -21,8 +21,8 @@ class CpuProfiles(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def cpu_profiles(document: Object, budget: WorkBudget) -> CpuProfiles:
-    """Return the profiles of a file, one for each thread and time.
+def read_cpu_profiles(document: Object, budget: WorkBudget) -> CpuProfiles:
+    """Return the profiles of a file: of a trace, one or more for each thread.
 
     Raise BadProfile for a trace without a CPU profile, TooLarge above the budget.
     """
@@ -74,7 +74,8 @@ def _drop_overlapping(profiles: Sequence[Object]) -> list[Object]:
     Two profilers may run at once: that of `node --cpu-prof` and that of the trace.
     """
     selected: list[tuple[float, float, Object]] = []
-    for profile in sorted(profiles, key=lambda each: -len(each["samples"]))[:_MAX_THREAD_PROFILES]:
+    largest_first = sorted(profiles, key=lambda each: -len(each["samples"]))
+    for profile in largest_first[:_MAX_PROFILES_PER_THREAD]:
         start, end = (
             json_document.number(profile.get(name, 0), name, 2**60)
             for name in ("startTime", "endTime")
@@ -117,7 +118,7 @@ def _read_tree(document: Object, budget: WorkBudget) -> Object:
             }
         )
     start, end = (
-        json_document.number(document.get(name, 0), name, 2**50) * _SECOND
+        json_document.number(document.get(name, 0), name, 2**50) * _SECOND_US
         for name in ("startTime", "endTime")
     )
     times = [

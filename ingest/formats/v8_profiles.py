@@ -7,7 +7,7 @@ allocations that are still in use.
 from collections.abc import Iterator
 
 from ingest.formats import json_document
-from ingest.formats.chrome_trace import cpu_profiles
+from ingest.formats.chrome_trace import read_cpu_profiles
 from ingest.formats.import_options import NO_OPTIONS, ImportOptions
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.json_document import Object
@@ -39,7 +39,7 @@ def import_cpu_profile(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[
     budget = WorkBudget(len(raw))
     builder = ProfileBuilder(_METRICS[type], budget)
     document = json_document.parse(raw, "V8 CPU profile", budget)
-    documents, warnings = cpu_profiles(document, budget)
+    documents, warnings = read_cpu_profiles(document, budget)
     for document in documents:
         tree = _FlatTree(json_document.objects(document, "nodes"), builder, budget)
         for node, (samples, microseconds) in _node_values(document, tree).items():

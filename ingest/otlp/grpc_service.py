@@ -14,7 +14,7 @@ from ingest.uploads.upload_budget import process_budget
 from ingest.uploads.upload_metrics import Protocol
 
 SERVICE = "opentelemetry.proto.collector.profiles.v1development.ProfilesService"
-_DETAILS = "grpc-status-details-bin"
+_STATUS_METADATA_KEY = "grpc-status-details-bin"
 
 
 def handler(port: Port) -> grpc.GenericRpcHandler:
@@ -46,5 +46,5 @@ async def _abort(context: "grpc.aio.ServicerContext[bytes, bytes]", error: Excep
     """End the call with google.rpc.Status, as OTLP's exporters expect."""
     response = error_response(error)
     code = grpc.StatusCode[messages.code_name(response)]
-    details = ((_DETAILS, messages.status_bytes(response)),)
+    details = ((_STATUS_METADATA_KEY, messages.status_bytes(response)),)
     await context.abort(code, response.message, details)

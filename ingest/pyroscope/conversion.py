@@ -7,7 +7,7 @@ from django.conf import settings
 
 from endpoints.errors import BadField
 from ingest.formats.pyroscope.pprof import Conversion, PprofContext, import_pprof
-from ingest.pyroscope.conversion_jobs import RawLimits, convert_body, profile_part
+from ingest.pyroscope.conversion_jobs import RawLimits, convert_body, get_profile_part
 from ingest.pyroscope.ingest_query import IngestFormat, IngestQuery
 from ingest.pyroscope.multipart import media_type, read_parts
 from ingest.uploads import conversion_pool, decode_pool
@@ -38,7 +38,7 @@ async def convert_ingest(
         start_ns=query.start_ns,
         end_ns=query.end_ns,
     )
-    return await convert_pprof(project, profile_part(parts, body), context)
+    return await convert_pprof(project, get_profile_part(parts, body), context)
 
 
 async def convert_pprof(project: int, body: bytes, context: PprofContext) -> Conversion:

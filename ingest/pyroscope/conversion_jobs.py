@@ -16,7 +16,7 @@ from ingest.pyroscope.jfr_labels import read_jfr_labels
 from ingest.pyroscope.multipart import media_type, read_parts
 from profiles.engine.pprof.gunzip import gunzip
 
-MAX_LABELS_BYTES = 4 * 2**20  # of the part labels, after gunzip
+MAX_LABELS_BYTES = 4 * 2**20  # of the part `labels`, after gunzip
 _IMPORTERS = {
     IngestFormat.FOLDED: import_folded,
     IngestFormat.LINES: import_lines,
@@ -36,7 +36,7 @@ class RawLimits:
 def convert_body(
     body: bytes, content_type: str, query: IngestQuery, limits: RawLimits
 ) -> Conversion:
-    """Convert the body of /ingest in another format than pprof.
+    """Convert a body of /ingest whose format is not pprof.
 
     Raise BadProfile, TooLarge, BadRequest or BadField.
     """
@@ -44,10 +44,10 @@ def convert_body(
     parts = read_parts(body, content_type) if is_multipart else {}
     if query.format is IngestFormat.JFR:
         return _convert_jfr(parts or {"jfr": body}, limits.recording)
-    return _convert_stacks(profile_part(parts, body), query, limits.stacks)
+    return _convert_stacks(get_profile_part(parts, body), query, limits.stacks)
 
 
-def profile_part(parts: Mapping[str, bytes], body: bytes) -> bytes:
+def get_profile_part(parts: Mapping[str, bytes], body: bytes) -> bytes:
     """Return the profile of a multipart body, or the body if it has no parts."""
     if not parts:
         return body

@@ -32,12 +32,12 @@ def read_parts(body: bytes, content_type: str) -> dict[str, bytes]:
         parser = MultipartParser(
             boundary,
             {
-                "on_part_begin": collector.begin,
+                "on_part_begin": collector.begin_part,
                 "on_header_field": collector.add_name,
                 "on_header_value": collector.add_value,
                 "on_header_end": collector.end_header,
                 "on_part_data": collector.add_data,
-                "on_part_end": collector.end,
+                "on_part_end": collector.end_part,
                 "on_end": collector.finish,
             },
             max_header_count=MAX_HEADERS,
@@ -54,21 +54,21 @@ def read_parts(body: bytes, content_type: str) -> dict[str, bytes]:
 
 @dataclass(slots=True)
 class _Collector:
-    """Callbacks of the parser; each gets a range of the body."""
+    """Callbacks of the parser; those that add something get a range of the body."""
 
     parts: dict[str, bytes] = field(default_factory=dict)
     is_complete: bool = False
-    _count: int = 0
-    _field: str = ""
+    _part_count: int = 0
+    _field_name: str = ""
     _header: bytearray = field(default_factory=bytearray)
     _value: bytearray = field(default_factory=bytearray)
     _chunks: list[bytes] = field(default_factory=list)
 
-    def begin(self) -> None:
-        self._count += 1
-        if self._count > MAX_PARTS:
+    def begin_part(self) -> None:
+        self._part_count += 1
+        if self._part_count > MAX_PARTS:
             raise BadRequest(f"The multipart body has more than {MAX_PARTS} parts.")
-        self._field, self._chunks = "", []
+        self._field_name, self._chunks = "", []
 
     def add_name(self, data: bytes, start: int, end: int) -> None:
         self._header += data[start:end]
@@ -79,15 +79,15 @@ class _Collector:
     def end_header(self) -> None:
         if self._header.lower() == b"content-disposition":
             options = parse_options_header(self._value.decode("latin-1"))[1]
-            self._field = options.get(b"name", b"").decode("utf-8", "replace")
+            self._field_name = options.get(b"name", b"").decode("utf-8", "replace")
         self._header.clear()
         self._value.clear()
 
     def add_data(self, data: bytes, start: int, end: int) -> None:
         self._chunks.append(data[start:end])
 
-    def end(self) -> None:
-        self.parts[self._field] = b"".join(self._chunks)
+    def end_part(self) -> None:
+        self.parts[self._field_name] = b"".join(self._chunks)
         self._chunks = []
 
     def finish(self) -> None:

@@ -111,30 +111,30 @@ class RedisQueue:
     async def _wait_for_response(self, token: str, parked: LocalHandshake) -> Assignment | BackOff:
         """Wait for the response of a handshake until its poll timeout."""
         # Shielded: if a script's call were cancelled, its effect would be unknown.
-        response, value = await asyncio.shield(parked.arrival)
-        if response != "parked":
-            return self._build_response(response, value, parked.poll_timeout)
-        if float(value) > 0:
+        outcome, value = await asyncio.shield(parked.arrival)
+        if outcome != "parked":
+            return self._build_response(outcome, value, parked.poll_timeout)
+        if float(value) > 0:  # seconds until the agent is no longer busy
             self._schedule_serve(float(value), token)
         try:
             async with asyncio.timeout(parked.poll_timeout):
                 return await parked.response
         except TimeoutError:
-            response = self._scripts.time_out(token, parked.waiter, parked.poll_timeout)
-            return self._build_response(*await response, parked.poll_timeout)
+            outcome, value = await self._scripts.time_out(token, parked.waiter, parked.poll_timeout)
+            return self._build_response(outcome, value, parked.poll_timeout)
 
     def _build_response(
         self,
-        response: Literal["request", "full", "over quota", "ended"],
+        outcome: Literal["request", "full", "over quota", "ended"],
         value: str,
         poll_timeout: float,
     ) -> Assignment | BackOff:
         """Convert the result of a script to a response."""
-        if response == "request":
+        if outcome == "request":
             return Assignment(unpack_request(value))
-        if response in ("full", "over quota"):
+        if outcome in ("full", "over quota"):
             retry_after = policy.retry_after(float(value), poll_timeout, self._rng)
-            return BackOff(retry_after, over_quota=response == "over quota")
+            return BackOff(retry_after, over_quota=outcome == "over quota")
         return BackOff(policy.retry_at_once(poll_timeout, self._rng))
 
     def _back_off_broken(self, poll_timeout: float) -> BackOff:
@@ -150,12 +150,12 @@ class RedisQueue:
         asyncio.get_running_loop().call_later(seconds, start)
 
     async def _serve(self, token: str, parked: LocalHandshake) -> None:
-        response, value = await self._scripts.serve(
+        outcome, value = await self._scripts.serve(
             token, parked.waiter.deployment, parked.poll_timeout
         )
-        if response == "request":
+        if outcome == "request":
             parked.resolve(Assignment(unpack_request(value)))
-        elif response == "busy":
+        elif outcome == "busy":
             self._schedule_serve(float(value), token)
 
     async def _abandon(self, token: str, parked: LocalHandshake) -> None:

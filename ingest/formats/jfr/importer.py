@@ -27,7 +27,7 @@ _STACK, _METHOD, _CLASS = "jdk.types.StackTrace", "jdk.types.Method", "java.lang
 _SYMBOL, _STATE, _TEXT = "jdk.types.Symbol", "jdk.types.ThreadState", "java.lang.String"
 _CONSTANT_TYPES = frozenset({_STACK, _METHOD, _CLASS, _SYMBOL, _STATE, _TEXT})
 MAX_DEPTH = DecodeLimits().max_depth  # frames of one stack
-# Events that are samples, of all chunks. Reading this many takes some 9 s of CPU time.
+# Samples of all chunks together. Reading this many takes some 9 s of CPU time.
 MAX_SAMPLES = DecodeLimits().max_samples
 Contexts = Mapping[int, Mapping[str, str]]
 
@@ -139,7 +139,7 @@ class _StackTraces:
     def __init__(self, chunk: JfrChunk, budget: WorkBudget) -> None:
         self._chunk, self._budget = chunk, budget
         self._constants = chunk.constants
-        self._at = _positions(chunk)
+        self._positions = _find_positions(chunk)
         self._methods: dict[int, tuple[str, str]] = {}
         self._frames: dict[tuple[int, int], Frame] = {}
         self._decoded: dict[int, list[Frame]] = {}
@@ -150,28 +150,29 @@ class _StackTraces:
         found = self._decoded.get(stack)
         if found is None:
             values = self._constants[_STACK].get(stack)
-            encoded = values[self._at.frames] if values else b""
-            found = self._decode(encoded) if isinstance(encoded, bytes) and encoded else []
+            encoded = values[self._positions.frames] if values else b""
+            found = self._decode_frames(encoded) if isinstance(encoded, bytes) and encoded else []
             self._decoded[stack] = found
         if found and leaf:
             return [Frame(self._class(leaf) or "[unknown class]"), *found]
         return found
 
-    def _decode(self, encoded: bytes) -> list[Frame]:
-        length, offset = read_varint(encoded, 0)
-        if length > MAX_DEPTH:
-            raise TooLarge(setting("max_depth"), length, MAX_DEPTH)
-        numbers, size = [], self._at.frame_size
-        self._budget.spend(Work.FRAMES, length)
-        self._budget.spend(Work.VALUES, length * size)
-        for _ in range(length * size):
+    def _decode_frames(self, encoded: bytes) -> list[Frame]:
+        depth, offset = read_varint(encoded, 0)
+        if depth > MAX_DEPTH:
+            raise TooLarge(setting("max_depth"), depth, MAX_DEPTH)
+        numbers, size = [], self._positions.frame_size
+        self._budget.spend(Work.FRAMES, depth)
+        self._budget.spend(Work.VALUES, depth * size)
+        for _ in range(depth * size):
             number = encoded[offset]
             offset += 1
-            if number >= 0x80:
+            if number >= 0x80:  # most numbers have one byte, and need no call
                 number, offset = read_varint(encoded, offset - 1)
             numbers.append(number)
-        methods = numbers[self._at.method :: size]
-        lines = [0] * length if self._at.line is None else numbers[self._at.line :: size]
+        methods = numbers[self._positions.method :: size]
+        position = self._positions.line
+        lines = [0] * depth if position is None else numbers[position::size]
         return [self._frame(method, line) for method, line in zip(methods, lines, strict=True)]
 
     def _frame(self, method: int, line: int) -> Frame:
@@ -188,8 +189,8 @@ class _StackTraces:
         if key not in self._methods:
             values, name, owner = self._constants[_METHOD].get(key), "", ""
             if values:
-                owner = self._class(values[self._at.method_class])
-                name = self._symbol(values[self._at.method_name])
+                owner = self._class(values[self._positions.method_class])
+                name = self._symbol(values[self._positions.method_name])
             # Reading and joining both names takes their length, also where the result is equal.
             self._budget.spend(Work.NAME_BYTES, len(owner) + len(name))
             is_native = is_library(owner)
@@ -201,7 +202,7 @@ class _StackTraces:
         found = self._class_names.get(key)
         if found is None:
             values = self._constants[_CLASS].get(key) if isinstance(key, int) else None
-            symbol = self._symbol(values[self._at.class_name]) if values else ""
+            symbol = self._symbol(values[self._positions.class_name]) if values else ""
             self._budget.spend(Work.NAME_BYTES, len(symbol))
             found = self._class_names[key] = class_name(symbol)
         return found
@@ -214,7 +215,7 @@ class _StackTraces:
         return self._chunk.string(key)
 
 
-def _positions(chunk: JfrChunk) -> _Positions:
+def _find_positions(chunk: JfrChunk) -> _Positions:
     """Find the fields that names of frames need. Raise BadProfile if there are others."""
     metadata = chunk.metadata
     names = (_STACK, "jdk.types.StackFrame", _METHOD, _CLASS)
