@@ -34,7 +34,7 @@ def return_space(database: BaseDatabaseWrapper = connection) -> int:
 
     Do nothing on other databases and in a transaction. Leave MAX_FREE_BYTES in the file, and all
     that MAX_SECONDS do not suffice for. A file in which pages cannot be moved stays as it is, see
-    `allow_return`.
+    `enable_space_return`.
     """
     if database.vendor != "sqlite" or database.in_atomic_block:
         return 0
@@ -45,7 +45,7 @@ def return_space(database: BaseDatabaseWrapper = connection) -> int:
     return (before - _number(database, "page_count")) * _number(database, "page_size")
 
 
-def allow_return(database: BaseDatabaseWrapper = connection) -> None:
+def enable_space_return(database: BaseDatabaseWrapper = connection) -> None:
     """Rewrite an SQLite file of an older version once, so that free pages can be returned.
 
     Call it at a start, before there are writers. It needs free space of twice the live data; larger

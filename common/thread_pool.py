@@ -98,18 +98,19 @@ class ThreadPool:
         queue: JobQueue | None = None,
     ) -> None:
         """`max_jobs` limits the jobs of `submit` and `run` that are queued or running."""
-        self._name, self._threads, self._max_jobs = name, threads, max_jobs
+        self._name, self._max_threads, self._max_jobs = name, threads, max_jobs
         self._queue: JobQueue = SimpleQueue() if queue is None else queue
-        self._idle = threading.Semaphore(0)  # threads that have ended a job since the last `start`
-        self._lock = threading.Lock()  # guards the two counts
-        self._started = self._jobs = 0
+        # Released after a job, acquired by `start` instead of starting a new thread.
+        self._idle = threading.Semaphore(0)
+        self._lock = threading.Lock()  # guards `_thread_count` and `_job_count`
+        self._thread_count = self._job_count = 0
         self._waits = WAIT_SECONDS.labels(name)
         QUEUED_JOBS.labels(name).set_function(self._queue.qsize)
 
     def start(self, job: Job) -> None:
         """Queue a job whose result nobody awaits. Its exception is logged."""
         self._queue.put(job)
-        if self._started < self._threads and not self._idle.acquire(blocking=False):
+        if self._thread_count < self._max_threads and not self._idle.acquire(blocking=False):
             self._start_thread()
 
     def submit(self, work: Callable[[], T]) -> "Future[T]":
@@ -132,21 +133,21 @@ class ThreadPool:
 
     def _count_job(self, limit: int) -> None:
         with self._lock:
-            if self._jobs >= limit:
+            if self._job_count >= limit:
                 raise PoolFull(limit)
-            self._jobs += 1
+            self._job_count += 1
 
     def _uncount_job(self, _future: "Future[T]") -> None:
         with self._lock:
-            self._jobs -= 1
+            self._job_count -= 1
 
     def _start_thread(self) -> None:
         with self._lock:
-            if self._started == self._threads:
+            if self._thread_count == self._max_threads:
                 return
-            name = f"{self._name}_{self._started}"
+            name = f"{self._name}_{self._thread_count}"
             threading.Thread(target=self._serve, name=name, daemon=True).start()
-            self._started += 1  # counted after start(), which fails if the system has no threads
+            self._thread_count += 1  # after start(), which fails if the system has no threads
 
     def _serve(self) -> None:
         while True:
@@ -159,5 +160,5 @@ class ThreadPool:
             except Exception:
                 log.exception("Job of the thread pool %s failed.", self._name)
             del job  # frees its memory now: the next job may come much later
-            if self._started < self._threads:
+            if self._thread_count < self._max_threads:
                 self._idle.release()

@@ -1,12 +1,12 @@
-"""Plain-text responses of the process's own addresses, sent without Django."""
+"""Plain-text responses of the process itself, such as health and metrics, sent without Django."""
 
 from asgiref.typing import ASGISendCallable, HTTPResponseBodyEvent, HTTPResponseStartEvent
 
-PLAIN = "text/plain; charset=utf-8"
+PLAIN_TEXT_TYPE = "text/plain; charset=utf-8"
 
 
 async def send_text(
-    send: ASGISendCallable, status: int, text: str, content_type: str = PLAIN
+    send: ASGISendCallable, status: int, text: str, content_type: str = PLAIN_TEXT_TYPE
 ) -> None:
     """Send a complete response that must not be cached."""
     body = text.encode()

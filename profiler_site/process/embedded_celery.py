@@ -2,7 +2,7 @@
 
 The worker uses threads, and beat is a thread too: the worker's own `beat=True` would fork, with a
 separate in-memory broker, and no task would ever run. Queued tasks are lost when the process ends,
-so every job is derived from the database again.
+so each start derives the jobs from the database again.
 """
 
 import threading
@@ -40,10 +40,10 @@ class EmbeddedCelery:
         )
         # The plain scheduler keeps its state in memory, which suffices for an embedded beat.
         self._beat: Any = EmbeddedService(app, thread=True, scheduler_cls=Scheduler)
-        self._runner = _daemon("celery-worker", self._worker.start)
+        self._worker_thread = _daemon("celery-worker", self._worker.start)
 
     def start(self) -> None:
-        self._runner.start()
+        self._worker_thread.start()
         self._beat.start()
         # Beat runs this task for the first time after 60 s; resume interrupted work at once.
         app.send_task(ROLL_UP)
@@ -56,7 +56,7 @@ class EmbeddedCelery:
         ]
         for thread in stopping:
             thread.start()
-        for thread in [*stopping, self._runner]:
+        for thread in [*stopping, self._worker_thread]:
             thread.join(max(0.0, deadline - time.monotonic()))
 
 

@@ -11,9 +11,9 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-from common.sqlite_space import allow_return
+from common.sqlite_space import enable_space_return
 
-_LOCK = 0x666C616D65  # of PostgreSQL's advisory locks in this database
+_ADVISORY_LOCK_ID = 0x666C616D65  # "flame" in ASCII; PostgreSQL has one set of ids per database
 
 # The release whose migrations the first one of each app replaces. Its databases open unchanged.
 OLDEST_RELEASE = "0.3"
@@ -30,7 +30,7 @@ def migrate() -> None:
     """
     with _lock_database() if connection.vendor == "postgresql" else _lock_data_folder():
         require_supported_database()
-        allow_return()
+        enable_space_return()
         call_command("migrate", interactive=False, verbosity=0)
 
 
@@ -63,7 +63,7 @@ def _lock_database() -> Iterator[None]:
     session = connections.create_connection(DEFAULT_DB_ALIAS)
     try:
         with session.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
+            cursor.execute("SELECT pg_advisory_lock(%s)", [_ADVISORY_LOCK_ID])
         yield
     finally:
         session.close()

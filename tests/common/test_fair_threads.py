@@ -68,7 +68,7 @@ def test_a_tenant_has_its_share_of_the_threads_and_others_need_not_wait(gate: Th
     gate.open()
     assert [future.result(SECONDS) for future in [*of_a, of_b]] == ["A"] * 20 + ["B"]
     assert sum(thread.name.startswith("fair_") for thread in threading.enumerate()) >= 2
-    assert pool._pool._started <= 4
+    assert pool._pool._thread_count <= 4
     until(lambda: pool.is_idle and not pool.waiting, SECONDS, "an empty queue")
 
 

@@ -11,7 +11,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import ConnectionHandler
 
 from common import sqlite_space
-from common.sqlite_space import allow_return, return_space
+from common.sqlite_space import enable_space_return, return_space
 from profiler_site.settings import SQLITE_OPTIONS
 
 MIB = 2**20
@@ -41,7 +41,7 @@ def older_database(file: Path) -> Iterator[BaseDatabaseWrapper]:
 
 @pytest.fixture
 def database(older_database: BaseDatabaseWrapper) -> BaseDatabaseWrapper:
-    allow_return(older_database)
+    enable_space_return(older_database)
     return older_database
 
 
@@ -138,7 +138,7 @@ def test_a_file_of_an_older_version_is_rewritten_once(
     fill(database)
     assert number(database, "PRAGMA auto_vacuum") == 0
     assert return_space(database) == 0
-    allow_return(database)
+    enable_space_return(database)
     assert number(database, "PRAGMA auto_vacuum") == 2
     assert file.stat().st_size < 2 * MIB
     assert number(database, "SELECT count(*) FROM head WHERE length(tree) = 50000") == 10
@@ -159,7 +159,7 @@ def test_a_file_that_is_too_large_to_rewrite_is_named(
         monkeypatch.setattr(sqlite_space, "free_bytes", lambda _: 1000)
     else:
         monkeypatch.setattr(sqlite_space, limit, 1000)
-    allow_return(older_database)
+    enable_space_return(older_database)
     assert number(older_database, "PRAGMA auto_vacuum") == 0
     assert "run VACUUM" in caplog.text
 
@@ -178,4 +178,4 @@ def test_other_databases_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(connection, "vendor", "postgresql")
     monkeypatch.setattr(sqlite_space, "_number", lambda *_: pytest.fail("asked the database"))
     assert return_space() == 0
-    allow_return()
+    enable_space_return()

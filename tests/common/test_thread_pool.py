@@ -26,7 +26,7 @@ def test_threads_are_started_only_when_no_other_is_idle() -> None:
         until(lambda: pool._idle._value > 0, SECONDS, "an idle thread")
         names.add(pool.submit(lambda: threading.current_thread().name).result(SECONDS))
     assert names == {"few_0"}
-    assert pool._started == 1
+    assert pool._thread_count == 1
 
 
 def test_one_thread_runs_jobs_in_their_order() -> None:

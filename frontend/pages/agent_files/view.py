@@ -14,8 +14,8 @@ from django.views.decorators.vary import vary_on_headers
 from frontend.pages.agent_files import archives
 from frontend.pages.agent_files.files import PROJECTS, AgentFile, agent_file, agent_files
 
-_FOR_EVER = "public, max-age=31536000, immutable"
-_JSON = "application/vnd.pypi.simple.v1+json"
+_IMMUTABLE_CACHE_CONTROL = "public, max-age=31536000, immutable"
+_SIMPLE_JSON = "application/vnd.pypi.simple.v1+json"
 _SIMPLE_HTML = "application/vnd.pypi.simple.v1+html"
 _META = {"api-version": "1.0"}
 
@@ -33,7 +33,7 @@ def simple_projects(request: HttpRequest) -> HttpResponse:
     names = [name for name in PROJECTS if agent_files(name)]
     if _wants_json(request):
         projects = [{"name": name} for name in names]
-        return JsonResponse({"meta": _META, "projects": projects}, content_type=_JSON)
+        return JsonResponse({"meta": _META, "projects": projects}, content_type=_SIMPLE_JSON)
     context = {"names": names}
     return render(request, "frontend/agent_projects.html", context, _html_type(request))
 
@@ -46,8 +46,12 @@ def simple_project(request: HttpRequest, project: str) -> HttpResponse:
     if not files:
         raise Http404(_("No such package on this server. All packages: /agents/python/"))
     if _wants_json(request):
-        listed = {"meta": _META, "name": project, "files": [_json_response(file) for file in files]}
-        return JsonResponse(listed, content_type=_JSON)
+        listed = {
+            "meta": _META,
+            "name": project,
+            "files": [_build_file_entry(file) for file in files],
+        }
+        return JsonResponse(listed, content_type=_SIMPLE_JSON)
     return render(request, "frontend/agent_files.html", {"files": files}, _html_type(request))
 
 
@@ -68,7 +72,7 @@ def download_build(request: HttpRequest, digest: str, name: str) -> HttpResponse
     file = _file(name)
     if digest != file.digest:
         raise Http404(_("This file was rebuilt. Its new URL: /agents/python/"))
-    return _content(file, _FOR_EVER)
+    return _content(file, _IMMUTABLE_CACHE_CONTROL)
 
 
 @require_safe
@@ -113,7 +117,7 @@ def _content(file: AgentFile, cache_control: str) -> HttpResponse:
 
 
 def _wants_json(request: HttpRequest) -> bool:
-    return request.get_preferred_type(["text/html", _SIMPLE_HTML, _JSON]) == _JSON
+    return request.get_preferred_type(["text/html", _SIMPLE_HTML, _SIMPLE_JSON]) == _SIMPLE_JSON
 
 
 def _html_type(request: HttpRequest) -> str:
@@ -122,12 +126,12 @@ def _html_type(request: HttpRequest) -> str:
     return _SIMPLE_HTML if preferred == _SIMPLE_HTML else "text/html"
 
 
-def _json_response(file: AgentFile) -> dict[str, object]:
-    listed: dict[str, object] = {
+def _build_file_entry(file: AgentFile) -> dict[str, object]:
+    entry: dict[str, object] = {
         "filename": file.name,
         "url": reverse("agent_file_build", args=[file.digest, file.name]),
         "hashes": {"sha256": file.sha256},
     }
     if file.requires_python:
-        listed["requires-python"] = file.requires_python
-    return listed
+        entry["requires-python"] = file.requires_python
+    return entry

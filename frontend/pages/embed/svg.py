@@ -23,22 +23,22 @@ def svg(picture: GraphPicture) -> bytes:
         f' viewBox="0 0 {width} {height}" font-family="{_FONT}" font-size="{FONT_SIZE}"'
         f' role="img"><title>{_text(picture.title)}</title>'
         f'<rect width="{width}" height="{height}" fill="{picture.background}"/>',
-        *map(_label, picture.labels),
-        *map(_box, picture.boxes),
+        *map(_draw_label, picture.labels),
+        *map(_draw_box, picture.boxes),
     ]
     return "".join([*parts, "</svg>\n"]).encode()
 
 
-def _box(box: GraphBox) -> str:
+def _draw_box(box: GraphBox) -> str:
     share = "" if box.share is None else f"{box.share:.1f} %"
     return (
         f"<g><title>{_text(box.name)} {share}</title>"
         f'<rect x="{box.x:.2f}" y="{box.y}" width="{box.width:.2f}" height="{ROW - 1}"'
-        f' fill="{box.fill}"/>{_label(box.label) if box.label else ""}</g>'
+        f' fill="{box.fill}"/>{_draw_label(box.label) if box.label else ""}</g>'
     )
 
 
-def _label(label: TextLabel) -> str:
+def _draw_label(label: TextLabel) -> str:
     return (
         f'<text x="{label.x:.2f}" y="{label.baseline}" fill="{label.colour}">'
         f"{escape(label.text)}</text>"

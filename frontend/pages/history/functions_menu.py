@@ -24,26 +24,28 @@ class FunctionsMenu:
     full: bool  # the maximum number of functions is selected
 
 
-def functions_menu(query: HistoryQuery) -> FunctionsMenu:
-    names_ = query.functions
+def build_functions_menu(query: HistoryQuery) -> FunctionsMenu:
+    selected = query.functions
     return FunctionsMenu(
-        now=_chosen_words(len(names_)) if names_ else _top_words(query.top),
+        now=_format_selected(len(selected)) if selected else _format_top(query.top),
         tops=[
             FunctionChoice(
-                _top_words(count),
-                [f"{count}"] if count != MOST_CHOSEN else [],
-                not names_ and query.top == count,
+                _format_top(count),
+                [f"{count}"] if count != MOST_CHOSEN else [],  # the default of `top`
+                not selected and query.top == count,
             )
             for count in (MOST_CHOSEN, 3, 1)
         ],
-        chosen=[FunctionChoice(name, [each for each in names_ if each != name]) for name in names_],
-        full=len(names_) >= MOST_CHOSEN,
+        chosen=[
+            FunctionChoice(name, [each for each in selected if each != name]) for name in selected
+        ],
+        full=len(selected) >= MOST_CHOSEN,
     )
 
 
-def _top_words(count: int) -> str:
+def _format_top(count: int) -> str:
     return ngettext("the top function by self", "top %(n)d by self", count) % {"n": count}
 
 
-def _chosen_words(count: int) -> str:
+def _format_selected(count: int) -> str:
     return ngettext("%(n)d selected", "%(n)d selected", count) % {"n": count}

@@ -21,7 +21,7 @@ from frontend.page_query import (
     metric_notice,
 )
 from frontend.pages.history.chart import LINES, chart
-from frontend.pages.history.functions_menu import functions_menu
+from frontend.pages.history.functions_menu import build_functions_menu
 from frontend.pages.history.params import HistoryQuery
 from frontend.pages.history.version_changes import Since, changes_since
 from frontend.params.formats import time_text
@@ -134,7 +134,7 @@ def _context(page_query: PageQuery, query: HistoryQuery, url: str) -> dict[str, 
     found: dict[str, object] = {
         **chart_page_context(page_query, query, options, "history"),
         "notices": notices,
-        "functions": functions_menu(query),
+        "functions": build_functions_menu(query),
     }
     try:
         result = load_history(page_query, query, options)

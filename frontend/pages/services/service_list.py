@@ -23,9 +23,9 @@ from projects.models.agent import MAX_REPORT_GAP
 from projects.profile_types import ProfileType
 
 PAGE_SIZE = 20  # rows of about 1.4 kB: a fragment stays below 30 kB
-_STEPS = 24
+_SPARKLINE_STEPS = 24
 # Shortest time after its last profile during which a service counts as reporting.
-_FRESH = timedelta(minutes=15)
+_MIN_FRESH_TIME = timedelta(minutes=15)
 
 
 class Status(StrEnum):
@@ -76,9 +76,9 @@ def list_services(
     start, end = query.range.bounds(now)
     rows = run_services(context, start, end).rows
     agents = _count_live_agents(project.pk, now)
-    fresh = now - _fresh(project.profiles_per_minute)
-    imported = _list_imported_services(project.pk, fresh)
-    states = {row.service: _status(row, agents, imported, fresh) for row in rows}
+    fresh_since = now - _compute_fresh_time(project.profiles_per_minute)
+    imported = _list_imported_services(project.pk, fresh_since)
+    states = {row.service: _find_status(row, agents, imported, fresh_since) for row in rows}
     found = _sort_rows(
         [row for row in rows if query.find.lower() in row.service.lower()], query.sort
     )
@@ -96,20 +96,26 @@ def list_services(
     )
 
 
-def _fresh(per_minute: float) -> timedelta:
+def _compute_fresh_time(per_minute: float) -> timedelta:
     """Return the time after the last profile during which a service counts as reporting.
 
-    It is five capture intervals if these are longer than _FRESH.
+    It is five capture intervals if these are longer than _MIN_FRESH_TIME.
     """
-    return max(_FRESH, timedelta(minutes=5 / per_minute)) if per_minute else _FRESH
+    if not per_minute:
+        return _MIN_FRESH_TIME
+    return max(_MIN_FRESH_TIME, timedelta(minutes=5 / per_minute))
 
 
-def _status(
-    row: ServiceRow, agents: Mapping[str, int], imported: Container[str], fresh: datetime
+def _find_status(
+    row: ServiceRow, agents: Mapping[str, int], imported: Container[str], fresh_since: datetime
 ) -> Status:
-    """Return the status; an import makes no service report, but agents need not have a row."""
+    """Return the status of a service.
+
+    A recent profile counts unless it may be an import. Services without imports need no live agent:
+    agents need not have a row in the database.
+    """
     has_agents = bool(agents.get(row.service))
-    is_fresh = row.last_profile is not None and row.last_profile >= fresh
+    is_fresh = row.last_profile is not None and row.last_profile >= fresh_since
     if is_fresh and (has_agents or row.service not in imported):
         return Status.REPORTING
     return Status.SILENT if has_agents else Status.ABSENT
@@ -130,7 +136,7 @@ def _lines(
     context: QueryContext, rows: list[ServiceRow], start: datetime, end: datetime
 ) -> dict[str, Sparkline]:
     types = {row.service: found for row in rows if (found := _find_type(row))}
-    return run_sparklines(context, types, start, end, _STEPS)
+    return run_sparklines(context, types, start, end, _SPARKLINE_STEPS)
 
 
 def _find_type(row: ServiceRow) -> ProfileType | None:
