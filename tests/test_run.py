@@ -55,7 +55,7 @@ def test_stages_of_few_tests_collect_only_the_files_with_their_marker() -> None:
 
 
 @pytest.mark.real
-def test_a_process_that_is_left_behind_is_named_and_ended() -> None:
+def test_leftover_process_is_named_and_ended() -> None:
     program = f"import tests.leftovers as l; l._GRACE_SECONDS = 0.2\n{LEAVES_A_PROCESS}"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False

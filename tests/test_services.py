@@ -37,11 +37,11 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("failures", [0, 1, 2])
-def test_a_fetch_that_fails_for_a_moment_is_tried_again(tmp_path: Path, failures: int) -> None:
+def test_failed_download_is_retried(tmp_path: Path, failures: int) -> None:
     assert fetch(tmp_path, failures) == failures + 1
 
 
-def test_one_that_fails_for_good_says_what_it_was_and_what_it_said(tmp_path: Path) -> None:
+def test_download_that_fails_3_times_names_command_and_output(tmp_path: Path) -> None:
     with pytest.raises(
         services.ServiceMissing, match=r"(?s)`sh -c .*no mirror.*Tried 3 times"
     ) as raised:
@@ -97,7 +97,7 @@ def test_a_distribution_without_the_headless_shell_gets_the_whole_browser(
 
 @pytest.mark.real
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_no_service_outlives_who_started_it(tmp_path: Path, how: signal.Signals) -> None:
+def test_service_ends_when_its_parent_is_killed(tmp_path: Path, how: signal.Signals) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLDS_A_REDIS, str(tmp_path)],
         stdin=subprocess.PIPE,

@@ -213,24 +213,24 @@ def test_strangers_sign_in_first(client: Client, page: Page) -> None:
 
 
 @pytest.mark.parametrize("page", OF_A_PROJECT, ids=str)
-def test_to_outsiders_it_is_not_there(client: Client, charlie: User, page: Page) -> None:
+def test_outsider_gets_404(client: Client, charlie: User, page: Page) -> None:
     client.force_login(charlie)
     assert page.ask(client) == 404
 
 
 @pytest.mark.parametrize("page", OF_A_PROJECT, ids=str)
-def test_viewers_look_and_change_nothing(client: Client, vera: User, page: Page) -> None:
+def test_viewer_gets_403_for_every_change(client: Client, vera: User, page: Page) -> None:
     client.force_login(vera)
     assert page.ask(client) in ({200, 302} if page.whom is For.VIEWERS else {403})
 
 
 @pytest.mark.parametrize("page", OF_A_PROJECT, ids=str)
-def test_members_do_what_is_not_for_owners(client: Client, bob: User, page: Page) -> None:
+def test_member_gets_403_for_pages_of_owners_only(client: Client, bob: User, page: Page) -> None:
     client.force_login(bob)
     assert page.ask(client) in ({403} if page.whom is For.OWNERS else {200, 302})
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.whom is not For.EVERYONE], ids=str)
-def test_owners_may_do_it_all(client: Client, alice: User, page: Page) -> None:
+def test_owner_has_access_to_every_page(client: Client, alice: User, page: Page) -> None:
     client.force_login(alice)
     assert page.ask(client) in {200, 302}

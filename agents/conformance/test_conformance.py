@@ -69,7 +69,7 @@ def test_each_type_has_a_profile_with_its_metric(
             assert hot_ns > profile.total("cpu") / 2
 
 
-def test_the_delay_of_the_server_is_honoured(run: Run, server: Served) -> None:
+def test_agent_waits_for_the_delay_of_the_server(run: Run, server: Served) -> None:
     fake, url = server
     times: list[float] = []
 
@@ -116,7 +116,7 @@ def test_a_permanent_error_drops_the_profile(language: Language, run: Run, serve
 
 
 @pytest.mark.parametrize("failure", [cut, garbage, error_response(500, "broken", "0.2s")])
-def test_a_broken_server_is_harmless(failure: object, run: Run, server: Served) -> None:
+def test_broken_server_does_not_stop_the_program(failure: object, run: Run, server: Served) -> None:
     fake, url = server
     fake.respond_with("POST", failure)  # type: ignore[arg-type]
     with run(url) as program:

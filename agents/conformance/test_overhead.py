@@ -52,7 +52,7 @@ def cpu_of_a_round(run: Run, fake: FakeServer, url: str) -> float:
     return (long_cpu - short_cpu) / (long_rounds - short_rounds)
 
 
-def test_captures_that_never_end(
+def test_continuous_captures_stay_within_the_overhead_limits(
     language: Language, run: Run, server: tuple[FakeServer, str]
 ) -> None:
     fake, url = server

@@ -54,7 +54,7 @@ def test_a_key_that_writes_creates_one_that_a_key_that_reads_lists(
     assert AuditEntry.objects.get(action="annotation.create").detail == {"annotation": note.pk}
 
 
-def test_scopes(agent: Client, reader: Client) -> None:
+def test_request_without_the_needed_scope_is_403(agent: Client, reader: Client) -> None:
     assert_error_response(create(reader), 403, "PERMISSION_DENIED", "write")
     assert_error_response(agent.request("GET", path()), 403, "PERMISSION_DENIED", "read")
     note = create(agent).json()["id"]
@@ -70,7 +70,7 @@ def test_the_time_defaults_to_now(agent: Client) -> None:
     assert abs(timezone.now() - at) < timedelta(minutes=1)
 
 
-def test_the_list_has_a_range_a_service_and_pages(agent: Client, reader: Client) -> None:
+def test_list_is_filtered_by_range_and_service_and_paged(agent: Client, reader: Client) -> None:
     create(agent, text="a")
     create(agent, text="late", time="2026-11-20T13:00:00Z")
     create(agent, text="all services", service=None, version=None)
@@ -115,7 +115,7 @@ def test_a_body_over_the_limit_is_413(agent: Client) -> None:
     assert_error_response(create(agent, text="x" * 2**17), 413, "RESOURCE_EXHAUSTED")
 
 
-def test_a_key_deletes_what_a_key_created(agent: Client) -> None:
+def test_key_deletes_a_note_that_a_key_created(agent: Client) -> None:
     note = create(agent).json()["id"]
     assert agent.request("DELETE", f"{path()}/{note}").status_code == 204
     assert not Annotation.objects.exists()
@@ -153,7 +153,7 @@ def test_another_projects_notes_are_404_and_not_listed(
     assert Annotation.objects.get() == foreign
 
 
-def test_one_too_many_replaces_the_oldest_of_a_key(
+def test_note_over_the_limit_replaces_the_oldest_of_a_key(
     agent: Client, project: Project, alice: User, settings: Settings
 ) -> None:
     settings.MAX_ANNOTATIONS = 3

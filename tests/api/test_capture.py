@@ -53,7 +53,7 @@ def while_parked(agent: Client, asker: Client, **changes: Any) -> list[httpx.Res
 
 
 @pytest.mark.parametrize("scope", ["agent", "reader"])
-def test_a_key_of_either_scope_may_ask(
+def test_keys_of_both_scopes_request_captures(
     scope: str, agent: Client, request: pytest.FixtureRequest
 ) -> None:
     asker: Client = request.getfixturevalue(scope)
@@ -64,21 +64,21 @@ def test_a_key_of_either_scope_may_ask(
     assert capture_request == {"service": "checkout", "type": "CPU", "waiting": 1}
 
 
-def test_it_is_written_down_who_asked(agent: Client, project: Project) -> None:
+def test_audit_log_records_the_project_and_the_key(agent: Client, project: Project) -> None:
     while_parked(agent, agent)
     entry = AuditEntry.objects.get(action="capture.now")
     assert entry.project == project
     assert agent.key.startswith(entry.actor_key)
 
 
-def test_the_operator_may_ask(agent: Client, project: Project) -> None:
+def test_operator_token_requests_captures(agent: Client, project: Project) -> None:
     operator = Client(project.project_id, operator_token.make(project.project_id))
     response, _count_parked_agents = while_parked(agent, operator)
     assert response.status_code == 201, response.text
     assert AuditEntry.objects.get(action="capture.now").actor_key == "operator"
 
 
-def test_an_operators_token_is_good_for_its_project_only(
+def test_operator_token_of_another_project_is_rejected(
     project: Project, other_project: Project
 ) -> None:
     token = operator_token.make(other_project.project_id)
@@ -89,19 +89,19 @@ def test_a_service_without_agents_is_409_and_a_sentence(agent: Client) -> None:
     assert_error_response(capture(agent), 409, "FAILED_PRECONDITION", "checkout")
 
 
-def test_a_type_that_nobody_offers_is_409_and_says_what_is(agent: Client) -> None:
+def test_type_that_no_agent_offers_is_409_with_the_offered_ones(agent: Client) -> None:
     agent.handshake()
     response, _count_parked_agents = while_parked(agent, agent, type="HEAP")
     assert_error_response(response, 409, "FAILED_PRECONDITION", "HEAP", "CPU")
 
 
 @pytest.mark.parametrize("restriction", [{"zone": "eu-1"}, {"version": "1.4"}])
-def test_zone_and_version_may_be_named(restriction: dict[str, str], agent: Client) -> None:
+def test_zone_and_version_restrict_the_agents(restriction: dict[str, str], agent: Client) -> None:
     assert while_parked(agent, agent, **restriction)[0].status_code == 201
 
 
 @pytest.mark.parametrize("restriction", [{"zone": "us-1"}, {"version": "9"}])
-def test_another_zone_or_version_offers_nothing(restriction: dict[str, str], agent: Client) -> None:
+def test_zone_or_version_without_agents_is_409(restriction: dict[str, str], agent: Client) -> None:
     assert_error_response(while_parked(agent, agent, **restriction)[0], 409, "FAILED_PRECONDITION")
 
 

@@ -13,7 +13,7 @@ from tests.profiles import rows
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_both_sides_stand_beside_each_other(ask: Ask, shop: Deployment) -> None:
+def test_comparison_has_values_of_both_sides(ask: Ask, shop: Deployment) -> None:
     rows.stored(rows.deployment(shop.project, version="3"), {"main": 1, "main;new": 4}, minutes=3)
     document = ask("compare", version="1", **{"b.version": "3"}).json()
     assert (document["profiles"], document["total"]) == (2, 18_000_000)
@@ -48,7 +48,7 @@ def test_a_change_is_real_among_enough_profiles(ask: Ask, shop: Deployment) -> N
     ]
 
 
-def test_as_csv(ask: Ask) -> None:
+def test_comparison_is_returned_as_csv(ask: Ask) -> None:
     response = ask("compare", version="1", format="csv", **{"b.version": "2"})
     head, *lines = csv.reader(io.StringIO(response.text))
     assert head[:4] == [

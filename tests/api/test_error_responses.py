@@ -78,17 +78,17 @@ def test_a_parameter_that_cannot_be_used_is_400_and_named(
         ("service=" + "s" * 9000, "service: may have 8,192 characters; here are 9,000"),
     ],
 )
-def test_an_address_is_bounded(query: str, said: str, reader: Client) -> None:
+def test_query_string_over_a_limit_is_400(query: str, said: str, reader: Client) -> None:
     response = reader.request("GET", f"/api/v1/projects/-/tree?{query}")
     assert_error_response(response, 400, "INVALID_ARGUMENT", said)
 
 
-def test_expressions_that_explode_are_bounded(ask: Ask) -> None:
+def test_regex_that_expands_too_far_is_400(ask: Ask) -> None:
     assert_error_response(ask("tree", f=SLOW[2:]), 400, "INVALID_ARGUMENT", "f: ", "Invalid regex")
     assert ask("tree", f="show:/^(a+)+$/").status_code == 200
 
 
-def test_an_address_that_is_none_is_404(reader: Client) -> None:
+def test_unknown_path_is_404(reader: Client) -> None:
     for path in ("", "/nothing", "/tree/"):
         response = reader.request("GET", f"/api/v1/projects/-{path}")
         assert_error_response(response, 404, "NOT_FOUND")
@@ -100,7 +100,7 @@ def test_another_method_is_405(reader: Client) -> None:
         assert_error_response(response, 405, "UNIMPLEMENTED", "GET")
 
 
-def test_more_than_a_project_may_ask_in_a_minute_is_429_whichever_key_asks(
+def test_queries_over_the_minute_limit_of_a_project_are_429_for_all_keys(
     shop: Deployment, settings: Settings, project: Project, stranger: Client
 ) -> None:
     settings.QUERIES_PER_MINUTE = 2

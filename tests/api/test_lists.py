@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 NOTHING = {"service": None, "type": None, "from": None, "to": None}
 
 
-def test_services(ask: Ask) -> None:
+def test_services_have_types_versions_zones_and_profile_counts(ask: Ask) -> None:
     document = ask("services", **NOTHING | HOUR).json()
     assert document["services"] == [
         {
@@ -28,7 +28,7 @@ def test_services(ask: Ask) -> None:
     assert ask("services", **NOTHING).json()["services"][0]["profiles"] == 0
 
 
-def test_profiles_newest_first(ask: Ask, shop: Deployment) -> None:
+def test_profiles_are_listed_newest_first_with_their_fields(ask: Ask, shop: Deployment) -> None:
     document = ask("profiles", zone="eu-1").json()
     assert (document["profiles"], document["total"]) == (2, 18_000_000)
     newest = document["rows"][0]
@@ -47,7 +47,7 @@ def test_profiles_newest_first(ask: Ask, shop: Deployment) -> None:
     assert document["next_page"] is None
 
 
-def test_the_heaviest_profiles_first(ask: Ask, shop: Deployment) -> None:
+def test_order_heaviest_lists_the_largest_profiles_first(ask: Ask, shop: Deployment) -> None:
     rows.stored(shop, {"main": 1})
     weights = [row["weight"] for row in ask("profiles", order="heaviest").json()["rows"]]
     assert weights == [9_000_000] * 3 + [1000]
@@ -74,11 +74,11 @@ def test_pages_follow_each_other(name: str, ask: Ask, project: Project) -> None:
     "mark",
     ["x", "~2026-11-20T12:00:00~1", f"~2026-11-20T12:00:00+00:00~{10**30}", f"{10**30}~now~1"],
 )
-def test_a_page_that_is_none_is_400(mark: str, ask: Ask) -> None:
+def test_invalid_page_is_400(mark: str, ask: Ask) -> None:
     assert_error_response(ask("profiles", page=mark), 400, "INVALID_ARGUMENT", "page")
 
 
-def test_deployments(ask: Ask, project: Project) -> None:
+def test_deployments_are_listed_and_filtered_by_service(ask: Ask, project: Project) -> None:
     rows.deployment(project, service="billing")
     found = ask("deployments", **NOTHING).json()["rows"]
     assert [(row["service"], row["zone"], row["version"]) for row in found] == [
@@ -91,7 +91,7 @@ def test_deployments(ask: Ask, project: Project) -> None:
     assert len(ask("deployments", **NOTHING | {"service": "billing"}).json()["rows"]) == 1
 
 
-def test_other_tenants_have_theirs(ask: Ask, other_project: Project) -> None:
+def test_lists_have_nothing_of_another_tenant(ask: Ask, other_project: Project) -> None:
     rows.stored(rows.deployment(other_project, service="secret"))
     for name in ("services", "deployments"):
         assert "secret" not in ask(name, **NOTHING).text

@@ -34,7 +34,7 @@ def test_profiles_without_the_label_are_a_value_of_their_own(ask: Ask) -> None:
     assert found == {"a": 9 * MS, "b": 9 * MS, None: 9 * MS}
 
 
-def test_the_rest_is_summed_as_other(ask: Ask) -> None:
+def test_values_beyond_the_size_are_summed_as_other(ask: Ask) -> None:
     document = ask("series", group_by="label.instance", size=1, f="show:foo1").json()
     (first,) = document["values"]
     assert (first["value"], first["total"]) == ("a", 4 * MS)

@@ -21,7 +21,7 @@ def of(profiles: int) -> dict[str, int]:
     return {path: round(ms * 1_000_000) * profiles for path, ms in ONE.items()}
 
 
-def test_it_sums_everything_that_matches(ask: Ask, shop: Deployment) -> None:
+def test_tree_sums_all_matching_profiles(ask: Ask, shop: Deployment) -> None:
     response = ask("tree")
     assert response.status_code == 200, response.text
     assert response.headers["content-type"] == "application/json"
@@ -55,18 +55,20 @@ def test_it_sums_everything_that_matches(ask: Ask, shop: Deployment) -> None:
         ({"type": "WALL"}, 0),
     ],
 )
-def test_parameters_select(narrowed: dict[str, Any], profiles: int, ask: Ask) -> None:
+def test_each_parameter_restricts_the_profiles(
+    narrowed: dict[str, Any], profiles: int, ask: Ask
+) -> None:
     document = ask("tree", **narrowed).json()
     assert document["profiles"] == profiles
     assert sum(document["self"]) == document["total"] == profiles * 9_000_000
 
 
-def test_one_profile_alone(ask: Ask) -> None:
+def test_profile_parameter_selects_one_profile(ask: Ask) -> None:
     name = ask("profiles").json()["rows"][0]["name"].rpartition("/")[2]
     assert ask("tree", profile=name).json()["profiles"] == 1
 
 
-def test_filters_come_in_their_order(ask: Ask) -> None:
+def test_filters_apply_in_their_order(ask: Ask) -> None:
     response = ask("tree", f=["show:bar", "hide:foo2", "hideframes:/^foo/", "highlight:main"])
     assert paths(response.content) == {"main": 0, "main;bar": 7_500_000}
     assert response.json()["highlight"] == [0]
@@ -87,7 +89,7 @@ def test_focus_has_callers_and_callees(ask: Ask) -> None:
     }
 
 
-def test_siblings_stand_by_name_where_that_is_asked_for(ask: Ask, shop: Deployment) -> None:
+def test_order_by_name_sorts_siblings(ask: Ask, shop: Deployment) -> None:
     rows.stored(shop, {"main;aaa": 1}, minutes=9)
     names = [path.split(";")[1] for path in paths(ask("tree", sort="name").content) if ";" in path]
     assert names == sorted(names)
@@ -96,7 +98,7 @@ def test_siblings_stand_by_name_where_that_is_asked_for(ask: Ask, shop: Deployme
 @pytest.mark.parametrize(
     "said", [{"format": "pprof"}, {"headers": {"Accept": "application/x-protobuf"}}], ids=str
 )
-def test_pprof(said: dict[str, Any], ask: Ask) -> None:
+def test_pprof_is_returned_by_format_or_accept(said: dict[str, Any], ask: Ask) -> None:
     response = ask("tree", **said)
     assert response.headers["content-type"] == "application/octet-stream"
     assert (
@@ -104,14 +106,14 @@ def test_pprof(said: dict[str, Any], ask: Ask) -> None:
     )
 
 
-def test_folded_and_speedscope(ask: Ask) -> None:
+def test_folded_and_speedscope_are_returned_by_format_or_accept(ask: Ask) -> None:
     folded = ask("tree", format="folded", f="show:foo1").text.splitlines()
     assert folded == ["main;foo1 4500000", "main;foo1;bar 7500000"]
     assert ask("tree", headers={"Accept": "text/plain"}, f="show:foo1").text.splitlines() == folded
     assert ask("tree", format="speedscope").json()["profiles"][0]["endValue"] == 27_000_000
 
 
-def test_the_list(ask: Ask) -> None:
+def test_top_lists_functions_with_self_and_total(ask: Ask) -> None:
     document = ask("top").json()
     assert (document["profiles"], document["total"], document["all"]) == (3, 27_000_000, 4)
     assert document["metric"] == {"name": "cpu", "unit": "nanoseconds"}
@@ -133,13 +135,15 @@ def test_the_list(ask: Ask) -> None:
         ({"sort": "count", "size": 1}, ["main"]),
     ],
 )
-def test_the_list_is_sorted_and_cut(params: dict[str, Any], names: list[str], ask: Ask) -> None:
+def test_top_is_sorted_and_cut_to_its_size(
+    params: dict[str, Any], names: list[str], ask: Ask
+) -> None:
     document = ask("top", **params).json()
     assert document["functions"]["name"] == names
     assert document["all"] == 4
 
 
-def test_the_list_as_csv(ask: Ask) -> None:
+def test_top_is_returned_as_csv(ask: Ask) -> None:
     response = ask("top", headers={"Accept": "text/csv"})
     assert response.headers["content-type"] == "text/csv; charset=utf-8"
     head, *lines = csv.reader(io.StringIO(response.text))
@@ -152,7 +156,9 @@ def test_the_list_as_csv(ask: Ask) -> None:
     ("accept", "form"),
     [("text/html, */*;q=0.1", "application/json"), ("text/csv;q=0.2, text/plain", "text/plain")],
 )
-def test_accept_prefers(accept: str, form: str, ask: Ask) -> None:
+def test_accept_header_with_preferences_selects_the_format(
+    accept: str, form: str, ask: Ask
+) -> None:
     response = ask("tree", headers={"Accept": accept})
     assert response.headers["content-type"].startswith(form)
 
@@ -172,7 +178,7 @@ def test_another_projects_profiles_are_never_counted(ask: Ask, other_project: An
     assert ask("tree", **SHOP).json()["profiles"] == 3
 
 
-def test_it_is_split_by_a_label(ask: Ask) -> None:
+def test_tree_is_split_by_a_label(ask: Ask) -> None:
     response = ask("tree", split="label.instance")
     document = response.json()
     found = paths(response.content)
@@ -200,5 +206,5 @@ def test_a_split_file_has_the_values_at_the_root(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("said", [{"split": "color"}, {"split": "zone", "focus": "main"}], ids=str)
-def test_a_split_that_makes_no_sense_is_explained(said: dict[str, Any], ask: Ask) -> None:
+def test_invalid_split_is_400(said: dict[str, Any], ask: Ask) -> None:
     assert_error_response(ask("tree", **said), 400, "INVALID_ARGUMENT", "split")

@@ -59,12 +59,12 @@ def test_the_security_page_names_every_attack_and_no_other() -> None:
     assert elsewhere <= named
 
 
-def test_every_bound_of_the_security_page_has_an_attack_or_says_that_it_has_none() -> None:
+def test_every_bound_of_the_security_page_names_an_attack_or_none_yet() -> None:
     for resource, _, attacks in rows_of_security_page():
         assert "“" in attacks or attacks == "None yet", resource
 
 
-def test_the_bounds_of_all_attacks_are_as_strict_as_they_should_be() -> None:
+def test_every_attack_has_bounds_of_no_rejections_8_threads_and_latency_at_most_5() -> None:
     for attack in ATTACKS:
         assert (attack.bounds.rejected, attack.bounds.threads) == (0, 8), attack.name
         assert attack.bounds.latency <= 5, attack.name

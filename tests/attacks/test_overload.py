@@ -28,17 +28,17 @@ def test_quiet_project_latency_stays_bounded_during_overload(overload: Overload)
         assert overload.during.p95(kind) <= RATIO * before, kind
 
 
-def test_nothing_that_was_acknowledged_is_lost(overload: Overload) -> None:
+def test_every_acknowledged_upload_is_stored(overload: Overload) -> None:
     assert overload.acknowledged == overload.stored
 
 
-def test_the_load_is_an_overload_with_proper_responses(overload: Overload) -> None:
+def test_overload_gets_only_200_429_and_503(overload: Overload) -> None:
     assert overload.offered > 5 * overload.sustained
     assert set(overload.load.uploads) <= {200, 429, 503}
     assert set(overload.load.queries) <= {200, 429, 503}
 
 
-def test_memory_is_bounded(overload: Overload) -> None:
+def test_memory_stays_within_its_limit(overload: Overload) -> None:
     assert overload.usage.memory <= MEMORY
 
 

@@ -40,7 +40,7 @@ async def test_a_query_is_bounded() -> None:
     assert [len(keys) for keys in squares.load_and_render] == [MAX_BATCH, 1]
 
 
-async def test_one_bad_row_is_nobody_elses_fault() -> None:
+async def test_error_of_one_key_does_not_fail_the_others() -> None:
     together = BatchLoader(Squares(bad=2))
     load_and_render = (together.load(n) for n in range(4))
     results = await asyncio.gather(*load_and_render, return_exceptions=True)
@@ -72,7 +72,7 @@ async def test_a_missing_result_is_an_error() -> None:
         await asyncio.wait_for(together.load(1), 60)
 
 
-async def test_one_who_gives_up_does_not_disturb_the_others() -> None:
+async def test_cancelled_lookup_does_not_disturb_the_others() -> None:
     together = BatchLoader(Squares())
     first, second = (asyncio.create_task(together.load(n)) for n in (2, 3))
     await asyncio.sleep(0)

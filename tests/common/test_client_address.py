@@ -73,7 +73,9 @@ def test_the_client_is_the_first_from_the_right_that_is_no_proxy(
         ("127.0.0.1", "https", "http"),
     ],
 )
-def test_the_scheme_is_told_by_trusted_proxies_only(peer: str, proto: str, scheme: str) -> None:
+def test_forwarded_scheme_is_accepted_from_trusted_proxies_only(
+    peer: str, proto: str, scheme: str
+) -> None:
     assert seen(peer, proto=proto)[1] == scheme
 
 
@@ -97,6 +99,6 @@ def test_requests_of_django_have_the_same_address() -> None:
 
 
 @pytest.mark.parametrize(("address", "expected"), [("127.1.2.3", True), ("10.0.0.1", False)])
-def test_loopback(address: str, expected: bool) -> None:
+def test_loopback_addresses_are_recognised(address: str, expected: bool) -> None:
     assert is_loopback(address) is expected
     assert not is_loopback("")

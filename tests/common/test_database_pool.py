@@ -18,7 +18,7 @@ from tests.connections import count_connections
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 
 
-async def test_it_runs_in_a_few_named_threads() -> None:
+async def test_queries_run_in_a_limited_number_of_named_threads() -> None:
     def name() -> str:
         return threading.current_thread().name
 
@@ -27,7 +27,7 @@ async def test_it_runs_in_a_few_named_threads() -> None:
     assert all(one.startswith("flamewatch-sql") for one in names)
 
 
-async def test_more_queries_than_may_wait_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_queries_over_the_queue_limit_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database_pool, "_sql", ThreadPool("test", 2, max_jobs=2))
     hold = threading.Event()
     first = [asyncio.create_task(database_pool.run(hold.wait, 10)) for _ in range(2)]
@@ -76,7 +76,7 @@ async def test_a_lost_connection_is_replaced(monkeypatch: pytest.MonkeyPatch) ->
     assert len(opened) == 1
 
 
-async def test_an_error_comes_back_to_the_one_who_awaits() -> None:
+async def test_error_of_a_query_is_raised_to_its_caller() -> None:
     with pytest.raises(ValueError, match="invalid literal"):
         await database_pool.run(int, "x")
 

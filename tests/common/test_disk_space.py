@@ -22,7 +22,7 @@ class Disk:
         return self.free
 
 
-def test_too_little_room_is_a_sentence_with_both_numbers(
+def test_shortage_names_free_and_required_bytes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     disk = Disk(monkeypatch)
@@ -34,9 +34,7 @@ def test_too_little_room_is_a_sentence_with_both_numbers(
         space.require()
 
 
-def test_the_disk_is_looked_at_once_a_second_and_room_is_noticed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_free_space_is_read_once_a_second(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     disk = Disk(monkeypatch)
     space = DiskSpace([tmp_path], lambda: 1000, lambda: disk.now)
     assert all(space.shortage() for _ in range(10))
@@ -47,7 +45,9 @@ def test_the_disk_is_looked_at_once_a_second_and_room_is_noticed(
     space.require()
 
 
-def test_zero_switches_the_look_off(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_minimum_of_zero_reads_no_free_space(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     disk = Disk(monkeypatch)
     assert DiskSpace([tmp_path], lambda: 0, lambda: disk.now).shortage() == ""
     assert disk.looks == 0
@@ -57,7 +57,7 @@ def test_a_folder_that_is_not_there_yet_is_on_the_disk_of_its_parent(tmp_path: P
     assert free_bytes(tmp_path / "blobs" / "deep") > 0
 
 
-def test_sqlite_says_that_its_disk_is_full(tmp_path: Path) -> None:
+def test_sqlite_error_of_a_full_disk_is_recognised(tmp_path: Path) -> None:
     database = sqlite3.connect(tmp_path / "small.sqlite3")
     database.execute("PRAGMA max_page_count = 3")
     database.execute("CREATE TABLE t (x)")
@@ -70,7 +70,7 @@ def test_sqlite_says_that_its_disk_is_full(tmp_path: Path) -> None:
     database.close()
 
 
-def test_postgresql_and_files_say_it_too_and_other_errors_do_not() -> None:
+def test_postgresql_and_file_errors_of_a_full_disk_are_recognised_and_others_are_not() -> None:
     assert is_disk_full(psycopg.errors.DiskFull())
     assert is_disk_full(OSError(errno.ENOSPC, "No space left on device"))
     assert not is_disk_full(OSError(errno.EACCES, "Permission denied"))

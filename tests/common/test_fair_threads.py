@@ -72,7 +72,7 @@ def test_a_tenant_has_its_share_of_the_threads_and_others_need_not_wait(gate: Th
     until(lambda: pool.is_idle and not pool.waiting, SECONDS, "an empty queue")
 
 
-def test_tenants_and_their_clients_have_turns(gate: ThreadGate) -> None:
+def test_tenants_alternate_and_so_do_their_clients(gate: ThreadGate) -> None:
     pool = threads(threads=1)
     first = ask(pool, gate, "A/x")
     until(lambda: bool(gate.began), SECONDS, "the first")
@@ -94,7 +94,9 @@ def test_a_client_leaves_threads_of_its_tenant_to_others(gate: ThreadGate) -> No
     assert sorted(gate.began) == ["A/x", "A/x", "A/y"]
 
 
-def test_more_than_may_wait_is_rejected_and_only_for_that_tenant(gate: ThreadGate) -> None:
+def test_job_over_the_queue_limit_of_a_tenant_is_rejected_for_that_tenant_only(
+    gate: ThreadGate,
+) -> None:
     pool = threads(waiting_of_tenant=3)
     for _ in range(2):
         ask(pool, gate, "A")
@@ -108,7 +110,7 @@ def test_more_than_may_wait_is_rejected_and_only_for_that_tenant(gate: ThreadGat
     until(lambda: "B" in gate.began, SECONDS, "B")
 
 
-def test_all_together_have_a_bound(gate: ThreadGate) -> None:
+def test_job_over_the_queue_limit_of_all_tenants_is_rejected(gate: ThreadGate) -> None:
     pool = threads(threads=1, waiting=2)
     ask(pool, gate, "A")
     until(lambda: bool(gate.began), SECONDS, "A")
@@ -119,7 +121,7 @@ def test_all_together_have_a_bound(gate: ThreadGate) -> None:
     assert (full.value.of_tenant, full.value.limit) == (False, 2)
 
 
-def test_backlogs_leave_room_for_one_job_of_each_other_tenant(gate: ThreadGate) -> None:
+def test_full_queue_accepts_one_job_of_each_other_tenant(gate: ThreadGate) -> None:
     pool = threads(threads=1, waiting=2)
     ask(pool, gate, "A")
     until(lambda: bool(gate.began), SECONDS, "A")
@@ -149,7 +151,7 @@ def test_a_job_cancelled_in_the_queue_leaves_it(gate: ThreadGate) -> None:
         waiting[0].result(SECONDS)
 
 
-def test_an_error_comes_back_and_the_thread_goes_on() -> None:
+def test_error_of_a_job_is_raised_by_its_future_and_the_thread_continues() -> None:
     pool = threads(threads=1)
 
     def fail() -> None:
@@ -220,7 +222,7 @@ def test_an_idle_tenant_is_served_before_every_backlog() -> None:
     assert backlog.take().tenant == "idle"
 
 
-def test_an_idle_tenant_saves_nothing_for_later() -> None:
+def test_idle_time_of_a_tenant_earns_no_later_priority() -> None:
     backlog = Backlog({"A": 1.0})
     backlog.run(1, 1000)
     backlog._seconds = {"A": 1.0, "late": 1.0}

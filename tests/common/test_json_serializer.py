@@ -33,7 +33,7 @@ def cache(redis_url: str) -> RedisCache:
 
 
 @pytest.mark.parametrize("value", [7, True, [1.5, 2.5], {"_auth_user_id": "1"}, "text"])
-def test_values_come_back(cache: RedisCache, value: object) -> None:
+def test_cached_values_are_read_back_unchanged(cache: RedisCache, value: object) -> None:
     cache.set("key", value, 60)
     assert cache.get("key") == value
     assert cache.get("missing", "none") == "none"
@@ -45,7 +45,9 @@ def test_integers_can_be_incremented(cache: RedisCache) -> None:
     assert cache.get("key") == 8
 
 
-def test_what_somebody_wrote_to_redis_runs_no_code(cache: RedisCache, redis_url: str) -> None:
+def test_pickled_value_in_redis_is_rejected_without_running_code(
+    cache: RedisCache, redis_url: str
+) -> None:
     writer = redis.Redis.from_url(redis_url)
     writer.set(cache.make_key("key"), pickle.dumps(Hostile()))
     with pytest.raises(ValueError):

@@ -20,7 +20,7 @@ async def order_of(turns: LoopTurns, tenants: Sequence[str]) -> list[str]:
     return started
 
 
-async def test_tenants_take_turns_whatever_they_have_waiting() -> None:
+async def test_tenants_take_turns_regardless_of_their_backlog() -> None:
     order = await order_of(LoopTurns(STEPS), [*"A" * 100, "B", "B", "C"])
     assert order == [*"AA", *"ABC", *"AB", *"A" * 96]
 
@@ -77,7 +77,7 @@ async def test_a_cancelled_step_takes_no_turn_from_others() -> None:
     assert not turns._waiting
 
 
-def test_another_loop_starts_anew() -> None:
+def test_another_event_loop_starts_with_an_empty_queue() -> None:
     turns = LoopTurns(STEPS)
 
     async def leave_some_waiting() -> None:

@@ -60,7 +60,7 @@ def values(families: list[Metric]) -> dict[tuple[str, str], float]:
     }
 
 
-def test_other_processes_are_added_with_their_slots_until_they_end(
+def test_metrics_of_other_processes_are_included_until_they_end(
     tmp_path: Path, registry: CollectorRegistry, other_process: "subprocess.Popen[str]"
 ) -> None:
     exchange = MetricExchange(tmp_path, "web", registry)

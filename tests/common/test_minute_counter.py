@@ -21,13 +21,13 @@ async def minutes(request: pytest.FixtureRequest) -> AsyncIterator[MinuteCounter
     await shared.close()
 
 
-async def test_it_counts_up_to_what_is_allowed(minutes: MinuteCounter) -> None:
+async def test_increments_over_the_limit_are_rejected(minutes: MinuteCounter) -> None:
     taken = [await minutes.increment(1, 100, 3) for _ in range(5)]
     assert taken == [True, True, True, False, False]
     assert minutes.count(1, 100) == 3
 
 
-async def test_projects_and_minutes_are_counted_apart(minutes: MinuteCounter) -> None:
+async def test_projects_and_minutes_are_counted_separately(minutes: MinuteCounter) -> None:
     assert await minutes.increment(1, 100, 1)
     assert await minutes.increment(2, 100, 1)
     assert await minutes.increment(1, 101, 1)
@@ -62,7 +62,7 @@ async def test_many_keys_are_forgotten_after_their_minute(monkeypatch: pytest.Mo
     assert len(minutes._counts) == 1
 
 
-async def test_many_at_once_take_no_more_than_there_is(minutes: MinuteCounter) -> None:
+async def test_concurrent_increments_do_not_exceed_the_limit(minutes: MinuteCounter) -> None:
     taken = await asyncio.gather(*(minutes.increment(1, 100, 7) for _ in range(50)))
     assert sum(taken) == 7
 
@@ -88,5 +88,5 @@ async def test_without_redis_each_process_counts_for_itself(
     await alone.close()
 
 
-def test_the_one_of_this_process_is_one() -> None:
+def test_counter_of_the_process_is_a_singleton() -> None:
     assert counter() is counter()

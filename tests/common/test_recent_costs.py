@@ -41,7 +41,7 @@ def test_time_that_a_job_only_waited_is_taken_back() -> None:
     assert costs.get("B", 70) == pytest.approx(1.5)
 
 
-def test_no_more_tenants_are_remembered_than_may_be_and_running_ones_stay() -> None:
+def test_tenants_over_the_size_are_evicted_except_running_ones() -> None:
     costs = RecentCosts(size=3)
     costs.begin("running", 0)
     for nth in range(10):

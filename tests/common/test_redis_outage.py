@@ -69,7 +69,7 @@ def test_threads_share_the_counts_in_memory(dead_redis: str) -> None:
     assert second.get("attempts") == [1.0]
 
 
-def test_pause_ends_by_itself() -> None:
+def test_pause_ends_after_its_duration() -> None:
     now = 100.0
     pause = RedisPause(clock=lambda: now)
     assert not pause.is_on

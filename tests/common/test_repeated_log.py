@@ -17,7 +17,7 @@ class MonotonicClock:
         return self.now
 
 
-def test_a_kind_is_logged_once_a_minute_with_the_number_left_out(
+def test_message_is_logged_once_a_minute_with_the_number_suppressed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     clock = MonotonicClock()
@@ -39,7 +39,9 @@ def test_an_error_takes_one_line(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.messages == ["Failed: connection refused", "Failed again: OSError"]
 
 
-def test_other_messages_and_keys_are_kinds_of_their_own(caplog: pytest.LogCaptureFixture) -> None:
+def test_different_messages_and_keys_are_logged_separately(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     lines = RepeatedLog(MonotonicClock())
     lines.warn(log, "Rejected", key="one")
     lines.warn(log, "Rejected", key="two")

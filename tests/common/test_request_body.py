@@ -40,7 +40,7 @@ def test_each_piece_is_charged_when_it_is_there() -> None:
     assert sender.charged == [3, 2, 0]
 
 
-def test_a_body_that_was_announced_and_does_not_come_is_too_slow() -> None:
+def test_announced_body_that_does_not_arrive_is_too_slow() -> None:
     sender = Sender()
     with pytest.raises(TooSlow, match=r"received 0 bytes, .* at least 50 per second"):
         sender.read()
@@ -52,12 +52,12 @@ def test_a_few_bytes_now_and_then_are_too_slow() -> None:
         Sender(*[(0.05, b"x")] * 100).read()
 
 
-def test_a_steady_body_may_take_several_windows() -> None:
+def test_steady_body_over_several_windows_is_read() -> None:
     body = Sender(*[(0.05, b"x" * 10)] * 8, (0, b"")).read()
     assert body == b"x" * 80
 
 
-def test_no_body_takes_longer_than_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_body_over_the_maximum_time_is_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_body, "READ_SECONDS", 0.3)
     with pytest.raises(TooSlow, match=r"not complete after 0.3 s"):
         Sender(*[(0.05, b"x" * 10)] * 100).read()

@@ -61,7 +61,7 @@ def fill(database: BaseDatabaseWrapper, rows: int = 400) -> None:
         cursor.execute("DELETE FROM head WHERE id > 10")
 
 
-def test_deleted_rows_and_the_log_leave_the_disk(
+def test_space_of_deleted_rows_and_of_the_log_is_returned(
     database: BaseDatabaseWrapper, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_space, "MAX_FREE_BYTES", MIB)
@@ -76,7 +76,7 @@ def test_deleted_rows_and_the_log_leave_the_disk(
     assert number(database, "PRAGMA busy_timeout") == SQLITE_OPTIONS["timeout"] * 1000  # type: ignore[operator]
 
 
-def test_space_for_the_next_head_stays(database: BaseDatabaseWrapper) -> None:
+def test_free_pages_up_to_the_limit_are_kept(database: BaseDatabaseWrapper) -> None:
     fill(database)
     return_space(database)
     free = number(database, "PRAGMA freelist_count") * number(database, "PRAGMA page_size")
@@ -84,7 +84,7 @@ def test_space_for_the_next_head_stays(database: BaseDatabaseWrapper) -> None:
     assert return_space(database) == 0
 
 
-def test_uploads_go_on_beside_it(
+def test_writer_without_a_lock_timeout_stores_rows_meanwhile(
     database: BaseDatabaseWrapper, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A writer that may not wait for a lock stores a row between two steps."""
@@ -174,7 +174,7 @@ def test_a_connection_opens_beside_a_writer(database: BaseDatabaseWrapper, file:
     writer.close()
 
 
-def test_other_databases_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_postgresql_is_not_queried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "vendor", "postgresql")
     monkeypatch.setattr(sqlite_space, "_number", lambda *_: pytest.fail("asked the database"))
     assert return_space() == 0

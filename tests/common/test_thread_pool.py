@@ -91,6 +91,6 @@ async def test_work_whose_caller_is_cancelled_is_skipped() -> None:
     assert ran == []
 
 
-def test_its_threads_do_not_keep_the_process_alive() -> None:
+def test_pool_threads_do_not_keep_the_process_alive() -> None:
     pool = ThreadPool("daemons", 1)
     assert pool.submit(lambda: threading.current_thread().daemon).result(SECONDS)

@@ -24,7 +24,7 @@ def add(older: int, newer: int) -> int:
 
 
 @pytest.mark.usefixtures("batches")
-def test_facts_about_one_thing_are_joined_and_written_once() -> None:
+def test_facts_with_one_key_are_added_up_and_written_once() -> None:
     written: list[dict[str, int]] = []
     batch: WriteBehindBuffer[str, int] = WriteBehindBuffer(written.append, add)
     for key in "abaa":
@@ -57,7 +57,7 @@ def test_unwritten_facts_are_retried_and_other_buffers_are_written() -> None:
 
 
 @pytest.mark.usefixtures("batches")
-def test_it_is_bounded_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_facts_over_the_key_limit_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(write_behind, "MAX_KEYS", 2)
     written: list[dict[str, int]] = []
     batch: WriteBehindBuffer[str, int] = WriteBehindBuffer(written.append, add)
@@ -68,7 +68,7 @@ def test_it_is_bounded_while_the_database_is_away(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("batches", "db")
-async def test_it_writes_every_period_and_once_more_when_it_stops(
+async def test_buffer_is_written_every_period_and_at_stop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(write_behind, "PERIOD_SECONDS", 0.001)
@@ -90,7 +90,9 @@ async def test_it_writes_every_period_and_once_more_when_it_stops(
 
 
 @pytest.mark.usefixtures("batches", "db")
-async def test_a_failure_is_said_and_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+async def test_failed_write_is_logged_and_its_facts_are_kept(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     def fail(facts: dict[str, int]) -> None:
         raise OperationalError("database is locked")
 

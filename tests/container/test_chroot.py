@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.container.chroot import Root
 
 
-def test_it_enters_the_root_as_its_user_with_its_environment() -> None:
+def test_command_enters_the_root_with_its_user_and_environment() -> None:
     root = Root(Path("/scratch/image"), {"PATH": "/bin"}, workdir="/app", user="1:2")
     *unshare, script = root.command(["serve", "a b"])
     assert unshare[:4] == ["unshare", "--mount", "--pid", "--fork"]

@@ -121,7 +121,7 @@ GO_FUNCTIONS = {
 }
 
 
-def test_go_over_tls_with_a_key_file(
+def test_go_agent_over_tls_with_a_key_file_sends_profiles(
     server: RunningServer, tenant: Tenant, certificate: Certificate, tmp_path: Path
 ) -> None:
     command = [
@@ -135,7 +135,7 @@ def test_go_over_tls_with_a_key_file(
         assert_hot(server, tenant, "go-shop", GO_FUNCTIONS)
 
 
-def test_go_over_plaintext_with_an_api_key(tmp_path: Path) -> None:
+def test_go_agent_over_plaintext_with_an_api_key_sends_profiles(tmp_path: Path) -> None:
     with running_server(FLAMEWATCH_GRPC_PORT=str(free_port())) as server:
         tenant = server.add_tenant()
         command = [
@@ -148,7 +148,7 @@ def test_go_over_plaintext_with_an_api_key(tmp_path: Path) -> None:
             assert_hot(server, tenant, "go-shop", {"CPU": "main.hotLoop"})
 
 
-def test_node_with_a_key_file(
+def test_node_agent_with_a_key_file_sends_profiles(
     server: RunningServer, tenant: Tenant, certificate: Certificate, tmp_path: Path
 ) -> None:
     program = installing.node_program("cloud_profiler_node")
@@ -164,7 +164,9 @@ def test_node_with_a_key_file(
             assert_hot(server, tenant, "node-shop", {"WALL": "hotLoop", "HEAP": "keepMemory"})
 
 
-def test_python_with_a_key_file(server: RunningServer, tenant: Tenant, tmp_path: Path) -> None:
+def test_python_agent_with_a_key_file_sends_profiles(
+    server: RunningServer, tenant: Tenant, tmp_path: Path
+) -> None:
     python = installing.python_environment("cloud_profiler_python")
     key_file = download_key_file(server, tenant, tmp_path, "standard")
     program = installing.CLIENTS / "cloud_profiler_python" / "main.py"

@@ -47,7 +47,7 @@ def shares(tree: dict[str, Any]) -> dict[str, float]:
     return {key.replace("<module>/", ""): value / whole for key, value in totals.items()}
 
 
-def test_its_merged_flame_graph_has_the_documented_proportions(server: RunningServer) -> None:
+def test_flame_graph_of_the_example_has_the_documented_proportions(server: RunningServer) -> None:
     tenant = server.add_tenant()
     project = tenant.project
     program = [sys.executable, str(EXAMPLE), "--unit", str(UNIT), "--rest", "0"]
@@ -81,7 +81,7 @@ def five_profiles(client: httpx.Client, project: str) -> dict[str, Any] | None:
     return tree if enough else None
 
 
-def test_a_profile_can_be_asked_for_now(server: RunningServer) -> None:
+def test_capture_command_requests_a_profile_of_the_example(server: RunningServer) -> None:
     tenant = server.add_tenant(email="bob@example.org")
     project = tenant.project
     with pytest.raises(RuntimeError, match="No agent"):

@@ -88,7 +88,7 @@ def opened_by(newcomer: httpx.Client, lines: str, folder: Path, bin: Path) -> ht
             os.killpg(program.pid, signal.SIGTERM)
 
 
-def test_the_pasted_lines_bring_the_first_flame_graph(
+def test_pasted_commands_lead_to_the_first_flame_graph(
     newcomer: httpx.Client, empty_environment: Path, tmp_path: Path
 ) -> None:
     assert "Waiting for agent" in newcomer.get(STATUS).text
@@ -100,7 +100,7 @@ def test_the_pasted_lines_bring_the_first_flame_graph(
     assert "foo1" in flame.text
 
 
-def test_the_pasted_code_does_the_same(
+def test_pasted_code_leads_to_the_first_flame_graph(
     newcomer: httpx.Client, empty_environment: Path, tmp_path: Path
 ) -> None:
     page = shown_lines(newcomer)

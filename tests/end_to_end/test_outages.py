@@ -178,7 +178,7 @@ def installation(folder: Path) -> Iterator[RunningInstallation]:
         yield RunningInstallation(server, server.add_tenant(), database, redis, store)
 
 
-def test_each_service_may_stop_and_return(installation: RunningInstallation) -> None:
+def test_server_survives_an_outage_of_each_service(installation: RunningInstallation) -> None:
     """All in one test, because the services and processes take long to start."""
     with signed_in(installation.server) as client:
         _everything_works(installation, client)

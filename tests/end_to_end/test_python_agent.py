@@ -73,7 +73,7 @@ def profiles(server: RunningServer, project: str, key: str) -> list[dict[str, An
     return found
 
 
-def test_a_program_that_knows_nothing_of_it_has_profiles_of_every_type(
+def test_unchanged_program_sends_profiles_of_every_type(
     server: RunningServer, installed: Path
 ) -> None:
     tenant = server.add_tenant()
@@ -93,9 +93,7 @@ def test_a_program_that_knows_nothing_of_it_has_profiles_of_every_type(
         assert profile["labels"]["instance"]
 
 
-def test_a_key_that_is_none_is_one_line_of_the_program(
-    server: RunningServer, installed: Path
-) -> None:
+def test_unknown_key_is_logged_in_one_line(server: RunningServer, installed: Path) -> None:
     process = begin(installed, server.url, "fw_no_such_key", "--service", "checkout")
     assert process.stderr is not None
     line = process.stderr.readline()

@@ -71,7 +71,7 @@ def test_the_table_has_every_address_that_django_serves() -> None:
 
 
 @each
-def test_without_a_key_nobody_gets_in(address: Address, agent: Client) -> None:
+def test_request_without_a_key_is_401_or_404(address: Address, agent: Client) -> None:
     response = address.ask(Client(agent.project), agent.project)
     # An upload needs no key, because its name is signed and cannot be guessed.
     expected = (404, "NOT_FOUND") if address.method == "PATCH" else (401, "UNAUTHENTICATED")
@@ -104,7 +104,7 @@ def test_the_wrong_scope_is_403(address: Address, agent: Client, reader: Client)
 
 
 @each
-def test_the_right_key_gets_in(address: Address, agent: Client, reader: Client) -> None:
+def test_key_with_the_scope_is_accepted(address: Address, agent: Client, reader: Client) -> None:
     right = {"write": [agent], "read": [reader], "any": [agent, reader]}[address.scope]
     for client in right:
         assert address.ask(client, agent.project) == WELCOME[str(address)]

@@ -47,7 +47,7 @@ def test_a_body_over_the_limit_is_not_read_to_its_end() -> None:
     assert len(sender.messages) == 1
 
 
-def test_a_client_that_leaves_is_told_from_one_that_ends() -> None:
+def test_disconnect_within_the_body_raises_disconnected() -> None:
     with pytest.raises(Disconnected):
         BodySender(b"x", leaves=True).read()
 

@@ -26,7 +26,9 @@ def basic(text: str) -> dict[str, str]:
         ({}, {}, ""),
     ],
 )
-def test_where_a_key_may_be(headers: dict[str, str], query: dict[str, str], expected: str) -> None:
+def test_key_is_found_in_headers_and_parameters_in_order(
+    headers: dict[str, str], query: dict[str, str], expected: str
+) -> None:
     assert key_text(headers, query) == expected
 
 

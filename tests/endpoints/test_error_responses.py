@@ -68,7 +68,7 @@ def test_only_requests_that_may_be_repeated_get_retry_after(
     assert RETRY_INFO.encode() in response.body  # when an agent sends its next request
 
 
-def test_a_throttle_says_the_delay_as_it_is() -> None:
+def test_throttle_response_has_the_exact_delay() -> None:
     assert b'"retryDelay":"33s"' in error_response(errors.Throttled(33)).body
     assert b'"retryDelay":"0.250s"' in error_response(errors.Throttled(0.25)).body
 

@@ -30,7 +30,7 @@ MESSAGES = st.recursive(
 
 
 @given(st.binary(), st.booleans(), st.booleans())
-def test_bytes_come_in_either_alphabet_padded_or_not(
+def test_base64_is_read_in_either_alphabet_with_or_without_padding(
     data: bytes, url_safe: bool, padded: bool
 ) -> None:
     encode = base64.urlsafe_b64encode if url_safe else base64.b64encode
@@ -39,13 +39,13 @@ def test_bytes_come_in_either_alphabet_padded_or_not(
 
 
 @pytest.mark.parametrize("text", ["?", "a", "ab=", "ab=c", "=", "====", "ab c", "€", "aaaaa"])
-def test_other_text_is_not_base64(text: str) -> None:
+def test_invalid_base64_is_rejected(text: str) -> None:
     with pytest.raises(BadField, match="profileBytes: is not base64"):
         json_message.read_bytes({"a": text}, "a", "profileBytes")
 
 
 @given(st.text())
-def test_no_text_makes_base64_fail_in_another_way(text: str) -> None:
+def test_any_text_is_read_as_base64_or_raises_bad_field(text: str) -> None:
     with contextlib.suppress(BadField):
         json_message.read_bytes({"a": text}, "a", "a")
 
@@ -59,24 +59,24 @@ def test_durations_are_exact(seconds: int, nanoseconds: int) -> None:
 @pytest.mark.parametrize(
     "value", ["", "10", "-1s", "1e3s", "1.s", ".5s", "10s\n", 10, True, [], "٣s"]
 )
-def test_other_values_are_no_durations(value: object) -> None:
+def test_invalid_durations_are_rejected(value: object) -> None:
     with pytest.raises(BadField, match="not a duration"):
         json_message.read_duration_ns({"d": value}, "d", "d")
 
 
 @pytest.mark.parametrize(("number", "kind"), WIRE_NUMBERS.items())
-def test_types_come_by_name_or_by_number(number: int, kind: ProfileType) -> None:
+def test_profile_types_are_read_by_name_or_number(number: int, kind: ProfileType) -> None:
     assert json_message.parse_profile_type(number, "t") is kind
     assert json_message.parse_profile_type(kind.value, "t") is kind
 
 
 @pytest.mark.parametrize("value", [0, 8, -1, True, "cpu", "", "PROFILE_TYPE_UNSPECIFIED", None, {}])
-def test_other_values_are_no_types(value: object) -> None:
+def test_invalid_profile_types_are_rejected(value: object) -> None:
     with pytest.raises(BadField, match="not a profile type; allowed: CPU, WALL"):
         json_message.parse_profile_type(value, "profileType")
 
 
-def test_fields_come_by_their_json_name_or_their_proto_name() -> None:
+def test_fields_are_read_by_json_name_or_proto_name() -> None:
     assert json_message.get_field({"profileType": 1}, "profileType") == 1
     assert json_message.get_field({"profile_type": 1}, "profileType") == 1
     assert json_message.get_field({"profileType": None}, "profileType") is None
@@ -120,7 +120,7 @@ def body(before: bytes, profile: bytes = LARGE, after: bytes = b"") -> bytes:
 
 
 @given(st.dictionaries(st.sampled_from(["profileBytes", "profile_bytes", "x"]), MESSAGES))
-def test_it_reads_what_any_parser_reads(message: dict[str, Any]) -> None:
+def test_upload_is_parsed_like_by_the_json_module(message: dict[str, Any]) -> None:
     found = parse_upload(json.dumps(message).encode())
     plain = {k: v.decode() if isinstance(v, bytes) else v for k, v in found.items()}
     assert plain == message
@@ -171,13 +171,13 @@ def test_a_nested_array_is_not_followed_for_ever() -> None:
         parse_upload(b'{"x":' + b"[" * 60_000)
 
 
-def test_a_profile_inside_another_field_is_none() -> None:
+def test_profile_nested_in_another_field_is_ignored() -> None:
     with pytest.raises(BadField, match="profileBytes"):
         wire.parse_sent_profile(parse_upload(b'{"x":{"profileBytes":"QUFB"}}'))
 
 
 @pytest.mark.parametrize("text", [rb'{"labels":{"zone":"\ud800"}}', rb'{"x":"\udfff"}'])
-def test_half_a_pair_of_surrogates_is_no_text(text: bytes) -> None:
+def test_lone_surrogate_is_rejected(text: bytes) -> None:
     with pytest.raises(BadRequest, match="not valid JSON"):
         parse_upload(text)
 

@@ -63,7 +63,7 @@ def test_a_static_file_with_nul_is_400(agent: Client) -> None:
         (rb'{"a": {"b\u0000": 1}}', "a.b�"),
     ],
 )
-def test_the_field_is_named(body: bytes, field: str) -> None:
+def test_error_names_the_field_with_nul(body: bytes, field: str) -> None:
     for read in (parse, parse_upload):
         with pytest.raises(BadField, match=f"^{field}: {NUL_SAID}$"):
             read(body)
@@ -82,7 +82,7 @@ def test_deep_and_wide_json_is_searched_in_little_memory() -> None:
         assert len(bad.value.field) <= 100
 
 
-def test_pairs_without_nul_are_fine() -> None:
+def test_pairs_without_nul_are_accepted() -> None:
     require_no_nul([("name", "value"), ("", "")])
     with pytest.raises(BadField, match=r"^na�me: "):
         require_no_nul([("name", "value"), ("na\0me", "value")])

@@ -79,7 +79,7 @@ async def test_keys_of_one_project_share_its_threads_and_another_has_its_own(gat
     assert all(name.startswith("flamewatch-query") for name in names)
 
 
-async def test_work_stops_when_nobody_waits_for_it() -> None:
+async def test_cancelled_query_stops_its_work() -> None:
     begun, ended = threading.Event(), threading.Event()
 
     def work(context: QueryContext) -> None:
@@ -99,7 +99,7 @@ async def test_work_stops_when_nobody_waits_for_it() -> None:
         await asking
 
 
-async def test_a_query_that_is_late_holds_its_thread_until_it_ends(
+async def test_query_over_its_deadline_holds_its_thread_until_its_work_ends(
     settings: Settings, gate: Gate, threads: FairThreads
 ) -> None:
     settings.QUERY_SECONDS = 0.05
@@ -119,7 +119,7 @@ async def test_a_query_that_is_late_holds_its_thread_until_it_ends(
     assert await execute(key_of(1), gate.work)
 
 
-async def test_more_than_may_wait_are_rejected_with_429(gate: Gate, threads: FairThreads) -> None:
+async def test_queries_over_the_queue_limit_are_429(gate: Gate, threads: FairThreads) -> None:
     def ask(count: int) -> list["asyncio.Task[str]"]:
         return [asyncio.create_task(execute(key_of(1), gate.work)) for _ in range(count)]
 
@@ -138,7 +138,7 @@ async def test_more_than_may_wait_are_rejected_with_429(gate: Gate, threads: Fai
     await asyncio.gather(*tasks)
 
 
-async def test_errors_come_back_and_the_threads_go_on() -> None:
+async def test_error_of_a_query_is_raised_and_its_thread_continues() -> None:
     def fail(context: QueryContext) -> None:
         raise ValueError("no")
 
@@ -147,7 +147,7 @@ async def test_errors_come_back_and_the_threads_go_on() -> None:
             await execute(key_of(1), fail)
 
 
-async def test_the_error_names_the_read_that_the_result_waited_for() -> None:
+async def test_timeout_error_names_the_blob_read_that_timed_out() -> None:
     def late(context: QueryContext) -> str:
         raise DeadlinePassed("Reading blob a/b timed out.")
 

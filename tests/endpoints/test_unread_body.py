@@ -73,7 +73,7 @@ def test_the_response_is_sent_before_the_rest_is_read(monkeypatch: pytest.Monkey
     assert [message.get("more_body", False) for message in exchange.sent] == [False, True, False]
 
 
-def test_no_more_than_so_many_bytes_are_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unread_body_is_discarded_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plain_asgi, "MAX_DISCARD_BYTES", 100)
     exchange = Exchange(b"x" * 60, b"x" * 60, b"x" * 60)
     asyncio.run(exchange.respond())

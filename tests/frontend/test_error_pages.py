@@ -7,7 +7,7 @@ from django.test import Client
 from projects.models import Project, User
 
 
-def test_another_tenants_page_and_a_page_that_is_not_look_alike(
+def test_page_of_another_tenant_looks_like_a_missing_one(
     client: Client, charlie: User, project: Project
 ) -> None:
     client.force_login(charlie)
@@ -26,7 +26,7 @@ def test_an_unknown_address_is_404_with_a_way_on(client: Client, db: None) -> No
     assert 'href="/"' in page
 
 
-def test_a_form_without_its_token_is_told_what_to_do(alice: User, project: Project) -> None:
+def test_form_without_a_csrf_token_gets_403_with_advice(alice: User, project: Project) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(alice)
     response = client.post("/projects/new", {"name": "Acme"})
@@ -35,13 +35,13 @@ def test_a_form_without_its_token_is_told_what_to_do(alice: User, project: Proje
 
 
 @pytest.mark.parametrize("name", ["400.html", "500.html"])
-def test_a_page_for_the_worst_case_needs_neither_request_nor_script(name: str) -> None:
+def test_error_pages_render_without_request_or_script(name: str) -> None:
     page = render_to_string(name)
     assert "<script" not in page
     assert "Your projects" in page
 
 
-def test_too_many_tries_are_told_to_wait(client: Client, db: None) -> None:
+def test_too_many_attempts_get_429_with_advice_to_wait(client: Client, db: None) -> None:
     form = {"login": "alice@example.org", "password": "not hers, this one"}
     responses = [client.post("/account/login/", form) for _ in range(40)]
     assert responses[-1].status_code == 429

@@ -130,7 +130,7 @@ def test_any_text_in_a_parameter_is_escaped(with_a_profile: Client, path: str) -
 
 
 @pytest.mark.parametrize("shown", [each for each in FRAGMENTS if each.fragment], ids=str)
-def test_fragments_of_broken_addresses_do_not_fail(with_a_profile: Client, shown: Shown) -> None:
+def test_fragments_with_broken_parameters_do_not_fail(with_a_profile: Client, shown: Shown) -> None:
     address, _, _query = shown.address.partition("?")
     for query in ("", "?" + "&".join(f"{name}=%FF" for name in (*FREE, "page", "from", "span"))):
         assert with_a_profile.get(address + query, headers=HTMX).status_code in {200, 204, 400}

@@ -199,7 +199,7 @@ def test_every_restriction_has_a_test_case() -> None:
 
 
 @pytest.mark.usefixtures("profiles")
-def test_a_snapshot_goes_through_pages_that_need_profiles(
+def test_snapshot_parameter_survives_pages_that_need_profiles(
     signed_in: Client, project: Project, alice: User
 ) -> None:
     now = timezone.now()

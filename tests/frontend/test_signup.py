@@ -15,7 +15,7 @@ FORM = {
 }
 
 
-def test_it_makes_the_account_and_its_project_and_goes_on_to_setup(
+def test_sign_up_creates_account_and_project_and_redirects_to_the_setup(
     client: Client, db: None
 ) -> None:
     response = client.post("/account/signup/", FORM)
@@ -53,16 +53,14 @@ def test_a_short_password_is_counted(client: Client, db: None) -> None:
     assert not Project.objects.exists()
 
 
-def test_the_form_has_its_values_after_a_mistake(client: Client, db: None) -> None:
+def test_form_keeps_its_values_after_an_error(client: Client, db: None) -> None:
     page = client.post("/account/signup/", FORM | {"password1": ""}).content.decode()
     assert 'value="mara@acme.example"' in page
     assert 'value="Acme Shop"' in page
     assert "placeholder" not in page
 
 
-def test_it_is_closed_where_the_operator_closed_it(
-    client: Client, db: None, settings: Settings
-) -> None:
+def test_closed_sign_up_creates_no_account(client: Client, db: None, settings: Settings) -> None:
     settings.SIGNUP = "closed"
     page = client.post("/account/signup/", FORM).content.decode()
     assert "Sign-up is closed" in page
@@ -70,24 +68,24 @@ def test_it_is_closed_where_the_operator_closed_it(
     assert "Create one" not in client.get("/account/login/").content.decode()
 
 
-def test_by_invitation_it_says_whom_to_ask(client: Client, db: None, settings: Settings) -> None:
+def test_sign_up_by_invitation_says_so(client: Client, db: None, settings: Settings) -> None:
     settings.SIGNUP = "invited"
     assert "Accounts are by invitation" in client.get("/account/signup/").content.decode()
 
 
-def test_signing_in_leads_to_ones_services(client: Client, alice: User, project: Project) -> None:
+def test_sign_in_redirects_to_the_root(client: Client, alice: User, project: Project) -> None:
     form = {"login": "alice@example.org", "password": "a sentence works well"}
     assert client.post("/account/login/", form).headers["Location"] == "/"
 
 
-def test_signing_in_leads_back_to_where_one_wanted_to_be(
+def test_sign_in_redirects_to_the_requested_page(
     client: Client, alice: User, project: Project
 ) -> None:
     login_url = client.get("/p/acme-shop/setup").headers["Location"]
     assert 'name="next" value="/p/acme-shop/setup"' in client.get(login_url).content.decode()
 
 
-def test_a_wrong_password_is_told_and_nothing_else(client: Client, alice: User) -> None:
+def test_wrong_password_or_unknown_account_shows_an_error(client: Client, alice: User) -> None:
     wrong = {"login": "alice@example.org", "password": "another sentence"}
     unknown = {"login": "nobody@example.org", "password": "another sentence"}
     pages = [client.post("/account/login/", form).content.decode() for form in (wrong, unknown)]
@@ -105,7 +103,9 @@ def test_the_password_can_be_changed(client: Client, alice: User) -> None:
     assert alice.check_password(new)
 
 
-def test_every_account_page_that_can_be_reached_has_our_frame(client: Client, alice: User) -> None:
+def test_every_reachable_account_page_has_the_stylesheet_of_the_site(
+    client: Client, alice: User
+) -> None:
     for address in ("login", "signup", "password/reset", "password/reset/done", "inactive"):
         assert "flamewatch.css" in client.get(f"/account/{address}/").content.decode(), address
     client.force_login(alice)

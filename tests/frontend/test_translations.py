@@ -75,7 +75,7 @@ def test_every_text_is_translated(catalog: Path, template: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def test_the_catalog_has_no_other_texts(catalog: Path, template: Path) -> None:
+def test_catalog_has_no_obsolete_texts(catalog: Path, template: Path) -> None:
     done = subprocess.run(
         [services.find("msgcmp"), "--use-untranslated", template, catalog],
         capture_output=True,
@@ -85,7 +85,7 @@ def test_the_catalog_has_no_other_texts(catalog: Path, template: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def test_the_compiled_catalog_is_of_this_text(catalog: Path, tmp_path: Path) -> None:
+def test_compiled_catalog_equals_its_source(catalog: Path, tmp_path: Path) -> None:
     compiled = tmp_path / "django.mo"
     subprocess.run([services.find("msgfmt"), "--check-format", "-o", compiled, catalog], check=True)
     assert texts(compiled) == texts(catalog.with_suffix(".mo"))
@@ -185,7 +185,7 @@ def test_numbers_have_a_decimal_point_in_all_languages(language: str) -> None:
         assert formats.localize(1234.5) == "1234.5"
 
 
-def test_plural_forms() -> None:
+def test_plural_forms_follow_each_language() -> None:
     found = {}
     for language in LANGUAGES:
         with translation.override(language):
@@ -198,7 +198,7 @@ def test_plural_forms() -> None:
     }
 
 
-def test_dates_are_written_as_in_the_language() -> None:
+def test_date_formats_follow_each_language() -> None:
     at = datetime(2026, 11, 3, 7, 5, 9, tzinfo=UTC)
     names = ("DAY", "MINUTE", "WEEKDAY", "WEEKDAY_SECOND")
     found = {}

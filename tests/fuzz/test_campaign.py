@@ -25,7 +25,7 @@ def faulty(findings: Path) -> Campaign:
     return Campaign("mutation", 1, findings, targets=FAULTY)
 
 
-def test_the_same_seed_gives_the_same_inputs() -> None:
+def test_equal_seeds_give_equal_inputs() -> None:
     first, second, other = (
         list(itertools.islice(Mutator([b"abc", b'{"a":1}'], [b"x"], 50, seed).inputs(), 500))
         for seed in ("1", "1", "2")
@@ -44,7 +44,7 @@ def test_sections_are_changed_one_by_one() -> None:
     assert len({body for _, (_, body) in alone}) > 30
 
 
-def test_changed_messages_stay_messages() -> None:
+def test_most_mutated_messages_are_still_protobuf() -> None:
     seed = pprof(EXAMPLE)
     fields = split_fields(seed)
     assert fields is not None

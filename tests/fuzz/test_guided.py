@@ -10,5 +10,5 @@ RUNS = 100_000
 
 
 @pytest.mark.parametrize("target", SHARES)
-def test_new_inputs_by_coverage(target: str) -> None:
+def test_coverage_guided_fuzzing_runs_each_target(target: str) -> None:
     assert fuzz(target, f"--runs={RUNS}") >= RUNS

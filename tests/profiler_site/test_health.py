@@ -32,13 +32,13 @@ def get(path: str, times: int = 1) -> list[httpx.Response]:
 
 
 @pytest.mark.parametrize(("path", "text"), [("/ok", "ok\n"), ("/ready", "ready\n")])
-def test_they_respond(path: str, text: str) -> None:
+def test_ok_and_ready_respond_200(path: str, text: str) -> None:
     (response,) = get(path)
     assert (response.status_code, response.text) == (200, text)
     assert response.headers["cache-control"] == "no-store"
 
 
-def test_one_look_is_for_all_that_ask_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_requests_share_one_database_check(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
     monkeypatch.setattr(health, "connection", FakeConnection(lambda: looks.append(1)))
     assert {response.text for response in get("/ready", 50)} == {"ready\n"}

@@ -25,7 +25,7 @@ def _counts(database: Path) -> tuple[int, int, int]:
     return head, blocks, leases
 
 
-def test_the_lease_of_the_dead_does_not_hold_it_up(tmp_path: Path) -> None:
+def test_restarted_server_compacts_despite_the_lease_of_the_killed_one(tmp_path: Path) -> None:
     data = tmp_path / "data"
     environment = os.environ | {
         "FLAMEWATCH_DATA_DIR": str(data),

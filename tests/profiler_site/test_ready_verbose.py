@@ -50,7 +50,7 @@ async def test_each_service_has_a_line_with_state_age_and_reason() -> None:
         ("127.0.0.1", {"Via": "1.1 proxy"}, 401),
     ],
 )
-async def test_it_is_for_the_operator_and_for_this_machine(
+async def test_verbose_needs_the_token_or_a_direct_local_client(
     client: str, headers: dict[str, str], status: int, settings: Settings
 ) -> None:
     settings.METRICS_TOKEN = TOKEN
@@ -59,12 +59,14 @@ async def test_it_is_for_the_operator_and_for_this_machine(
     assert ("blob store" in response.text) == (status == 200)
 
 
-async def test_without_a_token_no_token_opens_it(settings: Settings) -> None:
+async def test_without_a_configured_token_an_empty_one_is_401(settings: Settings) -> None:
     settings.METRICS_TOKEN = ""
     assert (await get("192.0.2.7", Authorization="Bearer ")).status_code == 401
 
 
-async def test_a_failed_service_leaves_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_failed_service_is_listed_and_the_status_stays_200(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     failed = Finding("redis", Severity.FAILED, "Redis does not respond: it is away.")
     monkeypatch.setitem(SERVICE_CHECKS, "redis", lambda: failed)
     response = await get()

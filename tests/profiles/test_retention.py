@@ -49,7 +49,7 @@ def at(hours: float) -> datetime:
     return rows.NOON + timedelta(hours=hours) + RETENTION
 
 
-def test_the_head_loses_what_is_too_old(project: Project, shop: Deployment) -> None:
+def test_expired_head_rows_are_deleted(project: Project, shop: Deployment) -> None:
     for hour in range(4):
         rows.stored(shop, minutes=60 * hour, name_id=str(hour))
     retention.retain(project.pk, at(2.9))
@@ -57,7 +57,7 @@ def test_the_head_loses_what_is_too_old(project: Project, shop: Deployment) -> N
     assert counted_bytes(project) == really_stored_bytes(project)
 
 
-def test_a_projects_own_days_count(project: Project, shop: Deployment) -> None:
+def test_retention_of_the_project_applies(project: Project, shop: Deployment) -> None:
     Quota.objects.create(project=project, retention_days=2)
     rows.stored(shop)
     retention.retain(project.pk, rows.NOON + timedelta(days=1))
@@ -66,7 +66,7 @@ def test_a_projects_own_days_count(project: Project, shop: Deployment) -> None:
     assert not Profile.objects.exists()
 
 
-def test_whole_blocks_go(project: Project, shop: Deployment) -> None:
+def test_expired_blocks_are_deleted(project: Project, shop: Deployment) -> None:
     rows.stored(shop, minutes=0, name_id="old")
     rows.stored(shop, minutes=60 * 48, name_id="new")
     roll_up(project)
@@ -76,7 +76,7 @@ def test_whole_blocks_go(project: Project, shop: Deployment) -> None:
     assert Block.objects.count() == 2
 
 
-def test_at_the_edge_a_day_gives_way_to_its_hours_and_those_are_cut(
+def test_day_block_at_the_limit_is_replaced_by_its_hour_blocks_which_are_cut(
     project: Project, shop: Deployment
 ) -> None:
     """Check a block of eleven hours of which the limit leaves four."""
@@ -95,7 +95,7 @@ def test_at_the_edge_a_day_gives_way_to_its_hours_and_those_are_cut(
     assert counted_bytes(project) == really_stored_bytes(project)
 
 
-def test_agents_and_deployments_that_are_gone_are_forgotten(
+def test_deployments_without_profiles_are_deleted_with_their_agents(
     project: Project, shop: Deployment
 ) -> None:
     seen = {"first_seen": rows.NOON, "last_seen": rows.NOON}

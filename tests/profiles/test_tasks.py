@@ -26,7 +26,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-def test_the_roll_up_goes_through_all_projects_with_something_to_do(project: Project) -> None:
+def test_rollup_runs_for_every_project_with_pending_series(project: Project) -> None:
     shop = rows.deployment(project)
     rows.stored(shop)
     old = timezone.now() - timedelta(days=3)
@@ -38,7 +38,7 @@ def test_the_roll_up_goes_through_all_projects_with_something_to_do(project: Pro
 
 
 @pytest.mark.usefixtures("at_once")
-def test_retention_goes_through_all_projects(project: Project) -> None:
+def test_retention_runs_for_every_project(project: Project) -> None:
     rows.stored(rows.deployment(project))
     Profile.objects.update(time=timezone.now() - timedelta(days=40))
     tasks.retain.delay()
@@ -46,14 +46,14 @@ def test_retention_goes_through_all_projects(project: Project) -> None:
     tasks.sweep_blobs.delay()
 
 
-def test_a_job_that_someone_does_is_left_alone(project: Project) -> None:
+def test_leased_job_is_not_leased_again(project: Project) -> None:
     with lease("roll-up") as first, lease("roll-up") as second, lease("other") as other:
         assert (first, second, other) == (True, False, True)
     with lease("roll-up") as again:
         assert again
 
 
-def test_a_lease_of_one_who_died_ends(project: Project) -> None:
+def test_expired_lease_of_a_dead_worker_is_taken_over(project: Project) -> None:
     taken = timezone.now() - timedelta(seconds=LEASE_SECONDS + 1)
     ends = taken + timedelta(seconds=LEASE_SECONDS)
     Lease.objects.create(job="roll-up", holder="dead", until=ends)
@@ -62,12 +62,12 @@ def test_a_lease_of_one_who_died_ends(project: Project) -> None:
         assert Lease.objects.get().holder != "dead"
 
 
-def test_a_worker_that_was_killed_holds_a_job_up_for_two_minutes_at_most() -> None:
+def test_lease_lasts_120_seconds_at_most_and_is_renewed_in_time() -> None:
     assert LEASE_SECONDS <= 120
     assert lease_module.RENEW_SECONDS * 3 < LEASE_SECONDS
 
 
-def test_a_server_that_is_alone_drops_the_leases_of_before() -> None:
+def test_release_all_drops_leases_of_earlier_processes() -> None:
     Lease.objects.create(job="roll-up", holder="dead", until=timezone.now() + timedelta(hours=1))
     release_all()
     with lease("roll-up") as ours:
@@ -107,6 +107,6 @@ def test_a_renewal_that_fails_is_tried_again(
     assert "retrying: away" in caplog.text
 
 
-def test_beat_knows_every_task() -> None:
+def test_every_task_of_the_beat_schedule_is_registered() -> None:
     app.loader.import_default_modules()
     assert {entry["task"] for entry in app.conf.beat_schedule.values()} <= set(app.tasks)

@@ -12,12 +12,12 @@ from projects.project_ids import create_project
 pytestmark = pytest.mark.django_db
 
 
-def test_members_have_their_project(project: Project, alice: User, bob: User) -> None:
+def test_members_have_access_to_their_project(project: Project, alice: User, bob: User) -> None:
     assert project_for(alice, "acme-shop") == project
     assert membership(bob, "acme-shop").role == Role.MEMBER
 
 
-def test_another_tenants_project_is_as_if_it_were_not_there(
+def test_project_of_another_tenant_is_404_like_a_missing_one(
     project: Project, charlie: User
 ) -> None:
     create_project("Other Shop", charlie)
@@ -30,7 +30,9 @@ def test_another_tenants_project_is_as_if_it_were_not_there(
         assert len(said) == 1
 
 
-def test_one_sees_only_ones_own_projects(project: Project, alice: User, charlie: User) -> None:
+def test_project_list_has_only_projects_of_the_user(
+    project: Project, alice: User, charlie: User
+) -> None:
     others = create_project("Other Shop", charlie)
     assert list_projects(alice) == [project]
     assert list_projects(charlie) == [others]
@@ -45,12 +47,12 @@ def test_one_sees_only_ones_own_projects(project: Project, alice: User, charlie:
         (Role.VIEWER, False, False),
     ],
 )
-def test_permissions_of_each_role(role: Role, changes: bool, captures: bool) -> None:
+def test_each_role_has_its_permissions(role: Role, changes: bool, captures: bool) -> None:
     member = Member(role=role)
     assert (may_change(member), may_capture(member)) == (changes, captures)
 
 
-def test_a_projects_keys_are_its_own_those_in_use_first(
+def test_keys_of_a_project_are_listed_with_active_ones_first(
     project: Project, alice: User, charlie: User
 ) -> None:
     keys.create(create_project("Other Shop", charlie), "theirs")

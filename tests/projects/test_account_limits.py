@@ -63,7 +63,7 @@ def test_a_revoked_key_makes_room_for_another(project: Project, settings: Settin
     keys.create(project, "one more")
 
 
-def test_what_exceeds_a_lowered_limit_stays(
+def test_projects_and_keys_over_a_lowered_limit_stay(
     client: Client, alice: User, project: Project, settings: Settings
 ) -> None:
     create_project("Second Shop", alice)
@@ -216,7 +216,7 @@ def test_the_admin_adds_members_up_to_the_limit(
     assert Member.objects.filter(project=project).count() == 2
 
 
-def test_the_admin_makes_nobody_owner_of_too_many_projects(
+def test_admin_rejects_an_owner_over_the_project_limit(
     admin: Client, project: Project, other_project: Project, charlie: User, settings: Settings
 ) -> None:
     settings.MAX_PROJECTS_PER_ACCOUNT = 1

@@ -15,12 +15,12 @@ from projects.project_ids import create_project, suggest
     ("name", "expected"),
     [("Acme Shop", "acme-shop"), ("x", "x-project"), ("3 Großes", "gro-es"), ("!", "project")],
 )
-def test_it_is_made_from_the_name(name: str, expected: str) -> None:
+def test_project_id_is_derived_from_the_name(name: str, expected: str) -> None:
     assert suggest(name) == expected
 
 
 @given(st.text())
-def test_it_always_has_cloud_profilers_syntax(name: str) -> None:
+def test_project_id_of_any_name_has_the_syntax_of_cloud_profiler(name: str) -> None:
     assert re.match(PROJECT_ID, suggest(name))
 
 

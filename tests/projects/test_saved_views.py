@@ -84,7 +84,7 @@ def test_a_project_has_a_limited_number(project: Project, alice: User, settings:
     saved_views.create(project, "second", FLAME, actor=alice)
 
 
-def test_what_was_done_is_in_the_audit_log(project: Project, alice: User) -> None:
+def test_audit_log_records_creation_renaming_and_deletion(project: Project, alice: User) -> None:
     view = saved_views.create(project, "first", FLAME, actor=alice)
     saved_views.rename(view, "second", actor=alice)
     saved_views.delete(view, actor=alice)

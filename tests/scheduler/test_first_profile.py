@@ -34,7 +34,7 @@ def test_cpu_comes_first_then_instantaneous_types_then_the_rest() -> None:
     ]
 
 
-def test_types_are_a_few_seconds_apart() -> None:
+def test_first_requests_of_types_are_3_seconds_apart() -> None:
     assert [request.scheduled for request in requests_for(WALL, THREADS, CPU)] == [1000, 1003, 1006]
 
 

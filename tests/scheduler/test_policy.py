@@ -85,7 +85,7 @@ def chosen(history: dict[str, float], now: float, agents: str = "abcd") -> Count
     return Counter(draws)
 
 
-def test_newcomers_are_equally_likely() -> None:
+def test_agents_without_captures_are_chosen_equally_often() -> None:
     # 1,000 are expected for each; six standard deviations are 164.
     assert all(836 < count < 1164 for count in chosen({}, 100).values())
 
@@ -105,7 +105,7 @@ def test_an_agent_without_captures_counts_as_the_longest_waiting() -> None:
     history=st.dictionaries(st.sampled_from("abcde"), st.floats(0, 200), max_size=5),
     seed=st.integers(0, 1000),
 )
-def test_it_chooses_one_of_the_candidates(history: dict[str, float], seed: int) -> None:
+def test_chosen_agent_is_one_of_the_candidates(history: dict[str, float], seed: int) -> None:
     agents = ["a", "b", "c"]
     assert policy.choose_agent(agents, history, 100.0, random.Random(seed)) in agents
 
@@ -122,7 +122,7 @@ def test_agents_return_one_after_the_other() -> None:
 
 
 @given(returns_in=st.floats(0, 6e5), poll_timeout=st.floats(0.1, 300), seed=st.integers(0, 100))
-def test_agents_return_no_sooner_than_another_may_leave(
+def test_retry_delay_is_at_least_the_time_until_a_place_is_free(
     returns_in: float, poll_timeout: float, seed: int
 ) -> None:
     rng = random.Random(seed)

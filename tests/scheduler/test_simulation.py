@@ -69,7 +69,7 @@ def test_an_agent_captures_one_profile_at_a_time(captures: list[list[Capture]]) 
 
 
 @pytest.mark.parametrize("rate", [0.2, 3.0])
-def test_other_rates_are_met_too(rate: float) -> None:
+def test_capture_rates_other_than_one_are_met(rate: float) -> None:
     counts = [
         len(watch(10, (ProfileType.CPU,), minutes=12, rate=rate, seed=seed).between(120, 720))
         for seed in SEEDS
@@ -79,7 +79,7 @@ def test_other_rates_are_met_too(rate: float) -> None:
 
 
 @pytest.mark.parametrize("agents", [33, 100, 1000])
-def test_agents_that_cannot_park_get_their_turn(agents: int) -> None:
+def test_agents_over_the_parking_limit_capture_too(agents: int) -> None:
     log = watch(agents, (ProfileType.CPU,), minutes=90, seed=3)
     names = Counter(capture.agent for capture in log.captures)
     assert len(log.captures) >= 86

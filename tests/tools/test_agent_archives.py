@@ -80,7 +80,7 @@ def test_the_jar_names_its_agent_class(tmp_path: Path) -> None:
         assert "dev/flamewatch/agent/Agent.class" in archive.namelist()
 
 
-def test_the_versions_of_the_java_agent_agree() -> None:
+def test_version_of_the_java_agent_is_that_of_its_build() -> None:
     java = ROOT / "agents" / "java"
     client = (java / "src/main/java/dev/flamewatch/agent/Client.java").read_text()
     assert f'String VERSION = "{java_version(java)}";' in client

@@ -55,7 +55,7 @@ def test_prose_and_longer_names_may_contain_the_word(path: str, text: str) -> No
 
 
 @pytest.mark.parametrize("name", ["PATIENCE", "patience_ms", "long_patience", "LongPatience"])
-def test_some_words_are_no_part_of_a_name(name: str) -> None:
+def test_word_within_a_name_is_reported(name: str) -> None:
     assert complaints("a.py", f"{name} = 1\n") == [
         f"a.py:1: {name}: use timeout instead of patience"
     ]
@@ -68,7 +68,7 @@ def test_phrases_are_reported_in_any_text(path: str) -> None:
     ]
 
 
-def test_a_term_may_stay_where_the_list_says_why() -> None:
+def test_listed_exception_allows_a_term() -> None:
     terms = Terms({"asked": "params"}, {}, {}, (AllowedName("asked", ("api/*",), "a JSON key"),))
     assert check({"api/a.py": "asked = 1\n"}, terms) == []
     texts = {"api/a.py": "asked = 1\n", "frontend/a.py": "asked = 1\n"}
@@ -157,7 +157,7 @@ def test_two_classes_of_one_name_are_reported() -> None:
     assert list(find_repeated_classes({"a.py": "class A: ...\nclass B: ...\n"})) == []
 
 
-def test_the_agent_is_a_distribution_with_names_of_its_own() -> None:
+def test_classes_of_the_agent_may_share_names_with_the_server() -> None:
     texts = {"agents/python/a.py": "class A: ...\n", "a.py": "class A: ...\n"}
     assert check(texts, TERMS) == []
 
@@ -199,7 +199,7 @@ def test_verbs_idioms_and_values_of_properties_are_accepted(path: str, code: str
     assert complaints(path, f"{code}\n") == []
 
 
-def test_a_name_against_the_grammar_may_stay_where_the_list_says_why() -> None:
+def test_listed_exception_allows_a_name_against_the_grammar() -> None:
     terms = Terms(grammar=(AllowedName("joined", ("api/*",), "pair of join"),))
     code = "def joined(): ...\n"
     assert check({"api/a.py": code}, terms) == []

@@ -16,7 +16,7 @@ from tests.profiles import rows
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_amounts_of_the_head(call: Call) -> None:
+def test_head_has_its_profiles_samples_and_bytes(call: Call) -> None:
     found = call("AnalyzeQuery", query=f'{CPU}{{service_name="shop"}}').json()
     head, blocks = found["queryScopes"]
     stored = Profile.objects.filter(service="shop", type="CPU").aggregate(
@@ -35,7 +35,7 @@ def test_amounts_of_the_head(call: Call) -> None:
     assert found["queryImpact"] == impact
 
 
-def test_amounts_of_blocks(call: Call, project: Project) -> None:
+def test_blocks_have_their_number_profiles_and_bytes(call: Call, project: Project) -> None:
     Compactor(project.pk, max(rows.NOON, timezone.now()) + timedelta(days=1)).build_level1()
     found = call("AnalyzeQuery", query="{}").json()
     head, blocks = found["queryScopes"]

@@ -42,7 +42,9 @@ def number(row: dict[str, Any], field: str) -> int:
     return int(row.get(field, 0))
 
 
-def test_functions_are_those_of_the_own_list(call: Call, recursive: None, reader: Client) -> None:
+def test_functions_equal_those_of_the_query_api(
+    call: Call, recursive: None, reader: Client
+) -> None:
     table = select(call, FUNCTIONS)["functions"]
     rows_found = [(r["name"], number(r, "self"), number(r, "total")) for r in table["functions"]]
     listed = own_functions(reader)
@@ -54,7 +56,9 @@ def test_functions_are_those_of_the_own_list(call: Call, recursive: None, reader
 @pytest.mark.parametrize(
     "limit", [{"maxNodes": 2}, {"formatOptions": {"functions": {"limit": "2"}}}]
 )
-def test_a_limit_keeps_the_total(limit: dict[str, Any], call: Call) -> None:
+def test_limited_table_keeps_total_and_number_of_functions(
+    limit: dict[str, Any], call: Call
+) -> None:
     whole, table = (select(call, FUNCTIONS, **of)["functions"] for of in ({}, limit))
     assert table["functions"] == whole["functions"][:2]
     assert (table["total"], table["totalFunctions"]) == (whole["total"], whole["totalFunctions"])
@@ -82,7 +86,7 @@ def tree(report: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
     return {report["names"][node.get("nameIndex", 0)]: [number(node, "total"), below]}
 
 
-def test_a_sandwich_has_the_callers_and_callees_of_the_own_focus(
+def test_sandwich_equals_the_callers_and_callees_of_the_query_api(
     call: Call, recursive: None, reader: Client
 ) -> None:
     report = select(call, SANDWICH, sandwichFunction="walk")["sandwich"]
@@ -109,7 +113,7 @@ def test_a_sandwich_sums_what_it_leaves_out(call: Call) -> None:
     assert own_value + sum(number(each, "total") for each in callees) == total
 
 
-def test_a_deep_sandwich_is_cut(call: Call, project: Project) -> None:
+def test_deep_sandwich_is_cut_and_keeps_its_total(call: Call, project: Project) -> None:
     stack = ";".join(f"f{number}" for number in range(500))
     rows.stored(rows.deployment(project, "deep"), {stack: 1000})
     for name in ("f0", "f499"):

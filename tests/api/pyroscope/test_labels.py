@@ -40,7 +40,9 @@ def test_series_list_services_with_their_types(call: Call) -> None:
         (['{service_name="none"}'], None),
     ],
 )
-def test_label_names(matchers: list[str], expected: set[str] | None, call: Call) -> None:
+def test_label_names_are_those_of_matching_profiles(
+    matchers: list[str], expected: set[str] | None, call: Call
+) -> None:
     fixed = {"service_name", "zone", "version", "__profile_type__"}
     names = call("LabelNames", matchers=matchers).json().get("names", [])
     assert {*names} == (set() if expected is None else fixed | expected)
@@ -62,7 +64,9 @@ def test_label_names(matchers: list[str], expected: set[str] | None, call: Call)
         ("no_such_label", "{}", []),
     ],
 )
-def test_label_values(name: str, selector: str, expected: list[str], call: Call) -> None:
+def test_label_values_are_those_of_matching_profiles(
+    name: str, selector: str, expected: list[str], call: Call
+) -> None:
     matchers = [selector] if selector else []
     assert call("LabelValues", name=name, matchers=matchers).json().get("names", []) == expected
 

@@ -44,7 +44,9 @@ def test_another_projects_key_sees_nothing(procedure: str, call: Call, stranger:
 
 
 @pytest.mark.parametrize("procedure", PROCEDURES)
-def test_a_key_that_may_read_is_needed(procedure: str, call: Call, agent: Client) -> None:
+def test_request_without_the_read_scope_is_rejected(
+    procedure: str, call: Call, agent: Client
+) -> None:
     missing = call(procedure, Client(agent.project), **CPU_FIELDS)
     assert (missing.status_code, missing.json()["code"]) == (401, "unauthenticated")
     assert "Missing API key" in missing.json()["message"]
@@ -55,7 +57,7 @@ def test_a_key_that_may_read_is_needed(procedure: str, call: Call, agent: Client
 
 
 @pytest.mark.parametrize("path", DOCUMENT_URLS)
-def test_documents_need_a_key_that_may_read(
+def test_documents_without_the_read_scope_are_rejected(
     path: str, shops: None, agent: Client, stranger: Client
 ) -> None:
     assert Client("").request("GET", path).status_code == 401

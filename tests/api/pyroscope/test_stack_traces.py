@@ -82,7 +82,7 @@ def test_a_metric_or_type_that_no_profile_has_is_empty(call: Call) -> None:
         assert flame_graph(call, profile_typeID=other) == {}
 
 
-def test_small_nodes_are_summed(call: Call) -> None:
+def test_nodes_beyond_max_nodes_are_summed_as_other(call: Call) -> None:
     found = flame_graph(call, max_nodes=3)
     assert found["total"] == str(27 * MS)
     assert found["names"] == ["total", "main", "foo1", "other"]
@@ -90,7 +90,7 @@ def test_small_nodes_are_summed(call: Call) -> None:
     assert values(found)[3] == [10_500_000, 7_500_000, 7_500_000, 3]
 
 
-def test_protobuf_in_and_out(call: Call, reader: Client) -> None:
+def test_protobuf_request_gets_a_protobuf_response(call: Call, reader: Client) -> None:
     message = pb.SelectMergeStacktracesRequest(
         profile_typeID=CPU, label_selector=SHOP, **HOUR, max_nodes=100
     )

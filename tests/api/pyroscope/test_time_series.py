@@ -45,7 +45,7 @@ def test_a_point_has_the_sum_of_the_step_before_it(call: Call) -> None:
         (["thread_name"], {("main",): 9, (): 23}),
     ],
 )
-def test_series_by_label(
+def test_series_are_grouped_by_labels(
     group_by: list[str], expected: dict[tuple[str, ...], int], call: Call
 ) -> None:
     found = series(call, group_by=group_by)

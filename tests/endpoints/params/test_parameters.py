@@ -27,7 +27,7 @@ TEXTS = st.text(max_size=20) | st.sampled_from(
 
 @settings(max_examples=examples(500), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(NAMES) | st.text(max_size=5), TEXTS), max_size=8))
-def test_any_parameters_are_read_or_rejected(pairs: list[tuple[str, str]]) -> None:
+def test_any_parameters_are_read_or_raise_bad_parameter(pairs: list[tuple[str, str]]) -> None:
     with contextlib.suppress(BadParameter):  # any other exception is a bug
         of = StrictReader(pairs)
         selection = read_selection(of, 1, NOW)
@@ -45,7 +45,7 @@ def test_unread_parameters_are_rejected(query: str) -> None:
 
 
 @pytest.mark.parametrize("query", ["", "&&&"])
-def test_nothing_is_no_parameter(query: str) -> None:
+def test_empty_query_string_has_no_parameters(query: str) -> None:
     parse(query).done()
 
 
@@ -62,7 +62,7 @@ def test_nothing_is_no_parameter(query: str) -> None:
         ("to=2026-11-21T10:00:00Z", -3, -2),
     ],
 )
-def test_ranges(query: str, start: int, end: int) -> None:
+def test_range_parameters_give_start_and_end(query: str, start: int, end: int) -> None:
     found = read_range(parse(query), NOW).bounds(NOW)
     assert found == (NOW + timedelta(hours=start), NOW + timedelta(hours=end))
 
@@ -78,7 +78,7 @@ def sides(**changes: object) -> tuple[ProfileSelection, ProfileSelection]:
     return first, second
 
 
-def test_the_other_side_is_as_the_first_but_for_what_it_says() -> None:
+def test_baseline_equals_the_selected_side_except_for_its_own_parameters() -> None:
     first, second = sides()
     assert first == second
     first, second = sides(**{"b.zone": ["us-1", "us-2"], "b.label.version": "7", "b.weight": "5"})
@@ -96,14 +96,14 @@ def test_unset_labels_are_empty_values() -> None:
     assert first.samples == (("endpoint", ("",)),)
 
 
-def test_the_other_side_replaces_unset_labels_by_values_and_values_by_unset_labels() -> None:
+def test_baseline_replaces_unset_labels_by_values_and_values_by_unset_labels() -> None:
     of_first: dict[str, object] = {"unset": ["version", "label.pod"]}
     _, second = sides(**of_first, **{"b.version": "2", "b.unset": "label.instance"})
     assert second.versions == ("2",)
     assert second.labels == (("instance", ("",)), ("pod", ("",)))
 
 
-def test_the_other_side_keeps_the_length_of_the_first() -> None:
+def test_baseline_with_one_end_keeps_the_length_of_the_selected_range() -> None:
     span: dict[str, str | list[str]] = {
         "from": "2026-11-21T08:00:00Z",
         "to": "2026-11-21T10:00:00Z",
@@ -123,6 +123,6 @@ def test_sides_do_not_differ_in_service_type_or_view(name: str) -> None:
         sides(**{name: "x"})
 
 
-def test_a_bad_parameter_of_the_other_side_is_named_with_its_prefix() -> None:
+def test_bad_parameter_of_the_baseline_is_named_with_its_prefix() -> None:
     with pytest.raises(BadParameter, match=r"b\.weight: '0' is no percentage"):
         sides(**{"b.weight": "0"})

@@ -65,11 +65,11 @@ def test_axe_finds_nothing_on_any_page(alices: Page, looks: Looks) -> None:
     assert found_on(looks, alices, addresses) == {}
 
 
-def test_axe_finds_nothing_where_one_is_not_signed_in(page: Page, db: None, looks: Looks) -> None:
+def test_axe_finds_nothing_on_any_page_for_strangers(page: Page, db: None, looks: Looks) -> None:
     assert found_on(looks, page, [each.address for each in PAGES if each.stranger]) == {}
 
 
-def test_axe_finds_nothing_where_nothing_is(
+def test_axe_finds_nothing_on_empty_and_error_pages(
     alices: Page, allowed_errors: list[str], looks: Looks
 ) -> None:
     allowed_errors.append("404 (Not Found)")
@@ -85,7 +85,7 @@ def test_axe_finds_nothing_in_an_empty_project(
     assert found_on(looks, page, [f"{P}/{path}" for path in paths]) == {}
 
 
-def test_axe_finds_nothing_in_what_opens_over_the_graph(page: Page, shop_url: str) -> None:
+def test_axe_finds_nothing_in_menus_and_dialogs_over_the_graph(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     drawn(page)
     view(page).focus()

@@ -37,7 +37,7 @@ def agents(
     return page
 
 
-def test_it_finds_as_one_types_and_keeps_it_in_the_address(agents: Page) -> None:
+def test_search_filters_while_typing_and_is_in_the_url(agents: Page) -> None:
     rows = agents.locator("#agents tbody tr")
     expect(rows).to_have_count(2)
     agents.get_by_role("searchbox").press_sequentially("cat")
@@ -49,7 +49,7 @@ def test_it_finds_as_one_types_and_keeps_it_in_the_address(agents: Page) -> None
     expect(rows).to_have_count(1)
 
 
-def test_back_shows_the_agents_again(agents: Page) -> None:
+def test_back_returns_from_deployments_to_agents(agents: Page) -> None:
     agents.get_by_role("link", name="Deployments").click()
     agents.wait_for_url("**/agents?show=deployments")
     expect(agents.get_by_role("columnheader", name="Version")).to_be_visible()
@@ -57,7 +57,7 @@ def test_back_shows_the_agents_again(agents: Page) -> None:
     expect(agents.get_by_role("columnheader", name="Agent CPU")).to_be_visible()
 
 
-def test_a_capture_is_asked_for_from_a_deployment(agents: Page) -> None:
+def test_capture_is_requested_from_a_deployment(agents: Page) -> None:
     agents.get_by_role("link", name="Deployments").click()
     row = agents.locator("tbody tr").filter(has_text="checkout")
     row.get_by_text("Capture now").click()
@@ -70,7 +70,7 @@ def test_a_capture_is_asked_for_from_a_deployment(agents: Page) -> None:
     expect(card).to_contain_text("Waiting for a free agent of checkout")
 
 
-def test_it_fits_a_narrow_window(agents: Page) -> None:
+def test_page_fits_a_narrow_window(agents: Page) -> None:
     agents.set_viewport_size({"width": 360, "height": 740})
     wide = agents.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
     assert wide <= 0, "only the table scrolls sideways"

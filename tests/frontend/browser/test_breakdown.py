@@ -115,13 +115,13 @@ def test_axe_finds_nothing_with_many_values(breakdown: Page) -> None:
         assert violations(breakdown) == []
 
 
-def test_it_fits_a_narrow_window(breakdown: Page) -> None:
+def test_page_fits_a_narrow_window(breakdown: Page) -> None:
     breakdown.set_viewport_size({"width": 360, "height": 740})
     wide = breakdown.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
     assert wide <= 0, "only the table scrolls sideways"
 
 
-def test_it_works_without_scripts(
+def test_page_works_without_scripts(
     breakdown: Page, base_url: str, allowed_errors: list[str]
 ) -> None:
     browser = breakdown.context.browser

@@ -87,7 +87,7 @@ def test_a_failure_is_shown_and_stays_until_it_is_dismissed(page: Page, shop_url
 
 
 @pytest.mark.usefixtures("worker")
-def test_a_request_that_nobody_takes_times_out(page: Page, shop_url: str) -> None:
+def test_unclaimed_request_times_out(page: Page, shop_url: str) -> None:
     request_capture(page, shop_url)
     expect(card(page)).to_contain_text("capture queued")
     UserCapture.objects.update(created=timezone.now() - timedelta(seconds=61))
@@ -96,7 +96,7 @@ def test_a_request_that_nobody_takes_times_out(page: Page, shop_url: str) -> Non
 
 
 @pytest.mark.usefixtures("worker")
-def test_another_view_keeps_the_progress(page: Page, shop_url: str) -> None:
+def test_progress_stays_when_the_view_changes(page: Page, shop_url: str) -> None:
     request_capture(page, shop_url)
     page.locator("#views").get_by_text("Bottom-up").click()
     page.wait_for_url("**view=bottomup**")

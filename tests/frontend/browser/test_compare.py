@@ -78,7 +78,7 @@ def test_a_regression_of_the_newer_version_is_warm_and_positive(versions: Page) 
     expect(versions.locator("#changes tbody tr", has_text="tax")).to_contain_text("added")
 
 
-def test_both_sides_are_drawn_in_the_order_of_their_names(versions: Page) -> None:
+def test_side_by_side_graphs_are_ordered_by_name(versions: Page) -> None:
     versions.get_by_role("link", name="Side by side").click()
     expect(versions.locator("flame-diff .crumbs")).to_have_text(["Baseline", "Selected"])
     expect(versions.locator("canvas").last).to_have_attribute("height", re.compile(r"\d{2,}"))
@@ -118,7 +118,7 @@ def test_a_new_comparison_has_one_range_and_all_versions_on_both_sides(versions:
     )
 
 
-def test_a_click_zooms_and_back_goes_out(versions: Page) -> None:
+def test_click_zooms_and_back_restores_the_whole_graph(versions: Page) -> None:
     expect(versions.locator("canvas").first).to_have_attribute("height", re.compile(r"\d{2,}"))
     pointed_at(versions, 2, 0.05)
     expect(versions.locator(".tip").first).to_be_visible()
@@ -147,7 +147,7 @@ def test_both_sides_zoom_together(versions: Page) -> None:
     expect(versions.locator("flame-diff").last).to_have_attribute("frame", frame)
 
 
-def test_the_graph_is_read_out_by_keyboard(versions: Page) -> None:
+def test_keyboard_navigation_announces_frames(versions: Page) -> None:
     view = versions.locator(".fg-view")
     expect(versions.locator("canvas").first).to_have_attribute("height", re.compile(r"\d{2,}"))
     view.focus()
@@ -161,7 +161,7 @@ def test_the_graph_is_read_out_by_keyboard(versions: Page) -> None:
     expect(said).to_contain_text("main, total:")
 
 
-def test_a_choice_changes_one_side(versions: Page) -> None:
+def test_picker_changes_one_side_only(versions: Page) -> None:
     expect(versions.locator(".over")).to_contain_text(re.compile(r"Baseline:\s+10 profiles"))
     versions.locator('select[name="b.version"]').select_option("2")
     versions.wait_for_url("**b.version=2**")
@@ -172,7 +172,7 @@ def test_a_choice_changes_one_side(versions: Page) -> None:
     expect(versions.locator("#changes tbody")).to_contain_text("removed")
 
 
-def test_only_real_changes_are_listed_on_demand(versions: Page) -> None:
+def test_button_lists_significant_changes_only(versions: Page) -> None:
     button = versions.get_by_role("button", name="Significant changes only")
     expect(button).to_have_attribute("aria-pressed", "false")
     button.click()
@@ -182,13 +182,13 @@ def test_only_real_changes_are_listed_on_demand(versions: Page) -> None:
     )
 
 
-def test_the_legend_says_what_the_width_is(versions: Page) -> None:
+def test_legend_explains_the_width(versions: Page) -> None:
     words = versions.locator(".width-words")
     expect(words).to_have_text("Width: mean of both sides")
     assert words.evaluate("words => words.scrollWidth <= words.clientWidth"), "not cut off"
 
 
-def test_it_fits_a_narrow_window(versions: Page) -> None:
+def test_page_fits_a_narrow_window(versions: Page) -> None:
     versions.set_viewport_size({"width": 360, "height": 740})
     wide = versions.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
     assert wide <= 0, "only the table scrolls sideways"

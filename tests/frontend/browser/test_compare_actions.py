@@ -49,7 +49,7 @@ def reach(page: Page, *keys: str) -> None:
         page.locator(".fg-view").first.press(key)
 
 
-def test_a_search_counts_steps_and_dims(versions: Page) -> None:
+def test_search_counts_matches_dims_others_and_steps(versions: Page) -> None:
     versions.keyboard.press("/")
     versions.keyboard.type("/quote|Rule/")
     found = versions.locator("#found")
@@ -84,7 +84,7 @@ def test_filters_are_added_changed_and_removed(versions: Page) -> None:
     expect(versions.locator(".over")).to_contain_text(re.compile(r"Baseline:\s+10 profiles"))
 
 
-def test_a_frame_has_a_menu_and_keys(versions: Page) -> None:
+def test_frame_actions_are_in_a_menu_and_on_keys(versions: Page) -> None:
     reach(versions, "ArrowDown", "ArrowDown")
     versions.keyboard.press("Shift+F10")
     versions.get_by_role("menuitem", name="Show stacks").click()
@@ -125,7 +125,7 @@ def test_a_folded_box_opens_and_closes_again(versions: Page) -> None:
     expect(versions.locator("#rooted")).to_have_count(0)
 
 
-def test_the_list_alone_fetches_no_tree(versions: Page) -> None:
+def test_list_view_requests_no_tree(versions: Page) -> None:
     urls: list[str] = []
     versions.on("request", lambda request: urls.append(request.url))
     versions.get_by_role("link", name="List", exact=True).click()
@@ -135,7 +135,7 @@ def test_the_list_alone_fetches_no_tree(versions: Page) -> None:
     assert not [url for url in urls if "/compare/tree" in url]
 
 
-def test_the_list_alone_is_searched(versions: Page) -> None:
+def test_list_view_is_searched(versions: Page) -> None:
     versions.get_by_role("link", name="List", exact=True).click()
     field = versions.get_by_label("Search functions by name")
     field.fill("quote")

@@ -112,7 +112,7 @@ def test_an_image_is_made_in_a_dialog_and_revoked(flame: Page, server_url: str) 
     assert httpx.get(f"{server_url}{path}").status_code == 404
 
 
-def test_texts_are_copied(flame: Page) -> None:
+def test_copy_buttons_copy_url_markdown_and_html(flame: Page) -> None:
     flame.context.grant_permissions(["clipboard-read", "clipboard-write"])
     dialog = open_dialog(flame)
     dialog.get_by_role("button", name="Create image URL").click()

@@ -14,9 +14,7 @@ from tests.frontend import shop
 from tests.frontend.browser.flame_page import ROW, FrameBox, box, drawn, middle, view, width_of
 
 
-def test_the_example_of_flame_graphs_comes_out_exactly(
-    page: Page, url: str, project: Project
-) -> None:
+def test_documented_example_is_drawn_exactly(page: Page, url: str, project: Project) -> None:
     file = "example.py"
     main, foo1, foo2, bar = (("main", file), ("foo1", file), ("foo2", file), ("bar", file))
     stacks: shop.FrameStacks = {
@@ -45,7 +43,7 @@ def test_the_example_of_flame_graphs_comes_out_exactly(
     expect(row.locator("td")).to_have_text(["foo1", "150 ms", "16.7%", "400 ms", "44.4%", "2"])
 
 
-def test_the_root_row_says_the_service_and_the_average(page: Page, shop_url: str) -> None:
+def test_root_row_has_the_service_and_the_average(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     assert drawn(page)[0]["label"] == "checkout, 1.71 s, 100%"
     expect(page.locator(".over")).to_contain_text("30 profiles, merged")
@@ -65,9 +63,7 @@ def test_pointing_at_a_frame_shows_its_values_at_once(page: Page, shop_url: str)
     expect(tip).to_be_hidden()
 
 
-def test_one_click_zooms_and_a_click_on_the_root_shows_everything(
-    page: Page, shop_url: str
-) -> None:
+def test_click_zooms_and_click_on_the_root_shows_the_whole_graph(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     before = drawn(page)
     view(page).click(position=middle(box(page, "pricing.quote")))
@@ -81,7 +77,7 @@ def test_one_click_zooms_and_a_click_on_the_root_shows_everything(
     assert drawn(page) == before
 
 
-def test_back_and_reload_keep_the_view(page: Page, shop_url: str) -> None:
+def test_back_and_reload_restore_the_view(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     view(page).click(position=middle(box(page, "pricing.quote")))
     page.locator("#colours").select_option("self")
@@ -106,7 +102,7 @@ def test_a_link_to_a_frame_that_is_not_there_says_so(page: Page, shop_url: str) 
     drawn(page)
 
 
-def test_it_is_read_by_keyboard(page: Page, shop_url: str) -> None:
+def test_keyboard_navigation_announces_frames(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     drawn(page)
     view(page).focus()
@@ -125,7 +121,7 @@ def test_it_is_read_by_keyboard(page: Page, shop_url: str) -> None:
 SHARES = "items => items.map((item) => item.lastChild.textContent)"
 
 
-def test_colours_are_told_by_the_legend(page: Page, shop_url: str) -> None:
+def test_legend_lists_packages_with_colours_and_shares(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     legend = page.locator("#legend")
     expect(legend.locator("li").first).to_have_text("shop.pricing27.3%")
@@ -204,7 +200,7 @@ def test_choosing_another_service_keeps_everything_in_the_address(
     expect(page.locator("#crumbs .here")).to_have_text("checkout")
 
 
-def test_new_profiles_come_by_themselves_and_the_zoom_stays(
+def test_new_profiles_are_loaded_automatically_and_keep_the_zoom(
     page: Page, shop_url: str, project: Project
 ) -> None:
     page.clock.install()
@@ -278,7 +274,7 @@ def test_dark_colours_are_drawn_when_the_theme_is_dark(page: Page, shop_url: str
 
 
 @pytest.mark.parametrize("width", [360, 640, 960, 1240])
-def test_nothing_scrolls_sideways(page: Page, shop_url: str, width: int) -> None:
+def test_page_does_not_scroll_sideways_at_any_width(page: Page, shop_url: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(shop_url)
     drawn(page)

@@ -69,7 +69,7 @@ def assert_as_before(page: Page, address: str) -> None:
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-def test_controls_return_to_what_is_shown(
+def test_failed_request_resets_controls_to_the_shown_view(
     page: Page, two_versions: str, allowed_errors: list[str], failure: str
 ) -> None:
     allowed_errors += ["Failed to load resource", "htmx:", "Response Status Error"]
@@ -127,7 +127,7 @@ def test_a_large_tree_is_drawn_from_its_preview_on(
     assert sizes[0] < sizes[1]
 
 
-def test_a_chip_that_could_not_go_stays(
+def test_filter_chip_stays_if_its_removal_fails(
     page: Page, two_versions: str, allowed_errors: list[str]
 ) -> None:
     allowed_errors += ["Failed to load resource", "htmx:", "Response Status Error"]
@@ -140,7 +140,7 @@ def test_a_chip_that_could_not_go_stays(
     assert_as_before(page, address)
 
 
-def test_controls_return_if_only_the_graph_fails(
+def test_failed_tree_request_resets_controls(
     page: Page, two_versions: str, allowed_errors: list[str]
 ) -> None:
     allowed_errors += ["Failed to load resource"]
@@ -154,7 +154,7 @@ def test_controls_return_if_only_the_graph_fails(
     assert drawn(page) == before
 
 
-def test_a_zoom_is_kept_by_a_failure_after_it(
+def test_zoom_is_kept_after_a_failed_request(
     page: Page, two_versions: str, allowed_errors: list[str]
 ) -> None:
     allowed_errors += ["Failed to load resource", "htmx:", "Response Status Error"]
@@ -169,7 +169,7 @@ def test_a_zoom_is_kept_by_a_failure_after_it(
     expect(page.locator("#crumbs .here")).to_have_text("pricing.quote")
 
 
-def test_a_failed_step_back_leads_forward_again(
+def test_failed_back_navigation_restores_the_url_and_controls(
     page: Page, two_versions: str, allowed_errors: list[str]
 ) -> None:
     allowed_errors += ["Failed to load resource", "htmx:", "Response Status Error"]

@@ -57,7 +57,7 @@ def test_a_frames_menu_leads_to_its_history(page: Page, shop_url: str) -> None:
     expect(page.locator("tbody").first.locator("tr")).to_have_count(1)
 
 
-def test_a_row_of_the_list_has_a_menu_too(page: Page, shop_url: str) -> None:
+def test_menu_of_a_list_row_has_the_actions_of_a_frame(page: Page, shop_url: str) -> None:
     page.goto(f"{shop_url}?view=list")
     row = page.locator("#functions a.fn", has_text="Rule.matches")
     row.click(button="right")
@@ -71,7 +71,7 @@ def test_a_row_of_the_list_has_a_menu_too(page: Page, shop_url: str) -> None:
     expect(page.locator(".chip")).to_have_text("Hide stacks :Rule.matches")
 
 
-def test_a_menu_stays_open_while_there_is_nothing_new(page: Page, shop_url: str) -> None:
+def test_menu_stays_open_while_there_are_no_new_profiles(page: Page, shop_url: str) -> None:
     """Check that the poll for new profiles (every 15 s) changes nothing when there are none."""
     page.clock.install()
     page.goto(f"{shop_url}?view=list")

@@ -10,7 +10,7 @@ from tests.frontend.browser.flame_page import drawn
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_no_tree_is_fetched_for_it(page: Page, shop_url: str) -> None:
+def test_list_view_requests_no_tree(page: Page, shop_url: str) -> None:
     requested_urls: list[str] = []
     page.on("request", lambda request: requested_urls.append(request.url))
     page.goto(f"{shop_url}?view=list")
@@ -21,7 +21,7 @@ def test_no_tree_is_fetched_for_it(page: Page, shop_url: str) -> None:
     assert drawn(page)
 
 
-def test_its_search_narrows_it(page: Page, shop_url: str) -> None:
+def test_search_filters_the_list(page: Page, shop_url: str) -> None:
     page.goto(f"{shop_url}?view=list")
     page.keyboard.press("/")
     page.keyboard.type("/^Q.*get$|json/")

@@ -113,7 +113,7 @@ def test_new_profiles_keep_the_current_match(page: Page, deep_url: str, project:
     expect(page.locator("#found")).to_contain_text("2 of 17 matches")
 
 
-def test_the_list_follows_the_search_and_says_so(page: Page, deep_url: str) -> None:
+def test_search_filters_the_list_with_a_notice(page: Page, deep_url: str) -> None:
     page.goto(deep_url)
     drawn(page)
     rows = page.locator("#functions tbody tr:has(a.fn)")
@@ -126,7 +126,7 @@ def test_the_list_follows_the_search_and_says_so(page: Page, deep_url: str) -> N
     expect(page).not_to_have_url(re.compile("search="))
 
 
-def test_the_list_follows_the_zoom_and_says_so(page: Page, shop_url: str) -> None:
+def test_zoom_filters_the_list_with_a_notice(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     names = page.locator("#functions a.fn")
     expect(names).to_have_count(13)
@@ -171,7 +171,7 @@ def test_the_clicked_frames_card_covers_no_callee(
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_choosing_a_frame_moves_nothing(page: Page, shop_url: str, width: int) -> None:
+def test_clicking_a_frame_does_not_move_the_graph(page: Page, shop_url: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 2000})
     page.goto(shop_url)
     middle_of_frame = middle(box(page, "orders.place"))

@@ -49,7 +49,9 @@ def test_a_frame_is_filtered_from_its_bar(page: Page, shop_url: str) -> None:
     expect(page).not_to_have_url(re.compile("frame="))
 
 
-def test_several_filters_stay_in_order_and_all_go_by_one_click(page: Page, shop_url: str) -> None:
+def test_several_filters_keep_their_order_and_are_cleared_by_one_click(
+    page: Page, shop_url: str
+) -> None:
     page.goto(f"{shop_url}?f=show:discounts&f=hide:Rule&f=hide:discounts")
     expect(page.get_by_role("heading", level=2)).to_have_text("No stacks match these filters")
     expect(page.locator(".chip")).to_have_count(3)
@@ -99,7 +101,7 @@ def test_bottom_up_has_the_costliest_functions_first(page: Page, shop_url: str) 
     assert first[:2] == ["Rule.matches", "Cursor.execute"]
 
 
-def test_the_list_alone(page: Page, shop_url: str) -> None:
+def test_list_view_hides_the_graph(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     page.locator("#views").get_by_text("List").click()
     expect(page).to_have_url(re.compile("view=list"))
@@ -107,7 +109,7 @@ def test_the_list_alone(page: Page, shop_url: str) -> None:
     expect(page.locator("#functions tbody tr").first).to_contain_text("Rule.matches")
 
 
-def test_siblings_by_name(page: Page, shop_url: str) -> None:
+def test_order_by_name_sorts_siblings(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     page.locator("#recursion").focus()
     option(page, "Order").select_option("name")
@@ -190,7 +192,7 @@ def test_an_expression_that_explodes_is_stopped(page: Page, url: str, project: P
     expect(page.locator("#found")).to_contain_text("takes too long", timeout=30_000)
 
 
-def test_the_menu_of_a_frame_by_the_other_button(page: Page, shop_url: str) -> None:
+def test_right_click_opens_the_menu_of_a_frame(page: Page, shop_url: str) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(shop_url)
     position = middle(box(page, "discounts.apply"))
@@ -211,7 +213,7 @@ def test_the_menu_of_a_frame_by_the_other_button(page: Page, shop_url: str) -> N
     expect(page.locator("#crumbs .here")).to_have_text("discounts.apply")
 
 
-def test_the_menu_of_a_frame_by_keyboard(page: Page, shop_url: str) -> None:
+def test_keyboard_opens_the_menu_of_a_frame(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     drawn(page)
     view(page).focus()
@@ -230,7 +232,7 @@ def test_the_menu_of_a_frame_by_keyboard(page: Page, shop_url: str) -> None:
     expect(page).to_have_url(re.compile("focus=ThreadWorker.handle"))
 
 
-def test_all_keys_are_listed(page: Page, shop_url: str) -> None:
+def test_question_mark_opens_the_list_of_keys(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     drawn(page)
     page.keyboard.press("?")
@@ -261,7 +263,7 @@ def test_a_drag_over_the_chart_selects_its_range(page: Page, shop_url: str) -> N
     expect(page.locator(".over")).to_contain_text("30 profiles")
 
 
-def test_a_weight_keeps_the_heaviest_profiles(page: Page, shop_url: str) -> None:
+def test_top_percent_selects_the_largest_profiles(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     page.locator("select[name=weight]").select_option("10")
     expect(page).to_have_url(re.compile("weight=10"))
@@ -284,7 +286,7 @@ def test_more_rows_of_the_list_come_on_demand(page: Page, url: str, project: Pro
     expect(mark).to_have_class(re.compile("p-own"))
 
 
-def test_the_picture_of_the_view_is_saved(page: Page, shop_url: str) -> None:
+def test_image_of_the_view_is_downloaded_as_svg(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     drawn(page)
     page.get_by_text("Download", exact=True).click()

@@ -54,7 +54,7 @@ def test_a_version_is_named_where_it_begins(history: Page) -> None:
     expect(chart.locator(".readout")).to_contain_text("first profile of version 2.31.0")
 
 
-def test_keys_read_a_chart_and_select_a_range(history: Page) -> None:
+def test_keys_move_the_cursor_of_a_chart_and_select_a_range(history: Page) -> None:
     chart = history.locator("history-chart").first
     expect(chart.locator("canvas")).to_be_visible()
     chart.focus()
@@ -79,7 +79,7 @@ def test_a_drag_over_a_chart_shows_its_range(history: Page) -> None:
     history.wait_for_url("**span=1h*")
 
 
-def test_a_choice_leads_to_its_address_and_back(history: Page) -> None:
+def test_choices_are_in_the_url_and_back_restores_the_previous(history: Page) -> None:
     history.locator('select[name="step"]').select_option("15m")
     history.wait_for_url("**step=15m**")
     expect(history.locator("h1 + p")).to_contain_text("Step: 15 minutes")
@@ -91,7 +91,7 @@ def test_a_choice_leads_to_its_address_and_back(history: Page) -> None:
     expect(history.locator("tbody").first).to_contain_text("rank.score_all")
 
 
-def test_a_function_is_shown_alone(history: Page) -> None:
+def test_click_on_a_function_shows_only_its_series(history: Page) -> None:
     history.locator("tbody").first.get_by_role("link", name="Rule.matches").click()
     expect(history.locator("tbody").first.locator("tr")).to_have_count(1)
     history.locator("#functions summary").click()
@@ -99,7 +99,7 @@ def test_a_function_is_shown_alone(history: Page) -> None:
     expect(history.locator("tbody").first.locator("tr")).to_have_count(5)
 
 
-def test_functions_are_the_top_ones_or_chosen(history: Page) -> None:
+def test_functions_are_the_top_ones_or_those_selected(history: Page) -> None:
     rows = history.locator("tbody").first.locator("tr")
     menu = history.locator("#functions")
     expect(menu.locator("summary")).to_have_text("Functions: top 5 by self")
@@ -135,7 +135,7 @@ def test_filters_are_added_changed_and_removed(history: Page) -> None:
     expect(chip).to_have_count(0)
 
 
-def test_a_link_is_copied_and_keys_are_told(history: Page) -> None:
+def test_link_is_copied_and_keys_are_listed(history: Page) -> None:
     """Check that the page shows the link's text where it may not write to the clipboard."""
     history.context.grant_permissions(["clipboard-read", "clipboard-write"])
     history.keyboard.press("y")
@@ -151,7 +151,7 @@ def test_a_link_is_copied_and_keys_are_told(history: Page) -> None:
     expect(history.locator("#keys")).to_contain_text("Select a range")
 
 
-def test_it_fits_a_narrow_window(history: Page) -> None:
+def test_page_fits_a_narrow_window(history: Page) -> None:
     history.set_viewport_size({"width": 360, "height": 740})
     wide = history.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
     assert wide <= 0, "only the table scrolls sideways"

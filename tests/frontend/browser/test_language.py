@@ -39,7 +39,7 @@ def shop_page(page: Page, project: Project, alice: User, sign_in: Callable[[User
     return page
 
 
-def test_chinese_is_chosen_in_the_account(shop_page: Page) -> None:
+def test_chinese_is_selected_on_the_account_page(shop_page: Page) -> None:
     shop_page.goto("/account/language")
     shop_page.get_by_label("Language").select_option(label="简体中文")
     shop_page.get_by_role("button", name="Save language").click()
@@ -83,7 +83,9 @@ def test_dates_are_chinese_with_and_without_scripts(
     assert re.fullmatch(r"\d+月\d+日 \d\d:\d\d", found[True])
 
 
-def test_a_narrow_window_has_no_overflow(browser: Browser, shop_page: Page, base_url: str) -> None:
+def test_chinese_pages_do_not_overflow_a_narrow_window(
+    browser: Browser, shop_page: Page, base_url: str
+) -> None:
     context = browser.new_context(
         base_url=base_url,
         locale="zh-CN",

@@ -163,7 +163,7 @@ def width_of_list(page: Page) -> float:
     return box["width"]
 
 
-def test_the_list_is_as_wide_as_the_user_made_it(page: Page, shop_url: str) -> None:
+def test_list_keeps_the_width_set_by_the_user(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     drawn(page)
     splitter = page.get_by_role("separator", name="Width of the list")
@@ -191,7 +191,7 @@ def test_the_list_is_as_wide_as_the_user_made_it(page: Page, shop_url: str) -> N
     assert width_of_list(page) == pytest.approx(wide, abs=1)
 
 
-def test_without_scripts_list_and_controls_have_their_places(
+def test_list_and_controls_work_without_scripts(
     browser: Browser, page: Page, shop_url: str
 ) -> None:
     context = browser.new_context(
@@ -212,7 +212,7 @@ def test_without_scripts_list_and_controls_have_their_places(
     context.close()
 
 
-def test_a_viewer_who_drops_a_file_is_told_why_nothing_happens(
+def test_file_dropped_by_a_viewer_is_rejected_with_the_reason(
     page: Page, project: Project, bob: User, sign_in: Callable[[User], None]
 ) -> None:
     Member.objects.filter(user=bob).update(role=Role.VIEWER)

@@ -25,7 +25,7 @@ OBSERVE = """
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("view", VIEWS)
-def test_nothing_moves_while_the_page_is_loaded(
+def test_page_has_no_layout_shift_while_loading(
     page: Page, shop_url: str, view: str, width: str
 ) -> None:
     page.set_viewport_size({"width": WIDTHS[width], "height": 900})

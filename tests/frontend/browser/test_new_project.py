@@ -10,7 +10,9 @@ from projects.models import User
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_the_id_follows_the_name(page: Page, alice: User, sign_in: Callable[[User], None]) -> None:
+def test_suggested_id_follows_the_typed_name(
+    page: Page, alice: User, sign_in: Callable[[User], None]
+) -> None:
     sign_in(alice)
     page.goto("/projects/new")
     page.get_by_label("Name").press_sequentially("Acme Warehouse")

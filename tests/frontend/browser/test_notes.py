@@ -68,7 +68,7 @@ def test_a_note_of_a_function_is_in_its_bar_and_in_the_list(page: Page, shop_url
 
 
 @pytest.mark.parametrize("name", ["history", "breakdown"])
-def test_other_charts_mark_notes_too(
+def test_notes_are_marked_on_all_charts(
     page: Page, shop_url: str, project: Project, name: str
 ) -> None:
     Annotation.objects.create(project=project, at=timezone.now(), text="cache enabled")

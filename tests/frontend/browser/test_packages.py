@@ -144,7 +144,7 @@ def test_filters_change_the_shares(page: Page, go_url: str) -> None:
     assert legend(page)["runtime"][0] == "55.6%"
 
 
-def test_the_list_alone_has_the_colours_of_the_graph(page: Page, go_url: str) -> None:
+def test_list_view_has_the_colours_of_the_graph(page: Page, go_url: str) -> None:
     page.goto(go_url)
     first = legend(page)
     page.goto(f"{go_url}?view=list")

@@ -21,7 +21,7 @@ def search(page: Page, text: str) -> None:
     page.keyboard.type(text)
 
 
-def test_it_opens_a_service_a_view_and_a_page(
+def test_palette_opens_services_saved_views_and_pages(
     page: Page, shop_url: str, project: Project, alice: User
 ) -> None:
     saved_views.create(
@@ -43,7 +43,7 @@ def test_it_opens_a_service_a_view_and_a_page(
     expect(page).to_have_url(re.compile(r"flame\?service=checkout&type=CPU&span=2d$"))
 
 
-def test_it_focuses_a_function_and_runs_actions(page: Page, shop_url: str) -> None:
+def test_palette_focuses_a_function_and_runs_actions(page: Page, shop_url: str) -> None:
     page.goto(f"{shop_url}?service=checkout")
     drawn(page)
     search(page, "RULE match")
@@ -59,7 +59,9 @@ def test_it_focuses_a_function_and_runs_actions(page: Page, shop_url: str) -> No
     expect(page).to_have_url(re.compile("view=bottomup"))
 
 
-def test_arrows_choose_and_escape_closes(page: Page, shop_url: str) -> None:
+def test_arrow_keys_select_an_option_and_escape_closes_the_palette(
+    page: Page, shop_url: str
+) -> None:
     page.goto("/p/acme-shop/services")
     search(page, "s")
     options = page.locator("#palette [role=option]")
@@ -87,7 +89,7 @@ def test_recent_views_are_offered_again(page: Page, shop_url: str) -> None:
     expect(page).to_have_url(re.compile(r"service=checkout&span=6h&view=bottomup$"))
 
 
-def test_the_keyboard_help_names_it(page: Page, shop_url: str) -> None:
+def test_keyboard_help_lists_the_palette(page: Page, shop_url: str) -> None:
     page.goto(f"{shop_url}?service=checkout")
     drawn(page)
     page.keyboard.press("?")
@@ -109,7 +111,7 @@ def add_services(project: Project, number: int) -> None:
 
 
 @pytest.mark.parametrize(("number", "service"), [(500, "svc-0450"), (1500, "svc-1400")])
-def test_it_finds_each_service_of_a_large_project(
+def test_palette_finds_every_service_of_a_large_project(
     page: Page, shop_url: str, project: Project, number: int, service: str
 ) -> None:
     add_services(project, number)

@@ -31,7 +31,7 @@ def first_weight(page: Page) -> str:
     return page.locator("#picked tbody tr").first.locator("td").nth(1).inner_text()
 
 
-def test_it_is_ordered_and_paged_and_back_goes_back(profiles: Page) -> None:
+def test_order_and_page_are_changed_and_back_restores_them(profiles: Page) -> None:
     expect(profiles.locator("#picked tbody tr")).to_have_count(PAGE_SIZE)
     assert first_weight(profiles) == "100 ms"
     profiles.get_by_role("link", name="Profile total", exact=True).click()
@@ -50,7 +50,7 @@ def test_it_is_ordered_and_paged_and_back_goes_back(profiles: Page) -> None:
     expect(profiles.locator("#picked tbody tr").first).to_contain_text("100 ms")
 
 
-def test_a_choice_leads_to_its_address(profiles: Page) -> None:
+def test_version_choice_is_in_the_url_and_back_restores_the_previous(profiles: Page) -> None:
     profiles.get_by_label("Version").select_option("2.31.0")
     profiles.wait_for_url("**/profiles?service=checkout&type=CPU&version=2.31.0")
     expect(profiles.locator("#picked-title")).to_have_text(f"{PAGE_SIZE // 2 + 3} profiles")
@@ -66,7 +66,7 @@ def test_a_profile_opens_alone(profiles: Page) -> None:
     expect(profiles.locator(".over")).not_to_contain_text("single profile")
 
 
-def test_it_fits_a_narrow_window(profiles: Page) -> None:
+def test_page_fits_a_narrow_window(profiles: Page) -> None:
     profiles.set_viewport_size({"width": 360, "height": 740})
     wide = profiles.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
     assert wide <= 0, "only the table scrolls sideways"
@@ -102,7 +102,7 @@ def test_a_drag_over_the_map_lists_those_profiles(profiles: Page) -> None:
     expect(page.locator("#picked-title")).to_have_text(f"{PAGE_SIZE + 6} profiles")
 
 
-def test_the_map_is_used_by_keyboard(profiles: Page) -> None:
+def test_heat_map_is_operated_by_keyboard(profiles: Page) -> None:
     view = profiles.locator(".heat-view")
     view.focus()
     for _ in range(9):
@@ -115,7 +115,7 @@ def test_the_map_is_used_by_keyboard(profiles: Page) -> None:
     assert listed(profiles) == int(said.rpartition(" ")[2])
 
 
-def test_the_map_is_a_table_too(profiles: Page) -> None:
+def test_heat_map_is_shown_as_a_table_on_demand(profiles: Page) -> None:
     profiles.get_by_role("link", name="Show as table").click()
     expect(profiles.locator("#map tbody tr").first).to_be_visible()
     counts = profiles.locator("#map tbody td").all_inner_texts()

@@ -66,7 +66,9 @@ def test_links_follow_a_range_that_is_chosen_on_the_page(page: Page, hours_ago: 
     expect(page.locator("#summary")).to_contain_text("30 profiles in the last 12 hours")
 
 
-def test_the_menu_has_the_lengths_of_every_day(page: Page, shop_url: str) -> None:
+def test_range_menu_lists_the_default_lengths_and_the_present_one(
+    page: Page, shop_url: str
+) -> None:
     page.goto(f"{shop_url}?span=5m")  # of an older link
     open_menu(page)
     lengths = page.locator("#range-menu .lengths a")
@@ -97,7 +99,7 @@ def test_a_custom_range_is_local_in_the_page_and_utc_in_the_address(
         (-24 * 90, -24 * 80, "Profiles are kept for 30 days"),
     ],
 )
-def test_a_range_that_cannot_be_is_told_plainly(
+def test_impossible_range_is_explained(
     page: Page, shop_url: str, start: int, end: int, text: str
 ) -> None:
     page.goto(shop_url)
@@ -163,7 +165,7 @@ def test_history_and_profiles_keep_their_charts(
     expect(page.locator(chart).first).to_be_visible()
 
 
-def test_a_version_stands_where_its_first_profile_is(
+def test_version_label_is_at_the_time_of_its_first_profile(
     page: Page, shop_url: str, project: Project
 ) -> None:
     agent_came = timezone.now() - timedelta(hours=3)
@@ -196,7 +198,7 @@ def visit_as(browser: Browser, page: Page, language: str, address: str) -> Page:
         ("de-DE", r"\d\d:\d\d(?!\s?[AaPp])"),  # an English page in a German browser
     ],
 )
-def test_the_clock_is_that_of_the_browser(
+def test_clock_format_follows_the_locale_of_the_browser(
     browser: Browser, page: Page, shop_url: str, language: str, clock: str
 ) -> None:
     shown = visit_as(browser, page, language, shop_url)
@@ -210,7 +212,7 @@ def test_the_clock_is_that_of_the_browser(
     shown.context.close()
 
 
-def test_numbers_are_those_of_the_language(
+def test_numbers_follow_the_locale_of_the_browser(
     browser: Browser, page: Page, shop_url: str, project: Project, alice: User
 ) -> None:
     stacks: shop.FrameStacks = {((f"f{i}", "f.py"),): 1_000 + i for i in range(1_200)}

@@ -48,7 +48,7 @@ def test_views_are_renamed_and_deleted(page: Page, shop_url: str) -> None:
     expect(page.get_by_text("No views yet")).to_be_visible()
 
 
-def test_an_error_is_told_where_the_name_is(page: Page, shop_url: str) -> None:
+def test_error_is_shown_beside_the_name_field(page: Page, shop_url: str) -> None:
     page.goto(f"{shop_url}?service=checkout")
     page.get_by_label("Save this page", exact=True).click()
     for _ in range(2):

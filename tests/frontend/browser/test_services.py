@@ -21,7 +21,7 @@ def services(page: Page, alice: User, project: Project, sign_in: Callable[[User]
     return page
 
 
-def test_it_finds_as_one_types_and_keeps_it_in_the_address(services: Page) -> None:
+def test_search_filters_while_typing_and_is_in_the_url(services: Page) -> None:
     rows = services.locator("#services tbody tr")
     expect(rows).to_have_count(3)
     services.get_by_label("Find a service").press_sequentially("cat")
@@ -33,7 +33,7 @@ def test_it_finds_as_one_types_and_keeps_it_in_the_address(services: Page) -> No
     expect(rows).to_have_count(1)
 
 
-def test_back_shows_what_was_there_before(services: Page) -> None:
+def test_back_restores_the_previous_order(services: Page) -> None:
     services.get_by_label("Sort by").select_option("last")
     services.wait_for_url("**/services?sort=last")
     services.go_back()

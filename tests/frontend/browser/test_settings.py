@@ -35,7 +35,7 @@ def test_a_new_key_is_shown_in_a_dialog_once(settings_page: Page) -> None:
     expect(settings_page.locator("#keys tbody tr")).to_have_count(2)
 
 
-def test_revoking_asks_and_then_does_it(settings_page: Page) -> None:
+def test_revocation_asks_for_confirmation_and_then_revokes(settings_page: Page) -> None:
     settings_page.get_by_role("link", name="Revoke production").click()
     dialog = settings_page.get_by_role("dialog", name="Revoke “production”?")
     expect(dialog.get_by_role("button", name="Keep key")).to_be_focused()

@@ -31,7 +31,7 @@ def setup(
     return page
 
 
-def test_the_lines_get_their_key_without_leaving_the_page(setup: Page) -> None:
+def test_new_key_appears_in_the_commands_without_leaving_the_page(setup: Page) -> None:
     expect(setup.locator("#run-lines")).to_contain_text("FLAMEWATCH_KEY=fw_…")
     setup.get_by_role("button", name="Create key").click()
     expect(setup.locator("#run-lines")).to_contain_text(re.compile(r"FLAMEWATCH_KEY=fw_\w{49}"))
@@ -52,7 +52,7 @@ def test_the_open_agent_stays_open_with_a_new_key(setup: Page) -> None:
     expect(setup.locator("#run-lines")).to_be_hidden()
 
 
-def test_a_button_copies_the_lines_word_for_word(setup: Page) -> None:
+def test_copy_button_copies_the_commands_exactly(setup: Page) -> None:
     setup.context.grant_permissions(["clipboard-read", "clipboard-write"])
     button = setup.get_by_role("button", name="Copy").first
     button.click()
@@ -61,7 +61,7 @@ def test_a_button_copies_the_lines_word_for_word(setup: Page) -> None:
     assert copied == setup.locator("#install-lines").text_content()
 
 
-def test_it_follows_the_agent_to_its_first_profile(setup: Page, project: Project) -> None:
+def test_page_follows_the_agent_until_its_first_profile(setup: Page, project: Project) -> None:
     expect(setup.get_by_role("heading", name="Waiting for agent")).to_be_visible()
     now = timezone.now()
     deployment = Deployment.objects.create(

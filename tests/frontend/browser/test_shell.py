@@ -51,14 +51,14 @@ def test_menus_close_on_escape_and_on_a_click_elsewhere(alices: Page) -> None:
     expect(item).to_be_hidden()
 
 
-def test_one_signs_out_from_the_account_menu(alices: Page) -> None:
+def test_account_menu_signs_out(alices: Page) -> None:
     alices.goto(SERVICES)
     alices.locator("summary", has_text="A").last.click()
     alices.get_by_role("button", name="Sign out").click()
     expect(alices.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def test_the_foot_names_the_browsers_zone(alices: Page) -> None:
+def test_footer_names_the_time_zone_of_the_browser(alices: Page) -> None:
     alices.goto(SERVICES)
     expect(alices.locator(".foot")).to_contain_text("Times are in your time zone, UTC+0")
 

@@ -31,7 +31,7 @@ def top_row(page: Page) -> dict[str, str]:
     return {found["name"]: found["share"] for found in drawn(page) if found["row"] == 1}
 
 
-def test_a_graph_is_split_by_endpoint_zoomed_and_joined_again(flame: Page) -> None:
+def test_graph_is_split_by_endpoint_zoomed_and_merged_again(flame: Page) -> None:
     drawn(flame)
     menu = flame.get_by_label("Split by")
     menu.focus()

@@ -77,7 +77,7 @@ def test_the_order_of_the_list_leaves_the_graph_unmarked(page: Page, two_version
     expect_current(page)
 
 
-def test_going_back_to_what_is_drawn_ends_the_mark(page: Page, two_versions: str) -> None:
+def test_back_to_the_drawn_selection_removes_the_mark(page: Page, two_versions: str) -> None:
     page.goto(two_versions)
     drawn(page)
     page.route(PAGE, lambda _route: None)
@@ -88,7 +88,7 @@ def test_going_back_to_what_is_drawn_ends_the_mark(page: Page, two_versions: str
     expect_current(page)
 
 
-def test_the_list_alone_is_followed_by_a_graph(page: Page, two_versions: str) -> None:
+def test_graph_after_the_list_view_is_drawn_unmarked(page: Page, two_versions: str) -> None:
     page.goto(f"{two_versions}&view=list")
     expect(page.locator("#functions tbody tr").first).to_be_visible()
     page.get_by_role("link", name="Bottom-up", exact=True).click()

@@ -40,7 +40,7 @@ REDRAW = """async (strip, hour) => {
 }"""
 
 
-def test_it_reads_the_profiles_at_the_cursor(page: Page, shop_url: str) -> None:
+def test_readout_has_value_and_profiles_at_the_cursor(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     drawn(page)
     strip = page.locator("#strip")
@@ -86,7 +86,7 @@ def test_the_graph_is_requested_before_the_chart(page: Page, shop_url: str) -> N
     assert min(scripts) > tree
 
 
-def test_the_list_has_the_chart_too(page: Page, shop_url: str) -> None:
+def test_list_view_has_the_chart(page: Page, shop_url: str) -> None:
     page.goto(f"{shop_url}?view=list")
     expect(series(page)).to_have_count(1)
 
@@ -100,7 +100,7 @@ def test_the_data_table_has_the_values_of_the_chart(page: Page, shop_url: str) -
     expect(table.locator("tbody tr").last).to_contain_text(re.compile(r"1\.71 s\s+368 ms"))
 
 
-def test_it_moves_nothing_when_it_is_loaded(page: Page, shop_url: str) -> None:
+def test_loading_the_chart_does_not_move_the_graph(page: Page, shop_url: str) -> None:
     pending: list[Route] = []
     page.route("**/over-time?*", lambda route: pending.append(route))  # noqa: PLW0108  Playwright sets attributes of handlers
     page.goto(f"{shop_url}?focus=Rule.matches")
@@ -127,7 +127,7 @@ def test_a_narrow_page_has_the_chart_and_does_not_scroll_sideways(
     assert width == 390
 
 
-def test_a_failure_is_said_in_the_charts_place(
+def test_failure_is_reported_in_place_of_the_chart(
     page: Page, shop_url: str, allowed_errors: list[str]
 ) -> None:
     allowed_errors.append("status of 503")
@@ -193,7 +193,7 @@ def test_a_version_is_named_where_it_begins(page: Page, shop_url: str, project: 
     expect(readout).to_contain_text("first profile of version 2.32.0")
 
 
-def test_it_follows_the_theme_without_an_error(page: Page, shop_url: str) -> None:
+def test_theme_change_redraws_the_chart(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     drawn(page)
     before = page.locator("#strip canvas").evaluate("canvas => canvas.toDataURL()")

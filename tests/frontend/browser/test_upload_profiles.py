@@ -159,7 +159,7 @@ def test_a_chosen_file_with_several_types_lists_them(form: Page) -> None:
     expect(form.get_by_role("heading", name="async-profiler-4.jfr.gz", exact=True)).to_be_visible()
 
 
-def test_the_reason_of_an_error_is_shown(form: Page, allowed_errors: list[str]) -> None:
+def test_failed_upload_shows_the_reason(form: Page, allowed_errors: list[str]) -> None:
     allowed_errors.append("400 (Bad Request)")
     form.get_by_label("File", exact=True).set_input_files(SAMPLES / "py-spy.raw")
     form.get_by_label("Service", exact=True).fill("My Shop")

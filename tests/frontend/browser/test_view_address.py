@@ -203,7 +203,7 @@ def test_back_undoes_one_change_at_a_time(page: Page, versions_url: str) -> None
     expect(page.locator(".chip")).to_have_text("Show stacks :QuerySet")
 
 
-def test_a_page_that_comes_back_shows_its_own_address(page: Page, versions_url: str) -> None:
+def test_back_navigation_restores_controls_and_url(page: Page, versions_url: str) -> None:
     page.goto(f"{versions_url}compare?real=1")
     page.locator("select[name='version']").select_option("2.30.9")
     expect(page).to_have_url(re.compile(r"version=2\.30\.9"))

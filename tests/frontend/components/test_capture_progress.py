@@ -64,7 +64,7 @@ def test_a_claimed_request_counts_the_seconds_of_its_capture(
     assert found.text == "7 s left, on web-1."
 
 
-def test_an_instantaneous_type_is_uploaded_at_once(
+def test_claimed_request_of_an_instantaneous_type_is_uploading_at_once(
     of: Deployment, worker: Agent, now: datetime
 ) -> None:
     user_captures.note_claim(requested(of, ProfileType.HEAP), worker.pk, NAME, now)

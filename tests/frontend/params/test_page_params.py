@@ -49,7 +49,7 @@ def test_zones_and_versions_may_be_repeated() -> None:
     assert read_params("zone=a&zone=b&zone=a&zone=").zones == ("a", "b")
 
 
-def test_range_from_both_ends() -> None:
+def test_from_and_to_give_end_and_span() -> None:
     found = read_params("from=2026-11-20T10:00:00Z&to=2026-11-20T13:20:00%2B01:00")
     assert found.end == datetime(2026, 11, 20, 12, 20, tzinfo=UTC)
     assert found.span == timedelta(hours=2, minutes=20)
@@ -124,7 +124,7 @@ def test_heading_of_the_sorted_column_reverses_the_order(sort: str, column: str,
 
 
 @given(st.lists(st.sampled_from(PAIRS), max_size=6))
-def test_a_page_selects_what_the_api_selects(pairs: list[tuple[str, str]]) -> None:
+def test_page_and_api_read_the_same_selection(pairs: list[tuple[str, str]]) -> None:
     pairs = [("service", "shop"), ("type", "CPU"), *pairs]
     try:
         api = StrictReader(pairs)

@@ -100,7 +100,7 @@ def test_change_of_any_parameter_keeps_the_independent_ones(
         assert not removed
 
 
-def test_the_browser_changes_addresses_as_the_server_does() -> None:
+def test_browser_and_server_change_urls_identically() -> None:
     cases: list[tuple[str, str, list[str]]] = []
 
     @settings(max_examples=100)
@@ -133,5 +133,5 @@ def test_the_browser_changes_addresses_as_the_server_does() -> None:
         ("b.version=&b.end=now&b.at=2026-11-20T10:00&version=", "b.version=&b.end=now"),
     ],
 )
-def test_fields_of_a_form_become_a_normal_address(sent: str, meant: str) -> None:
+def test_form_fields_are_converted_to_url_parameters(sent: str, meant: str) -> None:
     assert form_address(QueryDict(sent)).urlencode(safe=":") == meant

@@ -12,7 +12,7 @@ TESTS = sorted((ROOT / "tests" / "frontend" / "js").rglob("*.test.js"))
 
 
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
-def test_it_passes_under_node(path: Path) -> None:
+def test_javascript_tests_pass_under_node(path: Path) -> None:
     run_file(path)  # without `--test`, which starts a second process for each file
 
 

@@ -63,7 +63,7 @@ def random_tree(chance: random.Random, count: int) -> tuple[list[int], list[int]
     return depths, frames, ids
 
 
-def test_every_node_has_the_servers_id_and_is_found_by_it() -> None:
+def test_node_ids_of_the_browser_equal_those_of_the_server() -> None:
     depths, frames, ids = random_tree(random.Random(5), 300)
     (response,) = derived(wire(depths, frames))
     assert sorted(filter(None, response["ids"])) == sorted(ids)  # root and folded box have no id
@@ -71,7 +71,7 @@ def test_every_node_has_the_servers_id_and_is_found_by_it() -> None:
     assert response["found"] == [first.get(id_, 0) for id_ in response["ids"]]
 
 
-def test_below_a_root_of_an_address_they_go_on_from_it() -> None:
+def test_node_ids_below_a_root_continue_from_its_id() -> None:
     main, work = FRAMES[20], FRAMES[40]
     root, child = (
         f"{reference_ids.node_id(path):016x}" for path in ([main, work], [main, work, work])

@@ -56,7 +56,9 @@ def test_no_page_loads_more_than_85_kb_of_scripts_at_once(
     assert {name: weight for name, weight in weights.items() if weight > LIMIT} == {}
 
 
-def test_every_script_is_some_pages(load_and_render: dict[str, set[str]], served: Scripts) -> None:
+def test_every_script_is_loaded_by_some_page(
+    load_and_render: dict[str, set[str]], served: Scripts
+) -> None:
     """Check that some page loads each script, at once or later."""
     scripts = set().union(*load_and_render.values())
     assert served.keys() - _with_imports(served, scripts, AT_ONCE, LATER) == set()

@@ -47,7 +47,7 @@ def test_collecting_again_changes_nothing(collected: Path) -> None:
     assert {path: path.read_bytes() for path in collected.rglob("*.js")} == before
 
 
-def test_foreign_scripts_are_never_searched_for_imports(
+def test_vendored_scripts_are_never_searched_for_imports(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Check that vendored scripts are not searched: one pass per import level took seconds."""
@@ -69,7 +69,7 @@ def test_foreign_scripts_are_never_searched_for_imports(
     assert not {name for name in scripts if name.startswith(("admin/", "vendor/"))}
 
 
-def test_foreign_scripts_have_hashed_names_and_their_own_words(collected: Path) -> None:
+def test_vendored_scripts_have_hashed_names_and_unchanged_contents(collected: Path) -> None:
     (hashed,) = collected.glob("admin/js/core.????????????.js")
     assert hashed.read_bytes() == (collected / "admin/js/core.js").read_bytes()
     assert '"admin/js/core.js"' in (collected / "staticfiles.json").read_text()

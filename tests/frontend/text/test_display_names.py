@@ -23,13 +23,13 @@ from projects.profile_types import ProfileType
         ("...", "", "..."),
     ],
 )
-def test_the_last_part_of_a_name_stays_whole(name: str, front: str, leaf: str) -> None:
+def test_name_is_split_before_its_last_part(name: str, front: str, leaf: str) -> None:
     found = split_name(name)
     assert (found.front, found.leaf) == (front, leaf)
     assert found.front + found.leaf == name
 
 
-def test_a_name_made_to_be_slow_is_split_at_once() -> None:
+def test_name_with_many_separators_is_split_in_bounded_time() -> None:
     for name in ("a." * 5000, "A_" * 5000 + ":", "/" * 5000 + "\n", "." * 10_000):
         assert split_name(name).front + split_name(name).leaf == name
 
@@ -38,6 +38,6 @@ def test_every_type_has_a_name() -> None:
     assert {type_name(of) for of in ProfileType} >= {"CPU time", "Allocated heap", "Threads"}
 
 
-def test_an_unknown_metric_has_its_own_name() -> None:
+def test_unknown_metric_is_shown_under_its_stored_name() -> None:
     assert metric_name(Metric("alloc_space", "bytes")) == "Allocated size"
     assert metric_name(Metric("gpu_time", "nanoseconds")) == "gpu time"

@@ -28,7 +28,7 @@ from tests.wake_ups import count_wakes
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_the_same_bytes_again_get_the_same_response(agent: Client, name: str) -> None:
+def test_repeated_upload_gets_the_same_response(agent: Client, name: str) -> None:
     first, second = agent.upload(name), agent.upload(name)
     assert first.status_code == second.status_code == 200
     assert first.content == second.content
@@ -36,7 +36,7 @@ def test_the_same_bytes_again_get_the_same_response(agent: Client, name: str) ->
     assert DayUsage.objects.get().profiles == 1
 
 
-def test_a_sender_may_compress_a_profile_again(agent: Client, name: str) -> None:
+def test_repeated_upload_compressed_anew_gets_the_same_response(agent: Client, name: str) -> None:
     first, second = agent.upload(name), agent.upload(name, compressed_again(SIMPLE))
     assert second.status_code == 200
     assert first.content == second.content
@@ -89,7 +89,7 @@ def pack(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
         assert Compactor(project.pk, now).build_level0() == 1
 
 
-def test_the_same_bytes_again_get_the_same_response_from_a_block(
+def test_repeated_upload_of_a_compacted_profile_gets_the_same_response(
     agent: Client, packed: tuple[str, httpx.Response]
 ) -> None:
     name, first = packed
@@ -126,7 +126,7 @@ def test_a_profile_compacted_during_the_lookup_is_not_stored_twice(
     assert (Profile.objects.count(), Block.objects.get().profiles) == (0, 1)
 
 
-def test_a_late_profile_takes_no_thread_and_no_connection_more(
+def test_late_profile_needs_no_further_thread_or_connection(
     agent: Client, name: str, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Check that the writer looks for copies of late profiles itself, with its own connection."""
@@ -159,7 +159,7 @@ def test_the_names_of_a_block_are_read_once(
     assert (len(reads), Profile.objects.count()) == (1, 3)
 
 
-def test_a_late_one_is_stored_beside_a_block_of_its_time(
+def test_late_profile_is_stored_beside_a_block_of_its_time(
     agent: Client, name: str, project: Project, packed: tuple[str, httpx.Response]
 ) -> None:
     agent.upload(issued_before(name, project, minutes=5))

@@ -6,7 +6,7 @@ from projects.profile_types import ProfileType
 from tests.ingest.client import Client
 
 
-def test_it_names_this_server_and_its_methods(settings: Settings) -> None:
+def test_discovery_document_has_this_server_and_its_methods(settings: Settings) -> None:
     settings.FLAMEWATCH_URL = "https://flamewatch.example.com"
     response = Client("-").request("GET", "/$discovery/rest?version=v2")
     document = response.json()

@@ -164,7 +164,7 @@ async def test_revoking_the_key_ends_uploads(agent: GrpcClient) -> None:
     await rejected(agent.update(profile, pprof.SIMPLE), "revoked")
 
 
-async def test_a_profile_that_describes_itself(agent: GrpcClient) -> None:
+async def test_offline_profile_has_its_own_type_duration_and_labels(agent: GrpcClient) -> None:
     profile = pb.Profile(
         profile_type=pb.WALL,
         deployment=DEPLOYMENT,
@@ -209,7 +209,7 @@ async def test_profiles_are_listed_by_pages(agent: GrpcClient, project: Project)
     assert all(profile.profile_bytes[:2] == b"\x1f\x8b" for profile in with_bytes.profiles)
 
 
-async def test_the_message_around_a_profile_is_small(agent: GrpcClient) -> None:
+async def test_message_around_a_profile_is_limited(agent: GrpcClient) -> None:
     profile = await agent.create()
     profile.deployment.labels.update({f"label-{i}": "x" * 500 for i in range(100)})
     await rejected(agent.update(profile, pprof.SIMPLE), f"{upload_message.MAX_REST_BYTES:,} bytes")
@@ -218,7 +218,7 @@ async def test_the_message_around_a_profile_is_small(agent: GrpcClient) -> None:
     await rejected(agent.create(profile.deployment), "65,536 bytes")
 
 
-async def test_a_call_without_a_message_ends(
+async def test_call_without_a_message_is_rejected(
     address: str, channel: grpc.aio.Channel, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(receiving, "READ_SECONDS", 0.05)
@@ -271,7 +271,7 @@ async def test_plaintext_from_another_machine_is_rejected_with_a_public_https_ur
     assert (await agent.create()).name
 
 
-async def test_health_is_that_of_ready(channel: grpc.aio.Channel) -> None:
+async def test_health_service_reports_the_state_of_ready(channel: grpc.aio.Channel) -> None:
     client, service = GrpcClient(channel), "grpc.health.v1.Health"
     for name in ("", PROFILER_SERVICE):
         request = health_pb2.HealthCheckRequest(service=name)

@@ -28,7 +28,7 @@ from tests.queries import count_queries
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_newcomer_is_asked_for_a_profile_at_once(agent: Client) -> None:
+def test_first_handshake_gets_a_capture_request_at_once(agent: Client) -> None:
     response = agent.captured_request()
     assert response["profileType"] == "CPU"
     assert response["duration"] == "10s"
@@ -37,7 +37,9 @@ def test_a_newcomer_is_asked_for_a_profile_at_once(agent: Client) -> None:
     assert response["name"].startswith(f"projects/{agent.project}/profiles/")
 
 
-def test_the_name_says_who_was_asked_for_what(agent: Client, project: Project) -> None:
+def test_profile_name_has_type_project_deployment_and_agent(
+    agent: Client, project: Project
+) -> None:
     name_id = agent.captured_request()["name"].rpartition("/")[2]
     moment = Deployment.objects.get().last_seen.timestamp()
     issued = names.check(name_id, agent.project, moment)
@@ -72,7 +74,7 @@ def test_peak_heap_is_never_asked_for(agent: Client) -> None:
     assert_error_response(response, 409, "ABORTED")
 
 
-def test_an_agent_that_is_not_needed_is_told_when_to_come_back(
+def test_agent_without_a_capture_request_gets_409_with_a_delay(
     agent: Client, project: Project
 ) -> None:
     agent.captured_request()
@@ -102,7 +104,7 @@ def test_our_agents_need_not_know_their_project(key: str, project: Project) -> N
         ({}, "?alt=json&key={}"),
     ],
 )
-def test_a_key_may_come_in_any_of_these_ways(
+def test_key_is_accepted_in_each_header_and_parameter(
     headers: dict[str, str], query: str, agent: Client
 ) -> None:
     filled = {name: value.format(agent.key) for name, value in headers.items()}
@@ -224,7 +226,7 @@ def test_another_method_is_405(method: str, agent: Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v2/", "/v2/projects", "/v2/projects/x", "/v2/a/b/c/d"])
-def test_another_address_is_404(path: str, agent: Client) -> None:
+def test_unknown_path_is_404(path: str, agent: Client) -> None:
     assert_error_response(agent.request("POST", path), 404, "NOT_FOUND")
 
 
@@ -243,7 +245,7 @@ def test_a_project_over_its_daily_quota_captures_nothing(agent: Client, project:
     assert Agent.objects.exists()  # the agent is registered all the same
 
 
-def test_an_agent_that_is_not_stored_is_asked_for_profiles_which_are_stored(
+def test_agent_over_the_new_agents_limit_still_gets_requests_and_its_profiles_are_stored(
     agent: Client, project: Project, settings: Settings
 ) -> None:
     settings.NEW_AGENTS_PER_DAY = 0
@@ -271,7 +273,7 @@ def test_a_project_with_too_many_parked_handshakes_is_named_its_quota(
     assert not DayUsage.objects.exclude(rejected=0).exists(), "no profile was rejected"
 
 
-def test_a_database_that_is_away_is_503(agent: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unavailable_database_is_503(agent: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     from django.db import OperationalError
 
     from projects.credentials import authentication
@@ -284,7 +286,7 @@ def test_a_database_that_is_away_is_503(agent: Client, monkeypatch: pytest.Monke
     assert "secret" not in error["message"]
 
 
-def test_a_fault_of_ours_is_500_without_its_text(
+def test_unexpected_exception_is_500_without_its_text(
     agent: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*args: object) -> object:

@@ -51,7 +51,7 @@ def times(client: Client, **params: Any) -> list[str]:
     return [profile["startTime"] for profile in listed(client, **params)]
 
 
-def test_it_lists_profiles_newest_first(three: None, reader: Client) -> None:
+def test_profiles_are_listed_newest_first(three: None, reader: Client) -> None:
     newest = listed(reader)[0]
     name = newest.pop("name")
     assert name.startswith(f"projects/{reader.project}/profiles/offline-")
@@ -83,7 +83,7 @@ def test_it_lists_profiles_newest_first(three: None, reader: Client) -> None:
         ({"service": "nothing"}, []),
     ],
 )
-def test_filters_restrict_it(
+def test_filter_restricts_the_list(
     filters: dict[str, str], hours: list[int], three: None, reader: Client
 ) -> None:
     assert times(reader, **filters) == [taken(hour) for hour in hours]
@@ -99,7 +99,7 @@ def test_pages_follow_each_other(three: None, reader: Client, agent: Client) -> 
     assert "nextPageToken" not in second
 
 
-def test_another_tenants_profiles_are_not_there(three: None, stranger: Client) -> None:
+def test_profiles_of_another_tenant_are_not_listed(three: None, stranger: Client) -> None:
     assert listed(stranger) == []
 
 
@@ -238,7 +238,7 @@ def test_profiles_that_cannot_be_read_are_skipped_and_counted(
     assert "nextPageToken" not in message
 
 
-def test_bytes_of_another_tenant_are_not_there(stored_cpu: None, stranger: Client) -> None:
+def test_bytes_of_another_tenant_are_not_listed(stored_cpu: None, stranger: Client) -> None:
     assert exported(stranger)[0] == []
 
 

@@ -27,7 +27,7 @@ KEYS = st.integers(1, 2**63 - 1)
         st.text(string.ascii_letters + string.digits, min_size=10, max_size=10) | st.just(""),
     )
 )
-def test_a_name_says_what_was_issued(issued: Issued) -> None:
+def test_checked_name_has_what_was_issued(issued: Issued) -> None:
     assert names.check(names.issue(issued, "acme-shop"), "acme-shop", issued.issued) == issued
 
 
@@ -57,19 +57,19 @@ def test_any_other_text_is_forged(text: str) -> None:
         names.check(text, "acme-shop", NOW)
 
 
-def test_a_name_is_good_in_its_project_only() -> None:
+def test_name_of_another_project_is_rejected() -> None:
     with pytest.raises(NotFound):
         names.check(names.issue(ISSUED, "acme-shop"), "other-shop", NOW)
 
 
-def test_a_name_is_good_for_an_hour() -> None:
+def test_name_expires_after_an_hour() -> None:
     name = names.issue(ISSUED, "acme-shop")
     assert names.check(name, "acme-shop", NOW + 3600) == ISSUED
     with pytest.raises(NotFound, match="expired"):
         names.check(name, "acme-shop", NOW + 3601)
 
 
-def test_a_name_of_the_future_is_not_ours() -> None:
+def test_name_issued_in_the_future_is_rejected() -> None:
     with pytest.raises(NotFound):
         names.check(names.issue(ISSUED, "acme-shop"), "acme-shop", NOW - 61)
 

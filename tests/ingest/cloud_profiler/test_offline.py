@@ -43,7 +43,7 @@ def test_a_label_with_too_many_values_is_429(agent: Client, settings: Settings) 
     assert_error_response(response, 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_LABEL_VALUES")
 
 
-def test_its_time_is_the_profiles(agent: Client) -> None:
+def test_time_of_the_profile_is_stored(agent: Client) -> None:
     taken = now() - timedelta(days=2)
     agent.offline(at(taken))
     row = Profile.objects.get()
@@ -51,7 +51,7 @@ def test_its_time_is_the_profiles(agent: Client) -> None:
     assert row.time_source == TimeSource.PROFILE
 
 
-def test_its_time_is_the_requests_where_the_profile_has_none(agent: Client) -> None:
+def test_profile_without_a_time_has_that_of_the_request(agent: Client) -> None:
     agent.offline(startTime=(now() - timedelta(hours=3)).isoformat())
     row = Profile.objects.get()
     assert timedelta(hours=2, minutes=59) < now() - row.time < timedelta(hours=3, minutes=1)
@@ -59,7 +59,7 @@ def test_its_time_is_the_requests_where_the_profile_has_none(agent: Client) -> N
 
 
 @pytest.mark.parametrize("moment", [timedelta(days=-31), timedelta(minutes=6)])
-def test_a_time_that_cannot_be_is_its_arrival(moment: timedelta, agent: Client) -> None:
+def test_impossible_time_is_replaced_by_the_arrival(moment: timedelta, agent: Client) -> None:
     agent.offline(at(now() + moment, duration_ns=20 * 10**9))
     row = Profile.objects.get()
     assert row.time_source == TimeSource.ARRIVAL
@@ -67,7 +67,7 @@ def test_a_time_that_cannot_be_is_its_arrival(moment: timedelta, agent: Client) 
 
 
 @pytest.mark.parametrize("text", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
-def test_a_start_time_beyond_64_bits_is_its_arrival(text: str, agent: Client) -> None:
+def test_start_time_beyond_64_bits_is_replaced_by_the_arrival(text: str, agent: Client) -> None:
     assert agent.offline(startTime=text).status_code == 200
     assert Profile.objects.get().time_source == TimeSource.ARRIVAL
 
@@ -85,14 +85,14 @@ def test_the_projects_retention_decides_what_is_too_old(agent: Client, project: 
     assert Profile.objects.get().time_source == TimeSource.ARRIVAL
 
 
-def test_the_same_again_is_stored_once(agent: Client) -> None:
+def test_repeated_upload_is_stored_once(agent: Client) -> None:
     body = at(now() - timedelta(hours=1))
     first, second = agent.offline(body), agent.offline(body)
     assert first.json() == second.json()
     assert Profile.objects.count() == 1
 
 
-def test_the_same_compressed_again_is_stored_once(agent: Client) -> None:
+def test_repeated_upload_compressed_anew_is_stored_once(agent: Client) -> None:
     again = gzip.compress(gzip.decompress(SIMPLE), compresslevel=1, mtime=1)
     assert agent.offline().json()["name"] == agent.offline(again).json()["name"]
     assert Profile.objects.count() == 1
@@ -114,7 +114,7 @@ def test_an_upload_with_any_difference_is_another_profile(
     assert Profile.objects.count() == 2
 
 
-def test_the_body_may_name_enums_by_number_and_fields_as_the_proto(agent: Client) -> None:
+def test_enums_by_number_and_proto_field_names_are_accepted(agent: Client) -> None:
     response = agent.offline(profileType=None, profile_type=1)
     assert response.json()["profileType"] == "CPU"
 
@@ -169,7 +169,7 @@ def test_another_method_is_405(agent: Client) -> None:
 
 
 @pytest.mark.parametrize("age", [timedelta(days=2), timedelta(hours=4), None])
-def test_the_same_is_stored_once_also_after_it_left_the_head(
+def test_repeated_upload_is_stored_once_after_compaction(
     age: timedelta | None, agent: Client, project: Project
 ) -> None:
     """Check repeated uploads after compaction, at any later time if the profile has no time."""
@@ -182,7 +182,7 @@ def test_the_same_is_stored_once_also_after_it_left_the_head(
     assert DayUsage.objects.get().profiles == 1
 
 
-def test_another_one_of_that_hour_is_stored(agent: Client, project: Project) -> None:
+def test_different_profile_of_a_compacted_hour_is_stored(agent: Client, project: Project) -> None:
     taken = now() - timedelta(days=2)
     agent.offline(at(taken))
     Compactor(project.pk, now() + timedelta(days=1)).build_level1()
@@ -190,7 +190,7 @@ def test_another_one_of_that_hour_is_stored(agent: Client, project: Project) -> 
     assert Profile.objects.count() == 1
 
 
-def test_it_is_503_while_blocks_cannot_be_read(
+def test_upload_is_503_while_blocks_cannot_be_read(
     agent: Client, project: Project, tmp_path: Path
 ) -> None:
     body = at(now() - timedelta(days=2))

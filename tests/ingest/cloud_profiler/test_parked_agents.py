@@ -121,7 +121,7 @@ def test_a_client_that_leaves_is_no_longer_parked(agent: Client, deployment: Dep
     assert b'"profileType":"CPU"' in body
 
 
-def test_one_connection_may_be_used_again_and_again(agent: Client, settings: Settings) -> None:
+def test_connection_is_reused_for_several_handshakes(agent: Client, settings: Settings) -> None:
     settings.POLL_TIMEOUT_SECONDS = 0.05
 
     async def thrice(port: int) -> list[int]:

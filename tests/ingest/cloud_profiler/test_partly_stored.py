@@ -32,7 +32,7 @@ def test_a_profile_stored_in_full_has_no_warnings(agent: Client) -> None:
     assert "warnings" not in agent.offline().json()
 
 
-def test_a_duration_that_cannot_be_gives_way_to_the_requests(agent: Client) -> None:
+def test_impossible_duration_is_replaced_by_that_of_the_request(agent: Client) -> None:
     body = upload(duration_nanos=EPOCH_NS)
     assert agent.offline(body).json()["duration"] == "10s"
     response = agent.offline(body, duration=None)
@@ -51,7 +51,7 @@ def test_an_assigned_capture_has_the_scheduled_duration(agent: Client) -> None:
     assert response.json()["duration"] == "10s"
 
 
-def test_a_legacy_profile_is_told_how_to_be_converted(agent: Client) -> None:
+def test_legacy_profile_is_400_with_the_command_that_converts_it(agent: Client) -> None:
     response = agent.offline(b"heap profile: 1: 2 [3: 4] @ heap/512\n", profileType="HEAP")
     assert_error_response(
         response, 400, "INVALID_ARGUMENT", "go tool pprof -proto FILE > out.pb.gz"

@@ -56,7 +56,7 @@ def test_first_handshake_after_a_raise_gets_a_capture_request(
 
 
 @pytest.mark.parametrize("agents", [1, 32, 5000])
-def test_fleet_over_quota_asks_no_more_often_than_at_a_full_queue(
+def test_fleet_over_quota_handshakes_no_more_often_than_at_a_full_queue(
     agents: int, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     """Simulate an hour over quota; after it as many agents return in a minute as may be parked."""

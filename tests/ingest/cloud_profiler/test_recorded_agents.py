@@ -38,7 +38,7 @@ HEADERS = {
 }
 
 
-async def test_go(key: str, settings: Settings) -> None:
+async def test_recorded_requests_of_the_go_agent_are_accepted(key: str, settings: Settings) -> None:
     settings.CAPTURE_SECONDS = 0.1  # for so long the agent gets no other request
     settings.POLL_TIMEOUT_SECONDS = 30
     await queue_of_process().open()
@@ -71,7 +71,9 @@ async def test_go(key: str, settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("language", "types"), [("node", ["HEAP", "WALL"]), ("python", ["CPU", "WALL"])]
 )
-def test_agents_over_rest(agent: Client, language: str, types: list[str]) -> None:
+def test_recorded_requests_of_rest_agents_are_accepted(
+    agent: Client, language: str, types: list[str]
+) -> None:
     handshake = json.loads((RECORDED / f"{language}-create.json").read_bytes())
     assert sorted(handshake["profileType"]) == types
     for type in types:

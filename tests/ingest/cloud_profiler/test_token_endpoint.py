@@ -63,7 +63,7 @@ def test_agents_that_sign_for_themselves_need_no_token(
         assert response.status_code == 200, response.text
 
 
-def test_a_revoked_key_gets_none(nobody: Client, file: dict[str, str], row: ApiKey) -> None:
+def test_revoked_key_gets_no_token(nobody: Client, file: dict[str, str], row: ApiKey) -> None:
     token = ask(nobody, signed(file)).json()["access_token"]
     keys.revoke(row)
     error = error_of(ask(nobody, signed(file)), 400)
@@ -72,7 +72,9 @@ def test_a_revoked_key_gets_none(nobody: Client, file: dict[str, str], row: ApiK
     assert Client(nobody.project, token).handshake().status_code == 401
 
 
-def test_other_requests_are_rejected(nobody: Client, file: dict[str, str], key: str) -> None:
+def test_malformed_token_requests_are_rejected(
+    nobody: Client, file: dict[str, str], key: str
+) -> None:
     good = signed(file)
     for assertion in ("", key, good[:-4] + "AAAA"):
         assert error_of(ask(nobody, assertion), 400)["error"] == "invalid_grant"
@@ -87,7 +89,7 @@ def test_other_requests_are_rejected(nobody: Client, file: dict[str, str], key: 
     assert error_of(nobody.request("GET", "/token"), 405)["error"] == "invalid_request"
 
 
-def test_an_access_token_gets_no_other(nobody: Client, file: dict[str, str]) -> None:
+def test_access_token_is_not_exchanged_for_another(nobody: Client, file: dict[str, str]) -> None:
     token = ask(nobody, signed(file)).json()["access_token"]
     assert error_of(ask(nobody, token), 400)["error"] == "invalid_grant"
 

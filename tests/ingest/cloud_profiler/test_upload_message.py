@@ -13,7 +13,7 @@ LABELS = st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=3)
 
 
 @given(st.binary(max_size=400), st.text(max_size=20), LABELS, st.lists(st.text(), max_size=2))
-def test_the_parts_are_those_that_protobuf_parses(
+def test_split_parts_equal_those_parsed_by_protobuf(
     body: bytes, name: str, labels: dict[str, str], paths: list[str]
 ) -> None:
     message = pb.UpdateProfileRequest(
@@ -66,7 +66,7 @@ def test_the_number_of_fields_is_bounded() -> None:
         upload_message.split(empty_profile * 100, 1)
 
 
-def test_the_rest_is_bounded_and_the_profile_is_not() -> None:
+def test_size_is_limited_except_that_of_the_profile() -> None:
     large = b"x" * (upload_message.MAX_REST_BYTES + 1)
     assert upload_message.split(field(1, field(5, large)), 1).profile_bytes == large
     for message in (field(1, field(1, large)), field(2, large), field(9, large)):

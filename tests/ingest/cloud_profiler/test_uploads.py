@@ -42,7 +42,7 @@ def test_an_upload_is_stored_and_its_response_has_no_bytes(agent: Client, name: 
     }
 
 
-def test_the_row_says_what_the_profile_says(agent: Client, name: str, project: Project) -> None:
+def test_stored_row_has_agent_totals_and_labels(agent: Client, name: str, project: Project) -> None:
     agent.upload(name, labels={"instance": "web-1"})
     row = Profile.objects.get()
     assert (row.project, row.deployment) == (project, Deployment.objects.get())
@@ -52,7 +52,7 @@ def test_the_row_says_what_the_profile_says(agent: Client, name: str, project: P
     assert (row.labels, row.name_id) == ({"instance": "web-1"}, name.rpartition("/")[2])
 
 
-def test_its_time_is_when_it_was_assigned(agent: Client, name: str) -> None:
+def test_stored_time_is_that_of_the_assignment(agent: Client, name: str) -> None:
     agent.upload(name, profile({("main",): (1, 1)}, time_ns=10**18))
     row = Profile.objects.get()
     assert row.time_source == TimeSource.ASSIGNED
@@ -63,14 +63,14 @@ def test_its_time_is_when_it_was_assigned(agent: Client, name: str) -> None:
     ("measured", "said", "stored"),
     [(9_900_000_000, "10s", 9.9), (0, "8s", 8.0), (0, None, 10.0)],
 )
-def test_its_duration_is_the_measured_one_where_there_is_one(
+def test_measured_duration_takes_precedence_over_the_stated_one(
     measured: int, said: str | None, stored: float, agent: Client, name: str
 ) -> None:
     agent.upload(name, profile({("main",): (1, 1)}, duration_ns=measured), duration=said)
     assert Profile.objects.get().duration_ns == stored * 10**9
 
 
-def test_an_instant_has_no_duration(agent: Client) -> None:
+def test_instantaneous_profile_has_no_duration(agent: Client) -> None:
     name = agent.handshake(HANDSHAKE | {"profileType": ["THREADS"]}).json()["name"]
     body = profile({("main",): (7,)}, types=[("goroutine", "count")])
     assert agent.upload(name, body, duration="10s").json()["duration"] == "0s"
@@ -78,7 +78,7 @@ def test_an_instant_has_no_duration(agent: Client) -> None:
     assert (row.type, row.duration_ns, row.weight) == ("THREADS", 0, 7)
 
 
-def test_agents_echo_the_whole_profile(agent: Client) -> None:
+def test_upload_with_the_whole_assigned_profile_is_accepted(agent: Client) -> None:
     response = agent.captured_request()
     message = response | {"profileBytes": base64.b64encode(SIMPLE).decode()}
     assert agent.request("PATCH", f"/v2/{response['name']}", json=message).status_code == 200
@@ -92,11 +92,11 @@ def test_the_first_profile_counts_for_the_deployment(agent: Client, name: str) -
     )  # no second profile is requested at once
 
 
-def test_the_name_is_enough_without_a_key(agent: Client, name: str) -> None:
+def test_signed_name_is_sufficient_without_a_key(agent: Client, name: str) -> None:
     assert Client(agent.project).upload(name).status_code == 200
 
 
-def test_a_name_is_refused_when_its_key_is_revoked(
+def test_name_is_rejected_after_its_key_is_revoked(
     agent: Client, name: str, project: Project
 ) -> None:
     """Check that a name is good for nothing once its key is revoked, with another key neither."""
@@ -106,7 +106,7 @@ def test_a_name_is_refused_when_its_key_is_revoked(
     assert_error(other.upload(name), 403, "PERMISSION_DENIED", "revoked")
 
 
-def test_a_path_without_the_project_is_enough_with_a_key(agent: Client, name: str) -> None:
+def test_path_without_a_project_is_accepted_with_a_key(agent: Client, name: str) -> None:
     name_id = name.rpartition("/")[2]
     assert agent.upload(f"projects/-/profiles/{name_id}").status_code == 200
 
@@ -181,7 +181,7 @@ def test_an_expired_name_is_404(name: str, agent: Client, monkeypatch: pytest.Mo
     assert_error(agent.upload(name), 404, "NOT_FOUND", "expired")
 
 
-def test_a_name_of_a_deployment_that_is_gone_is_404(name: str, agent: Client) -> None:
+def test_name_of_a_deleted_deployment_is_404(name: str, agent: Client) -> None:
     Deployment.objects.all().delete()
     assert_error(agent.upload(name), 404, "NOT_FOUND")
 
@@ -274,7 +274,7 @@ def test_a_gzip_bomb_is_413(name: str, agent: Client, settings: Settings) -> Non
     )
 
 
-def test_a_bomb_as_the_body_is_413(name: str, agent: Client, settings: Settings) -> None:
+def test_gzip_bomb_as_content_encoding_is_413(name: str, agent: Client, settings: Settings) -> None:
     settings.MAX_UPLOAD_BYTES = 100_000
     bomb = gzip.compress(b" " * 10_000_000)
     headers = {"Content-Encoding": "gzip"}
@@ -319,7 +319,7 @@ def test_a_quota_that_is_reached_is_429_and_says_when_it_resets(
     assert_error(agent.upload(name), 429, "RESOURCE_EXHAUSTED", limit)
 
 
-def test_a_database_that_is_away_is_503_and_comes_back(
+def test_upload_is_503_until_the_database_returns(
     name: str, agent: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def away(batch: object) -> list[InsertOutcome]:
@@ -351,7 +351,7 @@ def test_another_method_is_405(method: str, name: str, agent: Client) -> None:
     assert_error(agent.request(method, f"/v2/{name}"), 405, "UNIMPLEMENTED", "PATCH")
 
 
-def test_a_rejected_upload_is_given_back_to_the_quota(
+def test_rejected_upload_does_not_count_against_the_quota(
     name: str, agent: Client, project: Project
 ) -> None:
     Quota.objects.create(project=project, profiles_per_day=1, profiles_per_minute=1)
@@ -369,7 +369,7 @@ def test_the_agents_report_is_stored(agent: Client, name: str) -> None:
     assert report.last_type == "CPU"
 
 
-def test_the_same_profile_again_is_not_counted_again(agent: Client, name: str) -> None:
+def test_repeated_upload_is_not_counted_again(agent: Client, name: str) -> None:
     body = profile({("main",): (1, 1)}, comments=["flamewatch.samples=90"])
     agent.upload(name, body)
     agent.upload(name, body)
@@ -385,7 +385,7 @@ def test_a_rejected_upload_is_recorded_with_its_reason(agent: Client, name: str)
     assert (report.rejected, report.last_profile) == (1, None)
 
 
-def test_an_upload_comes_back_to_the_loop_once(
+def test_upload_wakes_the_event_loop_once(
     name: str, agent: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Check that the event loop wakes once for an upload that two threads decode and store."""

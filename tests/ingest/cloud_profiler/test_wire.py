@@ -37,7 +37,7 @@ def changed(path: str, value: object, message: dict[str, Any] = GOOD) -> dict[st
     return copied
 
 
-def test_a_handshake_says_what_runs_where_and_what_it_can_capture() -> None:
+def test_handshake_is_parsed_into_types_and_deployment() -> None:
     handshake = wire.parse_handshake(GOOD)
     assert handshake.types == {ProfileType.CPU, ProfileType.WALL}
     deployment = handshake.deployment
@@ -49,7 +49,7 @@ def test_the_key_in_a_label_is_taken_out_of_the_labels() -> None:
     assert "api-key" not in wire.parse_handshake(GOOD).deployment.labels
 
 
-def test_a_region_stands_for_a_zone() -> None:
+def test_region_is_read_as_zone() -> None:
     labels = {"region": "eu"}
     assert wire.parse_handshake(changed("deployment.labels", labels)).deployment.key.zone == "eu"
 
@@ -98,7 +98,7 @@ def test_a_handshake_that_cannot_be_used_names_the_field(
     assert str(caught.value).startswith(f"{field}: ")
 
 
-def test_limits_are_met_exactly() -> None:
+def test_values_at_the_limits_are_accepted() -> None:
     labels = {"a": "x" * 512, "b": "x" * 510}
     assert wire.parse_handshake(changed("deployment.labels", labels)).deployment.labels == labels
     assert (
@@ -114,7 +114,7 @@ def test_the_key_does_not_count_against_the_size_of_the_labels() -> None:
 
 
 @pytest.mark.parametrize("deployment", [None, 5, {}, {"labels": 5}, {"labels": {"api-key": 5}}])
-def test_no_key_is_found_where_there_is_none(deployment: object) -> None:
+def test_message_without_a_key_label_has_an_empty_key(deployment: object) -> None:
     assert wire.get_key_label({"deployment": deployment}) == ""
 
 
@@ -124,7 +124,7 @@ def test_a_body_that_is_no_json_object_is_rejected(body: bytes) -> None:
         json_message.parse(body)
 
 
-def test_an_upload_brings_bytes_labels_and_a_duration() -> None:
+def test_upload_is_parsed_into_bytes_labels_and_duration() -> None:
     sent = wire.parse_sent_profile(SENT)
     assert (sent.body, sent.labels, sent.duration_ns) == (
         b"hello",
@@ -153,7 +153,7 @@ def test_an_upload_that_cannot_be_used_names_the_field(
     assert caught.value.field == field
 
 
-def test_an_offline_profile_says_what_it_is_of() -> None:
+def test_offline_profile_needs_type_and_deployment() -> None:
     message = SENT | {"profileType": "HEAP", "deployment": GOOD["deployment"]}
     profile = wire.parse_offline_profile(message | {"startTime": "1970-01-01T00:00:02Z"})
     assert profile.type is ProfileType.HEAP
@@ -175,7 +175,7 @@ FIELDS = st.sampled_from(
 
 
 @given(FIELDS, JSON)
-def test_no_value_of_any_field_fails_in_another_way(path: str, value: object) -> None:
+def test_any_value_of_any_field_is_parsed_or_raises_bad_field(path: str, value: object) -> None:
     message = changed(path, value, GOOD | SENT)
     body = orjson.dumps(message, option=orjson.OPT_NON_STR_KEYS)
     for read in (wire.parse_handshake, wire.parse_sent_profile, wire.parse_offline_profile):

@@ -93,7 +93,7 @@ def test_a_repaired_file_says_what_was_repaired(agent: Client) -> None:
     assert [text for text in described["warnings"] if "Every function has the id 0" in text]
 
 
-def test_the_same_file_again_is_stored_once(agent: Client) -> None:
+def test_repeated_file_is_stored_once(agent: Client) -> None:
     first = send(agent, FOLDED).json()
     again = send(agent, gzip.compress(FOLDED)).json()
     assert [each["name"] for each in first["profiles"]] == [

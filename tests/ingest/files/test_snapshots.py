@@ -23,7 +23,7 @@ def send(agent: Client, body: bytes, title: str = "a file", **params: Any) -> ht
     return agent.request("POST", path, content=body, params={"snapshot": title} | params)
 
 
-def test_a_file_becomes_a_snapshot_of_no_service(
+def test_file_is_stored_as_a_snapshot_without_a_service(
     agent: Client, client: Browser, alice: User, project: Project
 ) -> None:
     response = send(agent, FOLDED)
@@ -65,7 +65,9 @@ def test_garbage_is_400_and_stores_nothing(agent: Client) -> None:
     assert not ResultSnapshot.objects.exists()
 
 
-def test_quotas_and_limits_hold(agent: Client, project: Project, settings: Settings) -> None:
+def test_snapshot_over_a_limit_or_quota_is_rejected(
+    agent: Client, project: Project, settings: Settings
+) -> None:
     settings.MAX_SNAPSHOTS_PER_PROJECT = 1
     assert send(agent, FOLDED).status_code == 200
     response = send(agent, FOLDED)

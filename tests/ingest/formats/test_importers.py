@@ -54,7 +54,7 @@ def test_pprof_files_have_the_type_of_their_values(path: Any) -> None:
     assert [profile.type for profile in file.profiles] == [types.get(word, "THREADS")]
 
 
-def test_a_difference_of_two_heap_profiles_is_what_was_allocated() -> None:
+def test_difference_of_two_heap_profiles_is_imported_as_allocations() -> None:
     body = (SAMPLES / "go-heap-delta.pb.gz").read_bytes()
     [delta] = converted(body)
     assert delta.type is ProfileType.HEAP_ALLOC
@@ -336,7 +336,7 @@ def test_v8_heap_profiles_have_the_sizes_of_their_nodes() -> None:
         ("f\xfcr;b\u00e4r 1".encode(), {"für;bär": 1}),
     ],
 )
-def test_variants_of_folded_stacks(text: bytes, stacks: dict[str, int]) -> None:
+def test_variants_of_folded_stacks_are_read(text: bytes, stacks: dict[str, int]) -> None:
     [profile] = converted(text)
     assert imported.stacks(profile) == stacks
 

@@ -20,7 +20,9 @@ SAMPLE = sample("jdk.ExecutionSample", 1, 1, 0)
 
 
 @pytest.mark.parametrize("limit", ["MAX_FRAMES", "MAX_SAMPLES"])
-def test_different_frames_and_samples(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_distinct_frames_and_samples_over_the_limit_are_rejected(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(pprof_builder, limit, 2)
     [profile] = import_folded(b"a 1\nb 1\na 1\n")
     assert totals(profile) == {"samples": 3}
@@ -28,41 +30,43 @@ def test_different_frames_and_samples(limit: str, monkeypatch: pytest.MonkeyPatc
         import_folded(b"a 1\nb 1\nc 1\n")
 
 
-def test_lines_of_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_over_the_limit_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(cast("dict[Work, int]", MAX_WORK), Work.LINES, 2)
     assert import_folded(b"a 1\nb 1\n")
     with pytest.raises(TooLarge, match="allows 2 lines; this has 3"):
         import_folded(b"a 1\nb 1\nc 1\n")
 
 
-def test_a_line_that_is_too_long_is_unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_line_over_the_limit_is_left_out_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_lines, "MAX_LINE", 10)
     [profile] = import_folded(b"a 1\n" + b"b" * 20 + b" 1\n")
     assert totals(profile) == {"samples": 1}
     assert profile.warnings == ("Unreadable lines, which were left out: 1; the first is 2.",)
 
 
-def test_bytes_of_json(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_over_the_byte_limit_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_document, "MAX_JSON_BYTES", 10)
     with pytest.raises(TooLarge, match="allows 10 bytes"):
         import_speedscope(json.dumps({"profiles": [1, 2, 3]}).encode())
 
 
-def test_events_of_a_recording(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_over_the_limit_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jfr_chunk, "MAX_EVENTS", 7)
     assert import_jfr(chunk(SAMPLE, SAMPLE))  # and its metadata
     with pytest.raises(TooLarge, match="allows 7 events; this has 8"):
         import_jfr(chunk(*[SAMPLE] * 2) + chunk(*[SAMPLE] * 2))
 
 
-def test_samples_of_all_chunks_of_a_recording(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_of_all_chunks_over_the_limit_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importer, "MAX_SAMPLES", 3)
     assert import_jfr(chunk(SAMPLE, SAMPLE) + chunk(SAMPLE))
     with pytest.raises(TooLarge, match="FLAMEWATCH_MAX_SAMPLES"):
         import_jfr(chunk(SAMPLE, SAMPLE) + chunk(SAMPLE, SAMPLE))
 
 
-def test_constants_and_metadata_of_a_recording(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_constants_and_metadata_over_the_limits_are_rejected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(jfr_chunk, "MAX_CONSTANTS", 5)
         with pytest.raises(TooLarge, match="FLAMEWATCH_MAX_SYMBOLS"):
@@ -72,12 +76,12 @@ def test_constants_and_metadata_of_a_recording(monkeypatch: pytest.MonkeyPatch) 
         import_jfr(chunk(SAMPLE))
 
 
-def test_a_stack_that_is_too_deep(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stack_over_the_depth_limit_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importer, "MAX_DEPTH", 1)
     with pytest.raises(TooLarge, match="FLAMEWATCH_MAX_DEPTH"):
         import_jfr(chunk(SAMPLE))
 
 
-def test_sums_that_64_bits_cannot_hold() -> None:
+def test_sum_beyond_64_bits_is_rejected() -> None:
     with pytest.raises(TooLarge, match="FLAMEWATCH_MAX_TOTAL"):
         import_folded(b"a 4000000000000000000\n" * 3)

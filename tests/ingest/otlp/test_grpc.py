@@ -49,17 +49,17 @@ def rejected(body: bytes, **metadata: str) -> tuple[grpc.StatusCode, str, bytes]
     return error.code(), error.details() or "", details
 
 
-def test_a_profile_is_stored(agent: Client) -> None:
+def test_exported_profile_is_stored(agent: Client) -> None:
     assert exported(sample("1.10-values.pb"), authorization=f"Bearer {agent.key}") == b""
     assert Profile.objects.get().service == "checkout"
 
 
-def test_compressed_messages_and_other_key_headers(agent: Client) -> None:
+def test_gzip_message_with_another_key_header_is_stored(agent: Client) -> None:
     exported(sample("1.10-values.pb"), grpc.Compression.Gzip, x_api_key=agent.key)
     assert Profile.objects.get().weight == 420_000_000
 
 
-def test_what_is_left_out_is_told(agent: Client) -> None:
+def test_profiles_left_out_are_named_in_partial_success(agent: Client) -> None:
     response = exported(sample("1.9-other_types.pb"), authorization=f"Bearer {agent.key}")
     partial = partial_success(response)
     assert partial is not None
@@ -67,7 +67,7 @@ def test_what_is_left_out_is_told(agent: Client) -> None:
     assert "OTLP 1.8 or 1.9" in partial.message
 
 
-def test_errors_have_a_status_with_details(agent: Client, reader: Client) -> None:
+def test_error_has_a_grpc_status_with_details(agent: Client, reader: Client) -> None:
     body = sample("1.10-values.pb")
     code, message, details = rejected(body)
     assert (code, status(details).code) == (grpc.StatusCode.UNAUTHENTICATED, 16)

@@ -135,7 +135,7 @@ def without_service() -> bytes:
     return whole.replace(name, renamed)
 
 
-def test_without_a_service_the_reason_is_told(agent: Client) -> None:
+def test_profile_without_a_service_is_rejected_with_the_reason(agent: Client) -> None:
     partial = success(send(agent, without_service()))
     assert partial is not None
     assert partial.rejected == 1
@@ -152,7 +152,7 @@ def test_a_key_may_have_a_default_service(project: Project) -> None:
     assert Deployment.objects.filter(service="checkout").exists()
 
 
-def test_good_profiles_are_stored_beside_unknown_ones(agent: Client) -> None:
+def test_known_profiles_are_stored_beside_unknown_ones(agent: Client) -> None:
     partial = success(send(agent, sample("1.10-other_types.pb")))
     assert partial is not None
     assert partial.rejected == 1
@@ -161,7 +161,7 @@ def test_good_profiles_are_stored_beside_unknown_ones(agent: Client) -> None:
     assert Profile.objects.get().type == "WALL"
 
 
-def test_left_out_samples_are_told(agent: Client) -> None:
+def test_samples_left_out_are_named_in_partial_success(agent: Client) -> None:
     bad = field(1, 9) + field(4, varint(1))
     body = message([field(1, 1) + field(4, varint(7)), bad])
     partial = success(send(agent, body))
@@ -189,7 +189,9 @@ def assert_status(
     assert bool(found.details) is retry
 
 
-def test_errors_are_a_status(agent: Client, reader: Client, stranger: Client) -> None:
+def test_error_response_is_a_google_rpc_status(
+    agent: Client, reader: Client, stranger: Client
+) -> None:
     body = sample("1.10-values.pb")
     assert_status(send(Client(agent.project), body), 401, 16, "Missing API key")
     assert_status(send(Client(agent.project, "fw_wrong"), body), 401, 16)
@@ -212,14 +214,14 @@ def test_the_former_path_names_the_new_one(agent: Client) -> None:
     assert_status(response, 400, 3, "/v1development/profiles")
 
 
-def test_sizes_are_limited(agent: Client, settings: Settings) -> None:
+def test_message_over_the_size_limit_is_413(agent: Client, settings: Settings) -> None:
     settings.MAX_UPLOAD_BYTES = 500
     body = sample("1.10-values.pb")
     assert_status(send(agent, body), 413, 3, "FLAMEWATCH_MAX_UPLOAD_BYTES allows 500")
     assert_status(send(agent, gzip.compress(b"\0" * 10**6), Content_Encoding="gzip"), 413, 3, "500")
 
 
-def test_quotas_are_retried_if_nothing_is_stored(agent: Client, project: Project) -> None:
+def test_quota_is_429_only_if_nothing_was_stored(agent: Client, project: Project) -> None:
     Quota.objects.create(project=project, profiles_per_minute=1)
     partial = success(send(agent, sample("1.10-timestamps.pb")))
     assert partial is not None
@@ -230,13 +232,13 @@ def test_quotas_are_retried_if_nothing_is_stored(agent: Client, project: Project
     assert int(response.headers["retry-after"]) > 0
 
 
-def test_other_projects_get_nothing(agent: Client, stranger: Client) -> None:
+def test_profile_is_stored_in_the_project_of_the_key_only(agent: Client, stranger: Client) -> None:
     send(stranger, sample("1.10-values.pb"))
     (row,) = Profile.objects.select_related("project")
     assert row.project.project_id == stranger.project
 
 
-def test_instances_are_agents(agent: Client) -> None:
+def test_instance_is_registered_as_one_agent(agent: Client) -> None:
     for _ in range(2):
         send(agent, sample("1.10-values.pb"), User_Agent="OpenTelemetry Collector/0.162")
     (row,) = Agent.objects.all()

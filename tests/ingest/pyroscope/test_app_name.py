@@ -21,11 +21,11 @@ from ingest.pyroscope.app_name import read_app_name
         ('a{x="1"}', "a", {"x": '"1"'}),
     ],
 )
-def test_a_name_with_labels(text: str, name: str, labels: dict[str, str]) -> None:
+def test_name_is_parsed_with_its_labels(text: str, name: str, labels: dict[str, str]) -> None:
     assert read_app_name(text) == (name, labels)
 
 
 @pytest.mark.parametrize("text", ["", " ", "{a=1}", "shop{a}", "shop{a=1,b}"])
-def test_a_name_that_cannot_be_used(text: str) -> None:
+def test_invalid_name_is_rejected(text: str) -> None:
     with pytest.raises(BadField, match=r"^name: "):
         read_app_name(text)

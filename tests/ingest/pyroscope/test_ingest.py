@@ -46,7 +46,7 @@ def test_folded_stacks_are_samples_of_cpu_time(format: str | None, client: Pyros
     assert row.service == "shop"
 
 
-def test_lines_count_one_each(client: PyroscopeClient) -> None:
+def test_each_line_counts_as_one_sample(client: PyroscopeClient) -> None:
     client.ingest(b"main;work\nmain;work\nmain\n", format="lines")
     assert totals() == {"CPU": {"samples": 3, "cpu": 30_000_000}}
 
@@ -60,7 +60,7 @@ def test_lines_count_one_each(client: PyroscopeClient) -> None:
         (TREE, None, "binary/octet-stream+tree"),
     ],
 )
-def test_a_trie_and_a_tree(
+def test_trie_and_tree_are_stored_by_format_or_content_type(
     body: bytes, format: str | None, content_type: str, client: PyroscopeClient
 ) -> None:
     response = client.ingest(body, {"Content-Type": content_type}, format=format)
@@ -68,7 +68,7 @@ def test_a_trie_and_a_tree(
     assert totals()["CPU"]["samples"] == (4 if body == TRIE else 3)
 
 
-def test_speedscope(client: PyroscopeClient) -> None:
+def test_speedscope_is_stored(client: PyroscopeClient) -> None:
     document = {
         "$schema": "https://www.speedscope.app/file-format-schema.json",
         "shared": {"frames": [{"name": "main"}, {"name": "work"}]},
@@ -97,7 +97,7 @@ def test_pprof_of_several_types_is_stored_as_each(client: PyroscopeClient) -> No
     }
 
 
-def test_a_gzipped_body_with_and_without_content_encoding(client: PyroscopeClient) -> None:
+def test_gzip_body_is_accepted_with_and_without_content_encoding(client: PyroscopeClient) -> None:
     body = gzip.compress(FOLDED)
     assert client.ingest(body, {"Content-Encoding": "gzip"}).status_code == 200
     assert client.ingest(body).status_code == 200
@@ -132,7 +132,7 @@ def test_bad_lines_are_reported(client: PyroscopeClient) -> None:
 # -- what the parameters say --------------------------------------------------------------
 
 
-def test_the_name_has_labels(client: PyroscopeClient) -> None:
+def test_labels_of_the_name_become_deployment_and_labels(client: PyroscopeClient) -> None:
     name = "shop.web.cpu{version=1.4+b,region=eu/west 1,hostname=pod-1,team.name=a b,__x__=1}"
     client.ingest(FOLDED, name=name, spyName="rbspy")
     row = Profile.objects.select_related("deployment").get()
@@ -191,7 +191,7 @@ def test_a_pprof_time_at_the_end_is_not_taken_for_the_start(client: PyroscopeCli
     assert Profile.objects.get().time.timestamp() == start
 
 
-def test_the_same_again_is_stored_once(client: PyroscopeClient) -> None:
+def test_repeated_upload_is_stored_once(client: PyroscopeClient) -> None:
     names = [client.ingest(FOLDED).json()["profiles"][0]["name"] for _ in range(2)]
     assert names[0] == names[1]
     client.ingest(FOLDED, **{"from": 2, "until": 12})
@@ -202,7 +202,9 @@ def test_the_same_again_is_stored_once(client: PyroscopeClient) -> None:
 
 
 @pytest.mark.parametrize("form", ["basic", "bearer", "parameter"])
-def test_the_key_is_a_password_a_token_or_a_parameter(form: str, client: PyroscopeClient) -> None:
+def test_key_is_accepted_as_password_bearer_token_or_parameter(
+    form: str, client: PyroscopeClient
+) -> None:
     key = client.agent.key
     authorization = {"basic": basic("anybody", key), "bearer": f"Bearer {key}", "parameter": ""}
     query = {"key": key} if form == "parameter" else {}
@@ -231,7 +233,7 @@ def test_a_key_that_may_only_read_is_403(reader: Client) -> None:
     assert_error_response(PyroscopeClient(reader).ingest(FOLDED), 403, "PERMISSION_DENIED")
 
 
-def test_the_tenant_header_opens_no_other_project(
+def test_tenant_header_gives_no_access_to_another_project(
     stranger: Client, project: Project, client: PyroscopeClient
 ) -> None:
     other = PyroscopeClient(stranger)

@@ -20,15 +20,15 @@ SNAPSHOT = (
 )
 
 
-def test_labels_by_context() -> None:
+def test_labels_are_read_by_context_id() -> None:
     assert read_jfr_labels(SNAPSHOT) == {7: {"route": "/cart"}, 8: {}}
 
 
-def test_an_empty_snapshot() -> None:
+def test_empty_snapshot_has_no_labels() -> None:
     assert read_jfr_labels(b"") == {}
 
 
 @pytest.mark.parametrize("data", [SNAPSHOT[:-1], b"\xff" * 11, b"\x0b", b"\x09\x00"])
-def test_malformed_bytes(data: bytes) -> None:
+def test_malformed_bytes_are_rejected(data: bytes) -> None:
     with pytest.raises(BadRequest):
         read_jfr_labels(data)

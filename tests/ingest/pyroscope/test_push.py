@@ -70,21 +70,21 @@ def test_protobuf_is_stored_and_answered_without_bytes(
     assert Profile.objects.get().weight == 40_000_000
 
 
-def test_a_gzipped_request(client: PyroscopeClient) -> None:
+def test_gzip_request_is_stored(client: PyroscopeClient) -> None:
     body = gzip.compress(encoded(pprof.SIMPLE))
     response = client.push(body, "application/proto; charset=utf-8", Content_Encoding="gzip")
     assert response.status_code == 200, response.text
     assert Profile.objects.count() == 1
 
 
-def test_several_series_and_samples(client: PyroscopeClient) -> None:
+def test_every_sample_of_every_series_is_stored(client: PyroscopeClient) -> None:
     other = pprof.profile({("main",): (1, 5)})
     body = encoded(pprof.SIMPLE, other) + encoded(pprof.SIMPLE, service_name="billing")
     assert client.push(body, "application/proto").status_code == 200
     assert sorted(Profile.objects.values_list("service", flat=True)) == ["billing", "shop", "shop"]
 
 
-def test_the_same_again_is_stored_once(client: PyroscopeClient) -> None:
+def test_repeated_push_is_stored_once(client: PyroscopeClient) -> None:
     for _ in range(2):
         assert client.push(encoded(pprof.SIMPLE), "application/proto").status_code == 200
     assert Profile.objects.count() == 1
@@ -106,7 +106,7 @@ def test_allocations_are_stored_unless_they_are_totals(
     assert sorted(Profile.objects.values_list("type", flat=True)) == types
 
 
-def test_the_name_of_the_profile_types_what_the_sample_types_do_not(
+def test_profile_name_decides_the_type_of_ambiguous_samples(
     client: PyroscopeClient,
 ) -> None:
     body = pprof.profile({("main",): (7,)}, [("samples", "count")])
@@ -114,7 +114,7 @@ def test_the_name_of_the_profile_types_what_the_sample_types_do_not(
     assert Profile.objects.get().type == "WALL"
 
 
-def test_the_others_are_stored_if_one_is_invalid(client: PyroscopeClient) -> None:
+def test_valid_samples_are_stored_beside_an_invalid_one(client: PyroscopeClient) -> None:
     response = client.push(encoded(b"nonsense", pprof.SIMPLE), "application/proto")
     assert_error(response, 400, "invalid_argument", "series[0].samples[0]: ")
     assert Profile.objects.count() == 1
@@ -142,9 +142,7 @@ def test_a_project_over_its_quota_is_429(client: PyroscopeClient, project: Proje
     assert "Retry-After" in response.headers
 
 
-def test_what_is_too_large_is_400_because_429_is_sent_again(
-    client: PyroscopeClient, settings: Settings
-) -> None:
+def test_push_over_the_size_limit_is_400(client: PyroscopeClient, settings: Settings) -> None:
     settings.MAX_UPLOAD_BYTES = 10
     response = client.push(encoded(pprof.SIMPLE), "application/proto")
     assert_error(response, 400, "invalid_argument", "FLAMEWATCH_MAX_UPLOAD_BYTES")

@@ -54,7 +54,9 @@ def hottest(tree: Tree, metric: str) -> str:
 
 
 @pytest.mark.parametrize("expected", CASES, ids=lambda case: f"{case.name}-{case.type}")
-def test_what_a_client_sent_is_stored(expected: Expected, client: PyroscopeClient) -> None:
+def test_recorded_request_is_stored_with_its_labels(
+    expected: Expected, client: PyroscopeClient
+) -> None:
     response = client.replay(expected.name)
     assert response.status_code == 200, response.text
     row = Profile.objects.select_related("deployment").get(type=expected.type)
@@ -71,7 +73,7 @@ def test_what_a_client_sent_is_stored(expected: Expected, client: PyroscopeClien
 
 
 @pytest.mark.parametrize("name", sorted({case.name for case in CASES}))
-def test_exactly_these_profiles_are_stored_and_once(name: str, client: PyroscopeClient) -> None:
+def test_repeated_request_stores_exactly_its_profiles(name: str, client: PyroscopeClient) -> None:
     for _ in range(2):
         assert client.replay(name).status_code == 200
     stored = sorted(Profile.objects.values_list("type", flat=True))

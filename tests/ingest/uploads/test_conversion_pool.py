@@ -122,7 +122,7 @@ def test_a_file_that_crashes_two_workers_is_400(
 
 
 @each_protocol
-def test_a_file_whose_workers_are_lost_is_503_and_sent_again(
+def test_file_whose_workers_are_lost_is_503(
     protocol: SendingCase, agent: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol.module, protocol.function, jobs.exit_silently)
@@ -161,7 +161,7 @@ def test_a_pprof_file_is_stored_by_the_bytes_that_were_sent(agent: Client) -> No
     ],
     ids=lambda each: type(each).__name__,
 )
-def test_a_rejection_is_the_same_after_its_way_from_the_worker(error: Exception) -> None:
+def test_rejection_is_unchanged_by_its_way_from_the_worker(error: Exception) -> None:
     classes = conversion_pool.pool._program.classes
     again = decode_reply(encode_reply(Reply(ReplyKind.REJECTED, error), classes), classes).content
     assert (type(again), str(again)) == (type(error), str(error))

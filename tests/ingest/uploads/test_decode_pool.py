@@ -47,7 +47,7 @@ def test_a_profile_is_large_by_its_body_or_by_its_raw_size() -> None:
     ],
     ids=["small", "large", "false claim"],
 )
-async def test_a_body_is_unpacked_once_where_its_claim_is_true(
+async def test_body_with_a_true_size_in_its_trailer_is_unpacked_once(
     body: bytes, threads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = list[str]()
@@ -73,11 +73,11 @@ async def test_a_body_is_unpacked_once_where_its_claim_is_true(
     assert names == threads
 
 
-def test_the_thread_of_large_profiles_is_one() -> None:
+def test_large_profiles_have_one_thread() -> None:
     assert decode_pool._large.limits.threads == 1
 
 
-async def test_the_profile_of_an_idle_project_is_decoded_before_anothers_backlog(
+async def test_profile_of_an_idle_project_is_decoded_before_the_backlog_of_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(decode_pool, "_large", decode_pool._threads("decode-of-test", 1))

@@ -20,13 +20,13 @@ def test_recorded_values_are_accepted_and_one_too_many_is_rejected() -> None:
     values.count(1, {"pod": "a"}, TODAY, allowed=2)
 
 
-def test_other_labels_and_other_projects_have_their_own() -> None:
+def test_labels_and_projects_are_counted_separately() -> None:
     values = LabelValues()
     values.count(1, {"pod": "a", "route": "b"}, TODAY, allowed=1)
     values.count(2, {"pod": "b"}, TODAY, allowed=1)
 
 
-def test_the_next_day_begins_anew() -> None:
+def test_counts_start_again_the_next_day() -> None:
     values = LabelValues()
     values.count(1, {"pod": "a"}, TODAY, allowed=1)
     values.count(1, {"pod": "b"}, TODAY + timedelta(days=1), allowed=1)

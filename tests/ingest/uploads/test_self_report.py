@@ -6,7 +6,7 @@ from ingest.uploads.pipeline import parse_self_report
 from projects.registration.agent_reports import SelfReport
 
 
-def test_it_reads_what_our_agent_says() -> None:
+def test_comments_of_our_agent_are_parsed() -> None:
     comments = (
         "flamewatch.agent=flamewatch-python/0.1.0",
         "flamewatch.sampler=native",
@@ -19,7 +19,7 @@ def test_it_reads_what_our_agent_says() -> None:
     assert parse_self_report(comments) == SelfReport("native", 990, 10, 5_000_000)
 
 
-def test_other_agents_say_nothing_of_themselves() -> None:
+def test_comments_of_other_agents_are_ignored() -> None:
     comments = ("https://blog.example/profiling", "flamewatch.samples")
     assert parse_self_report(comments) == SelfReport()
 
@@ -32,6 +32,6 @@ def test_a_value_that_is_no_number_is_ignored(value: str) -> None:
     assert (report.cpu_ns, report.dropped) == (None, None)
 
 
-def test_texts_are_bounded_and_harmless() -> None:
+def test_texts_are_cut_and_control_characters_removed() -> None:
     report = parse_self_report(["flamewatch.sampler=\x1b[31m" + "n" * 100])
     assert report.sampler == "[31m" + "n" * 27

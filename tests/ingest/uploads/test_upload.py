@@ -21,9 +21,7 @@ def ns(moment: datetime) -> int:
 
 
 @given(st.lists(st.integers(0, 2**63 - 1) | st.none(), max_size=3), st.integers(0, 86_400 * SECOND))
-def test_a_time_is_always_within_retention_or_that_of_its_arrival(
-    claims: list[int | None], duration: int
-) -> None:
+def test_start_is_within_retention_or_the_arrival(claims: list[int | None], duration: int) -> None:
     found = upload.choose_start(tuple(claims), NOW, MONTH, duration)
     if found.source is TimeSource.PROFILE:
         assert NOW - MONTH <= found.time <= NOW + upload.MAX_TIME_AHEAD
@@ -31,25 +29,25 @@ def test_a_time_is_always_within_retention_or_that_of_its_arrival(
         assert found.time == NOW - timedelta(microseconds=duration // 1000)
 
 
-def test_the_first_time_that_can_be_is_taken() -> None:
+def test_first_plausible_time_is_the_start() -> None:
     hour = NOW - timedelta(hours=1)
     found = upload.choose_start((0, None, 1, ns(hour), ns(NOW)), NOW, MONTH, SECOND)
     assert (found.time, found.source) == (hour, TimeSource.PROFILE)
 
 
-def test_the_limits_themselves_are_good() -> None:
+def test_times_at_the_limits_are_accepted() -> None:
     for moment in (NOW - MONTH, NOW + timedelta(minutes=5)):
         assert upload.choose_start((ns(moment),), NOW, MONTH, SECOND).time == moment
 
 
-def test_a_duration_is_measured_or_said_or_asked_for_in_this_order() -> None:
+def test_duration_is_measured_else_stated_else_requested() -> None:
     assert upload.choose_duration_ns(ProfileType.CPU, 3, 2, 1) == 3
     assert upload.choose_duration_ns(ProfileType.CPU, 0, 2, 1) == 2
     assert upload.choose_duration_ns(ProfileType.CPU, 0, None, 1) == 1
 
 
 @pytest.mark.parametrize("type", [ProfileType.HEAP, ProfileType.THREADS, ProfileType.PEAK_HEAP])
-def test_an_instant_has_none(type: ProfileType) -> None:
+def test_instantaneous_type_has_no_duration(type: ProfileType) -> None:
     assert upload.choose_duration_ns(type, 3, 2, 1) == 0
 
 
@@ -57,7 +55,7 @@ EPOCH_TIME = 1_700_000_000 * SECOND  # as JFR converters write it
 
 
 @pytest.mark.parametrize("measured", [EPOCH_TIME, 86_400 * SECOND + 1, 0])
-def test_the_message_says_it_where_the_profile_cannot_be_right(measured: int) -> None:
+def test_impossible_measured_duration_is_replaced_by_the_stated_one(measured: int) -> None:
     assert upload.choose_duration_ns(ProfileType.CPU, measured, 10 * SECOND) == 10 * SECOND
     assert upload.choose_duration_ns(ProfileType.CPU, measured, 0, 7) == 7
     assert upload.choose_duration_ns(ProfileType.CPU, measured, EPOCH_TIME, 7) == 7

@@ -18,7 +18,7 @@ def test_released_bytes_may_be_charged_again() -> None:
         account.charge(100)
 
 
-def test_a_project_has_its_share_and_leaves_the_rest_to_others() -> None:
+def test_bytes_over_the_share_of_a_project_are_rejected() -> None:
     budget = UploadBudget(total=100, per_project=40)
     with budget.account(1) as account, budget.account(2) as other:
         account.charge(40)
@@ -27,7 +27,7 @@ def test_a_project_has_its_share_and_leaves_the_rest_to_others() -> None:
         other.charge(40)
 
 
-def test_all_together_have_a_bound() -> None:
+def test_bytes_over_the_total_budget_are_rejected() -> None:
     budget = UploadBudget(total=100, per_project=40)
     with budget.account(1) as one, budget.account(2) as two, budget.account(3) as three:
         one.charge(40)
@@ -37,7 +37,7 @@ def test_all_together_have_a_bound() -> None:
         three.charge(20)
 
 
-def test_an_announcement_costs_nothing_and_no_project_is_remembered() -> None:
+def test_account_without_a_charge_leaves_no_state() -> None:
     budget = UploadBudget(total=100, per_project=40)
     for project in range(50):
         with budget.account(project):

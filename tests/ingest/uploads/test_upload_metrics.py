@@ -36,7 +36,7 @@ def test_uploads_are_counted_by_protocol_and_status_but_handshakes_are_not(agent
         ("pyroscope", "/ingest?name=a"),
     ],
 )
-def test_each_protocol_is_counted(protocol: str, path: str, project: Project) -> None:
+def test_uploads_of_each_protocol_are_counted(protocol: str, path: str, project: Project) -> None:
     before, times = uploads(protocol, "401"), observed(protocol)
     stranger = Client("acme-shop", "no key")
     assert stranger.request("POST", path, content=b"x").status_code == 401

@@ -221,7 +221,7 @@ def test_cut_or_missing_manifest_is_rejected(backup: Path, target: Installation)
     assert "has no finished backup" in target.rejection(backup)
 
 
-def test_target_with_data_is_replaced_only_when_asked(
+def test_target_with_data_is_replaced_only_with_the_option(
     backup: Path, target: Installation, reader: Client
 ) -> None:
     target.restore(backup)
@@ -232,7 +232,7 @@ def test_target_with_data_is_replaced_only_when_asked(
     assert target.read(reader.key, PASSWORD)["tree"]["profiles"] == 21
 
 
-def test_store_with_other_blobs_is_replaced_only_when_asked(
+def test_store_with_other_blobs_is_replaced_only_with_the_option(
     backup: Path, target: Installation
 ) -> None:
     other = target.data_dir / "blobs" / "projects" / "9" / "other"

@@ -24,7 +24,7 @@ def add_user(monkeypatch: pytest.MonkeyPatch, *arguments: str, password: str = P
     return main(["user", "create", "alice@example.org", "--password-stdin", *arguments])
 
 
-def test_it_adds_a_user_who_can_sign_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_create_adds_a_user_who_can_sign_in(monkeypatch: pytest.MonkeyPatch) -> None:
     assert add_user(monkeypatch) == 0
     user = User.objects.get(email="alice@example.org")
     assert user.check_password(PASSWORD)
@@ -44,14 +44,14 @@ def test_a_weak_password_is_rejected(
     assert not User.objects.exists()
 
 
-def test_it_sets_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_password_sets_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
     add_user(monkeypatch)
     monkeypatch.setattr("sys.stdin", io.StringIO("another sentence, longer\n"))
     assert main(["user", "password", "Alice@example.org", "--password-stdin"]) == 0
     assert User.objects.get().check_password("another sentence, longer")
 
 
-def test_it_sets_no_password_that_is_weak_or_nobodys(
+def test_weak_password_or_unknown_account_is_rejected(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add_user(monkeypatch)
@@ -62,7 +62,7 @@ def test_it_sets_no_password_that_is_weak_or_nobodys(
     assert User.objects.get().check_password(PASSWORD)
 
 
-def test_it_adds_a_project_and_a_key(
+def test_project_and_key_are_created(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add_user(monkeypatch)
@@ -117,7 +117,7 @@ def test_an_unknown_scope_is_rejected_by_name(
     assert not ApiKey.objects.exists()
 
 
-def test_an_unknown_owner_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_owner_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["project", "create", "X", "--owner", "nobody@example.org"]) == 1
     assert "No account for nobody@example.org" in capsys.readouterr().err
 
@@ -133,7 +133,7 @@ def test_a_project_has_a_name_as_in_the_form(
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "-1", "http", "8000.5"])
-def test_a_port_that_is_none_is_said(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_port_is_a_usage_error(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["up", f"--port={port}"])
     assert end.value.code == 2

@@ -62,7 +62,7 @@ def test_it_is_live_and_ready_with_worker_processes_alone(server: RunningServer)
     assert "No account has access to /admin/" in server.log.read_text()
 
 
-def test_ctrl_c_ends_it_at_once_and_cleanly_and_its_data_stay() -> None:
+def test_ctrl_c_ends_the_server_cleanly_and_keeps_its_data() -> None:
     with running_server() as server:
         server.add_project("Acme Shop")
         began = time.monotonic()
@@ -74,7 +74,7 @@ def test_ctrl_c_ends_it_at_once_and_cleanly_and_its_data_stay() -> None:
             server.add_project("Another")
 
 
-def test_sigterm_ends_it_and_the_demo_s_services() -> None:
+def test_sigterm_ends_the_server_and_the_services_of_the_demo() -> None:
     with running_server("--demo") as server:
         services = until(lambda: demo_services(server.process.pid), 60, "services")
         server.process.terminate()
@@ -82,14 +82,14 @@ def test_sigterm_ends_it_and_the_demo_s_services() -> None:
         assert not any(Path(f"/proc/{service}").exists() for service in services)
 
 
-def test_killed_outright_it_takes_the_demo_s_services_along() -> None:
+def test_killed_server_ends_the_services_of_the_demo() -> None:
     with running_server("--demo") as server:
         services = until(lambda: demo_services(server.process.pid), 60, "services")
         server.process.kill()
         until(lambda: not any(map(is_running, services)), 60, "end of the services")
 
 
-def test_a_taken_port_is_one_clear_sentence(tmp_path: Path) -> None:
+def test_taken_port_is_reported_in_one_sentence(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         done = subprocess.run(

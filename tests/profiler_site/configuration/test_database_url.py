@@ -14,7 +14,7 @@ print(json.dumps(settings.DATABASES["default"]["OPTIONS"]))
 """
 
 
-def test_tls_options_of_the_url_stay_beside_those_of_the_server(tmp_path: Path) -> None:
+def test_tls_options_of_the_url_are_merged_with_the_defaults(tmp_path: Path) -> None:
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "profiler_site.settings",
         "FLAMEWATCH_DATA_DIR": str(tmp_path),

@@ -15,7 +15,7 @@ def check(tmp_path: Path, **settings: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("mail", ["", "smtps://user:password@mail.example.org"])
-def test_it_is_clean(tmp_path: Path, mail: str) -> None:
+def test_check_of_a_server_behind_tls_reports_nothing(tmp_path: Path, mail: str) -> None:
     done = check(
         tmp_path, FLAMEWATCH_URL="https://flamewatch.example.org", FLAMEWATCH_SMTP_URL=mail
     )
@@ -23,13 +23,13 @@ def test_it_is_clean(tmp_path: Path, mail: str) -> None:
     assert "no issues (2 silenced)" in done.stdout
 
 
-def test_it_would_tell_what_is_wrong(tmp_path: Path) -> None:
+def test_check_with_debug_reports_the_security_warning(tmp_path: Path) -> None:
     done = check(tmp_path, FLAMEWATCH_URL="https://example.org", FLAMEWATCH_DEBUG="yes")
     assert done.returncode == 1
     assert "security.W018" in done.stderr
 
 
-def test_it_tells_what_is_wrong_with_the_blob_store(tmp_path: Path) -> None:
+def test_check_with_a_bad_blob_url_names_the_unknown_option(tmp_path: Path) -> None:
     done = check(tmp_path, BLOB_URL="s3://bucket?endpont=https://s3.example")
     assert done.returncode == 1
     assert "E002" in done.stderr

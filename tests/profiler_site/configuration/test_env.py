@@ -9,7 +9,7 @@ import pytest
 from profiler_site.configuration import env, mail
 
 
-def test_it_takes_the_default_where_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unset_variable_gives_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FW_X", raising=False)
     assert env.integer("FW_X", 5) == 5
     assert env.seconds("FW_X", 0.5) == 0.5
@@ -23,13 +23,15 @@ def test_an_empty_text_is_the_default(monkeypatch: pytest.MonkeyPatch, value: st
 
 
 @pytest.mark.parametrize("value", ["many", "1.5", "-1"])
-def test_a_wrong_number_names_itself(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_error_of_a_bad_number_names_variable_and_value(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
     monkeypatch.setenv("FW_X", value)
     with pytest.raises(env.BadSetting, match=f"FW_X is '{value}'; it must be a whole number"):
         env.integer("FW_X", 5)
 
 
-def test_a_wrong_choice_names_the_allowed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_of_a_bad_choice_names_the_allowed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FW_X", "maybe")
     with pytest.raises(env.BadSetting, match="FW_X is 'maybe'; allowed values: yes, no"):
         env.flag("FW_X", False)
@@ -98,14 +100,14 @@ def test_networks_are_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("value", ["*", "10.0.0.0/33", "proxy.example.org"])
-def test_a_wrong_network_names_itself(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_error_of_a_bad_network_names_it(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("FW_X", f"10.0.0.0/8,{value}")
     with pytest.raises(env.BadSetting, match=rf"FW_X has '{re.escape(value)}'; .* separated by"):
         env.networks("FW_X")
 
 
 @pytest.mark.parametrize("value", ["inf", "nan"])
-def test_seconds_are_finite(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_infinite_seconds_are_rejected(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("FW_X", value)
     with pytest.raises(env.BadSetting):
         env.seconds("FW_X", 1.0)

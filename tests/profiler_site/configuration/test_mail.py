@@ -17,7 +17,7 @@ from profiler_site.configuration.mail import MailServer, parse
         ),
     ],
 )
-def test_it_says_host_port_user_and_encryption(url: str, server: MailServer) -> None:
+def test_mail_url_gives_host_port_user_and_encryption(url: str, server: MailServer) -> None:
     assert parse(url) == server
 
 

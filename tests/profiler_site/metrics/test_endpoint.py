@@ -107,7 +107,9 @@ async def test_every_family_follows_the_conventions(settings: Settings) -> None:
     } <= families.keys()
 
 
-async def test_the_head_is_counted_and_dated(settings: Settings, project: Project) -> None:
+async def test_metrics_have_head_profiles_compaction_lag_and_quarantined_rows(
+    settings: Settings, project: Project
+) -> None:
     await sync_to_async(add_profiles)(project, (4000, 3000, 2000))
     families = await scrape(settings)
     assert value(families["flamewatch_head_profiles"], "flamewatch_head_profiles") == 3
@@ -157,7 +159,7 @@ async def test_a_database_that_is_away_leaves_its_metrics_out(
     assert value(errors, "flamewatch_dependency_errors_total", dependency="database") == before + 1
 
 
-async def test_background_work_is_dated(settings: Settings) -> None:
+async def test_metrics_have_the_last_run_of_background_processes(settings: Settings) -> None:
     now = time.time()
     heartbeats.note(Heartbeat.BEAT)
     heartbeats.note(Heartbeat.WORKER)
@@ -169,7 +171,7 @@ async def test_background_work_is_dated(settings: Settings) -> None:
     assert value(families["flamewatch_plan_lag_seconds"], "flamewatch_plan_lag_seconds") == 0
 
 
-async def test_the_caches_are_counted(settings: Settings) -> None:
+async def test_metrics_have_hits_of_the_caches(settings: Settings) -> None:
     settings.METRICS_TOKEN = "a-token"
     results = result_cache()
     before = results.stats()
@@ -202,7 +204,7 @@ async def test_rejections_are_counted_by_reason_and_not_by_project(settings: Set
     ("token", "header", "status"),
     [("", b"Bearer ", 404), ("a-token", b"Bearer another", 401), ("a-token", b"", 401)],
 )
-async def test_they_are_only_for_holders_of_the_token(
+async def test_request_without_the_metrics_token_is_rejected(
     token: str, header: bytes, status: int, settings: Settings
 ) -> None:
     settings.METRICS_TOKEN = token

@@ -16,7 +16,7 @@ class AbortRecorder:
         self.is_aborted = True
 
 
-def test_an_address_has_so_many_connections_and_another_has_its_own() -> None:
+def test_connections_are_limited_for_each_address() -> None:
     limits = ConnectionLimits()
     assert [limits.count("192.0.2.1", 2) for _ in range(3)] == [True, True, False]
     assert limits.count("192.0.2.2", 2)

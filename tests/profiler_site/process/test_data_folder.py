@@ -30,7 +30,7 @@ def test_a_second_server_is_told_which_folder_is_taken(tmp_path: Path) -> None:
         pass
 
 
-def test_it_is_free_again_after_a_stop(tmp_path: Path) -> None:
+def test_data_folder_is_free_after_a_stop(tmp_path: Path) -> None:
     for _ in range(2):
         with data_folder.lock_data_folder(tmp_path / "new"):
             pass

@@ -18,7 +18,7 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return free
 
 
-def test_it_takes_up_its_space_and_stays(tmp_path: Path, disk: list[int]) -> None:
+def test_reserve_occupies_its_bytes_and_is_kept(tmp_path: Path, disk: list[int]) -> None:
     keep(tmp_path, LEAST)
     path = tmp_path / "disk-reserve"
     assert path.stat().st_blocks * 512 >= BYTES
@@ -28,7 +28,9 @@ def test_it_takes_up_its_space_and_stays(tmp_path: Path, disk: list[int]) -> Non
     assert path.stat().st_ino == made
 
 
-def test_a_full_disk_gets_it_back_and_it_returns_with_room(tmp_path: Path, disk: list[int]) -> None:
+def test_reserve_is_deleted_on_a_full_disk_and_restored_with_space(
+    tmp_path: Path, disk: list[int]
+) -> None:
     keep(tmp_path, LEAST)
     disk[0] = 0
     open_up(tmp_path)

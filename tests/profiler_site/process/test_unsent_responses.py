@@ -48,7 +48,7 @@ def test_the_oldest_response_of_a_tenant_makes_room_for_its_newest() -> None:
     assert len(unsent) == 3
 
 
-def test_one_response_may_be_larger_than_the_budgets() -> None:
+def test_single_response_over_the_budgets_is_not_aborted() -> None:
     unsent, connections = UnsentResponses(15, of_tenant=10), opened(2)
     unsent.add(connections[0], A, 20)
     assert aborted(connections) == [False, False]
@@ -56,7 +56,7 @@ def test_one_response_may_be_larger_than_the_budgets() -> None:
     assert aborted(connections) == [True, False]
 
 
-def test_the_budget_of_all_tenants_is_at_the_expense_of_the_largest() -> None:
+def test_total_budget_aborts_a_response_of_the_largest_tenant() -> None:
     unsent, connections = UnsentResponses(20, of_tenant=15), opened(4)
     for connection, tenant, size in zip(connections, (B, A, A, B), (5, 6, 6, 5), strict=True):
         unsent.add(connection, tenant, size)
@@ -143,7 +143,7 @@ async def test_a_slow_client_receives_all(port: int) -> None:
 
 @pytest.mark.server
 @pytest.mark.django_db(transaction=True)
-async def test_the_rest_that_the_application_has_not_sent_counts(
+async def test_bytes_not_yet_sent_by_the_application_count(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Send BODY as Django does, of which the transport never has more than two pieces."""

@@ -24,7 +24,7 @@ def collected(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     return called
 
 
-def test_nothing_is_done_twice(collected: list[str]) -> None:
+def test_unchanged_files_are_collected_once(collected: list[str]) -> None:
     storage.collect_static_files()
     storage.collect_static_files()
     assert collected == ["collectstatic"]

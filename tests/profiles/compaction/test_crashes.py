@@ -107,7 +107,7 @@ def arrive(
         st.tuples(st.sampled_from(POINTS), st.booleans(), st.integers(1, 3)), max_size=4
     ),
 )
-def test_nothing_is_lost_and_nothing_twice(
+def test_crashes_at_any_step_neither_lose_nor_duplicate_profiles(
     seed: int, crashes: list[tuple[str, bool, int]], shop: Deployment
 ) -> None:
     project, chance = shop.project, random.Random(seed)
@@ -128,7 +128,9 @@ def test_nothing_is_lost_and_nothing_twice(
     assert set(Blob.objects.values_list("key", flat=True)) <= {b.key for b in blobs().list()}
 
 
-def test_retention_and_roll_up_may_take_turns(project: Project, shop: Deployment) -> None:
+def test_retention_between_rollups_deletes_expired_profiles_only(
+    project: Project, shop: Deployment
+) -> None:
     chance = random.Random(3)
     now = max(rows.NOON, timezone.now()) + timedelta(days=5)
     arrive(shop, chance, 30)
@@ -144,7 +146,7 @@ def test_retention_and_roll_up_may_take_turns(project: Project, shop: Deployment
         assert counted_bytes(project) == really_stored_bytes(project)
 
 
-def test_a_store_that_is_away_leaves_everything_in_the_head(
+def test_unavailable_blob_store_leaves_all_profiles_in_the_head(
     project: Project, shop: Deployment, later: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows.stored(shop)
@@ -160,7 +162,7 @@ def test_a_store_that_is_away_leaves_everything_in_the_head(
     assert Compactor(project.pk, later).build_level1() == 1
 
 
-def test_what_a_kill_9_left_behind_is_swept(tmp_path: Path) -> None:
+def test_blob_left_by_a_killed_process_is_deleted(tmp_path: Path) -> None:
     """Check that another process continues after a kill between blob and commit."""
     database, folder = tmp_path / "killed.sqlite3", tmp_path / "blobs"
     environment = os.environ | {
@@ -194,7 +196,7 @@ def _counts(database: Path) -> tuple[int, int]:
     return head, blocks or 0
 
 
-def test_deleting_a_project_leaves_nothing(
+def test_deleting_a_project_deletes_its_blocks_and_blobs(
     project: Project, shop: Deployment, later: datetime
 ) -> None:
     rows.stored(shop)

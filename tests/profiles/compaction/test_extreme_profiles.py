@@ -65,7 +65,7 @@ def greatest() -> bytes:
 
 
 @pytest.mark.parametrize("made", [no_sample, deepest, a_million_nodes, many_labels, greatest])
-def test_it_is_rolled_up_as_it_came(
+def test_rollup_keeps_extreme_profiles_unchanged(
     made: Callable[[], bytes], project: Project, shop: Deployment, later: datetime
 ) -> None:
     new = rows.stored_raw(shop, made())

@@ -35,7 +35,7 @@ _numbers = itertools.count()
 
 
 @pytest.mark.usefixtures("few")
-def test_parts_are_packed_fast_and_what_stays_is_packed_well(
+def test_level_0_blocks_use_a_lower_compression_level_than_hour_blocks(
     project: Project, shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     levels: list[int] = []
@@ -52,7 +52,9 @@ def test_parts_are_packed_fast_and_what_stays_is_packed_well(
 
 
 @pytest.mark.usefixtures("few")
-def test_what_is_settled_of_a_long_head_becomes_a_part(project: Project, shop: Deployment) -> None:
+def test_settled_rows_of_a_long_head_become_a_level_0_block(
+    project: Project, shop: Deployment
+) -> None:
     stored(shop, 1, 2, 3, 4, 5)
     before = stock(project)
     assert pack(project, 3.5) == 3
@@ -68,7 +70,7 @@ def test_what_is_settled_of_a_long_head_becomes_a_part(project: Project, shop: D
 
 
 @pytest.mark.usefixtures("few")
-def test_what_is_not_settled_stays(project: Project, shop: Deployment) -> None:
+def test_unsettled_rows_stay_in_the_head(project: Project, shop: Deployment) -> None:
     stored(shop, 1, 2, 3)
     assert pack(project, 2.9) == 0
     assert pack(project, 3.5) == 3
@@ -84,7 +86,9 @@ def test_late_profiles_of_an_open_hour_are_settled_at_once(
 
 
 @pytest.mark.usefixtures("few")
-def test_a_short_head_stays_as_it_is(project: Project, shop: Deployment) -> None:
+def test_head_below_the_minimum_of_rows_is_not_compacted(
+    project: Project, shop: Deployment
+) -> None:
     stored(shop, 1, 2)
     stored(shop, 1, 2, type=ProfileType.WALL)
     stored(rows.deployment(project, service="other"), 1, 2)
@@ -93,7 +97,7 @@ def test_a_short_head_stays_as_it_is(project: Project, shop: Deployment) -> None
 
 
 @pytest.mark.usefixtures("few")
-def test_a_part_lies_in_one_hour(project: Project, shop: Deployment) -> None:
+def test_level_0_block_lies_within_one_hour(project: Project, shop: Deployment) -> None:
     """Check that each block lies in one hour; an hour that has ended needs fewer rows."""
     stored(shop, 55, 57, 61, 62)
     assert pack(project, 59) == 0
@@ -110,7 +114,9 @@ def test_a_part_lies_in_one_hour(project: Project, shop: Deployment) -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_the_next_part_waits_for_more(project: Project, shop: Deployment) -> None:
+def test_next_level_0_block_waits_for_the_compaction_interval(
+    project: Project, shop: Deployment
+) -> None:
     stored(shop, 1, 2, 3)
     pack(project, 4)
     stored(shop, 5, 6, 7)
@@ -122,7 +128,7 @@ def test_the_next_part_waits_for_more(project: Project, shop: Deployment) -> Non
 
 
 @pytest.mark.usefixtures("few")
-def test_many_rows_do_not_wait(
+def test_head_over_the_maximum_of_rows_is_compacted_at_once(
     project: Project, shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("profiles.compaction.pending_series.MAX_WAITING_ROWS", 4)
@@ -136,7 +142,7 @@ def test_many_rows_do_not_wait(
 
 
 @pytest.mark.usefixtures("few")
-def test_parts_and_what_is_left_become_one_block_when_the_hour_is_closed(
+def test_level_0_blocks_and_head_rows_of_a_closed_hour_become_one_block(
     project: Project, shop: Deployment
 ) -> None:
     stored(shop, 1, 2, 3)
@@ -158,7 +164,9 @@ def test_parts_and_what_is_left_become_one_block_when_the_hour_is_closed(
 
 
 @pytest.mark.usefixtures("few")
-def test_an_hour_that_is_all_in_one_part_is_left_so(project: Project, shop: Deployment) -> None:
+def test_single_level_0_block_of_a_closed_hour_becomes_its_hour_block(
+    project: Project, shop: Deployment
+) -> None:
     stored(shop, 1, 2, 3)
     pack(project, 4)
     made = Block.objects.get()
@@ -170,7 +178,7 @@ def test_an_hour_that_is_all_in_one_part_is_left_so(project: Project, shop: Depl
 
 
 @pytest.mark.usefixtures("few")
-def test_many_parts_become_as_many_blocks_as_they_need(
+def test_level_0_blocks_over_the_profile_limit_become_several_hour_blocks(
     project: Project, shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(5):
@@ -186,7 +194,7 @@ def test_many_parts_become_as_many_blocks_as_they_need(
 
 
 @pytest.mark.usefixtures("few")
-def test_a_damaged_part_is_quarantined_and_the_rest_is_joined(
+def test_damaged_level_0_block_is_quarantined_and_the_rest_is_compacted(
     project: Project, shop: Deployment
 ) -> None:
     stored(shop, 1, 2, 3)
@@ -206,7 +214,7 @@ def test_a_damaged_part_is_quarantined_and_the_rest_is_joined(
 
 
 @pytest.mark.usefixtures("few")
-def test_a_part_that_cannot_be_read_now_waits_and_others_do_not(
+def test_unreadable_level_0_block_waits_and_others_are_compacted(
     project: Project,
     shop: Deployment,
     monkeypatch: pytest.MonkeyPatch,
@@ -240,7 +248,7 @@ def test_a_part_that_cannot_be_read_now_waits_and_others_do_not(
 
 
 @pytest.mark.usefixtures("few")
-def test_two_that_pack_the_same_rows_store_them_once(
+def test_concurrent_level_0_compactions_store_rows_once(
     project: Project, shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored(shop, 1, 2, 3)
@@ -258,7 +266,7 @@ def test_two_that_pack_the_same_rows_store_them_once(
 
 
 @pytest.mark.usefixtures("few")
-def test_what_comes_when_its_hour_is_closed_makes_a_block_beside_it(
+def test_late_profile_of_a_closed_hour_makes_another_block(
     project: Project, shop: Deployment
 ) -> None:
     stored(shop, 1, 2, 3)
@@ -273,7 +281,7 @@ def test_what_comes_when_its_hour_is_closed_makes_a_block_beside_it(
 
 
 @pytest.mark.usefixtures("few")
-def test_retention_drops_parts_too(project: Project, shop: Deployment) -> None:
+def test_expired_level_0_blocks_are_deleted(project: Project, shop: Deployment) -> None:
     stored(shop, 1, 2, 3)
     pack(project, 4)
     retention.retain(project.pk, rows.NOON + timedelta(days=60))
@@ -282,7 +290,7 @@ def test_retention_drops_parts_too(project: Project, shop: Deployment) -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_a_damaged_row_does_not_keep_parts_from_being_joined(
+def test_damaged_row_does_not_stop_the_compaction_of_level_0_blocks(
     project: Project, shop: Deployment
 ) -> None:
     stored(shop, 1, 2, 3)
@@ -295,7 +303,7 @@ def test_a_damaged_row_does_not_keep_parts_from_being_joined(
 
 
 @pytest.mark.usefixtures("few")
-def test_parts_that_a_day_has_summed_meanwhile_are_left_alone(
+def test_level_0_blocks_that_a_day_covers_meanwhile_are_not_replaced(
     project: Project, shop: Deployment, later: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored(shop, 1, 2, 3)

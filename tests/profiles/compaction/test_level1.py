@@ -23,7 +23,7 @@ from tests.profiles.compaction.inventory import counted_bytes, really_stored_byt
 pytestmark = pytest.mark.django_db
 
 
-def test_an_hour_is_closed_when_what_was_under_way_has_come() -> None:
+def test_hour_is_closed_ten_minutes_after_its_end() -> None:
     at = rows.NOON + timedelta(hours=1, minutes=10)
     assert get_closed_hours_end(at) == rows.NOON + timedelta(hours=1)
     assert get_closed_hours_end(at - timedelta(seconds=1)) == rows.NOON
@@ -79,7 +79,7 @@ def test_a_full_blob_is_followed_by_another(
     assert stock(project) == before
 
 
-def test_what_is_not_closed_or_has_just_come_stays_in_the_head(
+def test_rows_of_open_hours_and_new_rows_stay_in_the_head(
     project: Project, shop: Deployment
 ) -> None:
     rows.stored(shop)  # its hour ended long ago, but it has just arrived
@@ -91,7 +91,7 @@ def test_what_is_not_closed_or_has_just_come_stays_in_the_head(
     assert len(list(Compactor(project.pk, closed).plan(BlockLevel.LEVEL_1))) == 1
 
 
-def test_running_it_again_does_nothing(project: Project, shop: Deployment, later: datetime) -> None:
+def test_second_run_changes_nothing(project: Project, shop: Deployment, later: datetime) -> None:
     rows.stored(shop)
     Compactor(project.pk, later).build_level1()
     assert Compactor(project.pk, later).build_level1() == 0
@@ -121,7 +121,9 @@ def test_another_projects_profiles_stay_where_they_are(
     assert find_projects_with_hours(later) == [theirs.pk]
 
 
-def test_stored_bytes_follow(project: Project, shop: Deployment, later: datetime) -> None:
+def test_stored_bytes_of_the_project_are_updated(
+    project: Project, shop: Deployment, later: datetime
+) -> None:
     for minute in range(30):
         rows.stored(shop, minutes=minute * 10)
     assert counted_bytes(project) == really_stored_bytes(project)
@@ -129,7 +131,7 @@ def test_stored_bytes_follow(project: Project, shop: Deployment, later: datetime
     assert counted_bytes(project) == really_stored_bytes(project) > 0
 
 
-def test_the_summary_says_what_menus_ask(
+def test_summary_has_labels_times_and_weights_for_menus(
     project: Project, shop: Deployment, later: datetime
 ) -> None:
     other = rows.deployment(project, version="2")
@@ -171,7 +173,7 @@ def test_deduplication_keys_of_profiles_without_a_time_are_stored(
     assert [key.name_id for key in DeduplicationKey.objects.all()] == ["timeless"]
 
 
-def test_two_that_do_the_same_work_store_it_once(
+def test_concurrent_level_1_compactions_store_rows_once(
     project: Project, shop: Deployment, later: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Let a competing run finish while this one builds its block."""
@@ -192,7 +194,7 @@ def test_two_that_do_the_same_work_store_it_once(
     assert len(data) == 1
 
 
-def test_a_profile_that_comes_meanwhile_is_left_for_the_next_time(
+def test_profile_stored_during_a_compaction_stays_in_the_head(
     project: Project, shop: Deployment, later: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows.stored(shop)

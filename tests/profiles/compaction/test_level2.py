@@ -32,7 +32,7 @@ def test_a_day_is_closed_when_its_hours_are_rolled_up() -> None:
     assert get_closed_days_end(closing - timedelta(minutes=1)) == MIDNIGHT - timedelta(days=1)
 
 
-def test_quiet_hours_are_joined_and_the_day_covers_them(
+def test_hours_of_few_profiles_are_merged_and_covered_by_the_day(
     project: Project, shop: Deployment, later: datetime
 ) -> None:
     for minute in range(0, 600, 20):
@@ -48,7 +48,7 @@ def test_quiet_hours_are_joined_and_the_day_covers_them(
     assert counted_bytes(project) == really_stored_bytes(project)
 
 
-def test_busy_hours_stay_as_they_are(
+def test_hours_of_many_profiles_are_not_merged(
     project: Project, shop: Deployment, later: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(build, "MAX_SHARED_PROFILES", 3)
@@ -123,7 +123,7 @@ def test_a_damaged_hour_is_quarantined_and_the_others_are_summed(
     assert list(Compactor(project.pk, later).plan(BlockLevel.LEVEL_2)) == []
 
 
-def test_two_that_sum_the_same_day_leave_one(
+def test_concurrent_rollups_of_a_day_store_it_once(
     project: Project, shop: Deployment, later: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows.stored(shop)

@@ -22,7 +22,7 @@ on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="about how 
 
 
 @pytest.mark.usefixtures("few")
-def test_only_those_that_have_something_to_do_are_due(
+def test_only_series_with_enough_rows_or_closed_hours_are_pending(
     project: Project, shop: Deployment, charlie: User
 ) -> None:
     theirs = create_project("Theirs", charlie)
@@ -50,7 +50,9 @@ def test_quarantined_rows_are_not_pending(project: Project, shop: Deployment) ->
     assert find_pending_series(rows.NOON + 3 * HOUR) == []
 
 
-def test_where_nothing_is_due_it_takes_two_statements(project: Project, shop: Deployment) -> None:
+def test_without_pending_series_the_search_takes_two_statements(
+    project: Project, shop: Deployment
+) -> None:
     for number in range(20):
         stored(rows.deployment(project, service=f"service-{number}"), 1)
     with count_queries() as statements:
@@ -58,7 +60,7 @@ def test_where_nothing_is_due_it_takes_two_statements(project: Project, shop: De
     assert len(statements) == 2
 
 
-def test_what_is_due_of_a_project_is_looked_for_once(
+def test_rollup_of_a_project_searches_pending_series_once(
     project: Project, shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(timezone, "now", lambda: rows.NOON + 3 * HOUR)
@@ -70,7 +72,7 @@ def test_what_is_due_of_a_project_is_looked_for_once(
 
 
 @on_sqlite
-def test_what_is_due_is_found_without_stepping_over_every_row(
+def test_pending_series_are_found_without_reading_every_row(
     project: Project, shop: Deployment
 ) -> None:
     def steps() -> int:
@@ -105,5 +107,5 @@ def test_what_is_due_is_found_without_stepping_over_every_row(
 
 
 @on_sqlite
-def test_parts_that_are_due_are_found_by_their_index() -> None:
+def test_pending_level_0_blocks_are_found_by_their_index() -> None:
     assert "block_part" in pending_level0_blocks(rows.NOON).explain()

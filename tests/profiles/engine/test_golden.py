@@ -33,7 +33,7 @@ COMPARISONS = [query for query in QUERIES if query.base]
 
 
 @pytest.mark.parametrize("query", LISTS, ids=lambda query: query.path.stem)
-def test_it_agrees_with_pprof(query: GoldenQuery) -> None:
+def test_function_lists_equal_those_of_pprof(query: GoldenQuery) -> None:
     said = pprofs(query)
     assert said
     assert ours(query) == said
@@ -53,7 +53,7 @@ def test_callers_and_callees_agree_with_pprof(query: GoldenQuery) -> None:
 
 
 @pytest.mark.parametrize("query", PEEKS, ids=lambda query: query.path.stem)
-def test_without_recursion_the_trees_say_the_same(query: GoldenQuery) -> None:
+def test_focus_without_recursion_equals_peek_of_pprof(query: GoldenQuery) -> None:
     tree, metric = _peeked_tree(query)
     recursive = 0
     for said in pprofs_peek(query):

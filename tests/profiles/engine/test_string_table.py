@@ -8,18 +8,18 @@ from profiles.engine.string_table import StringTable
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]))))
-def test_they_are_what_was_put_in(strings: list[str]) -> None:
+def test_any_strings_are_read_back_unchanged(strings: list[str]) -> None:
     texts = StringTable.from_strings(strings)
     assert list(texts) == [texts[i] for i in range(len(texts))] == strings
 
 
 @given(st.lists(st.text(st.characters(max_codepoint=127))))
-def test_so_they_are_where_every_byte_is_a_character(strings: list[str]) -> None:
+def test_ascii_strings_are_read_back_unchanged(strings: list[str]) -> None:
     texts = StringTable.from_strings(strings)
     assert list(texts) == [texts[i] for i in range(len(texts))] == strings
 
 
-def test_a_text_that_is_cut_within_a_character_spoils_no_other() -> None:
+def test_string_cut_within_a_character_does_not_affect_others() -> None:
     whole = StringTable.from_strings(["a\u00e9", "b"])
     cut = StringTable(whole.data, whole.ends - np.array([1, 0]))
     assert list(cut) == [cut[0], cut[1]] == ["a\ufffd", "\ufffdb"]

@@ -13,11 +13,11 @@ STEPS = st.timedeltas(min_value=timedelta(microseconds=1), max_value=timedelta(d
 
 
 @given(TIMESTAMPS)
-def test_a_moment_comes_back(time: datetime) -> None:
+def test_datetime_is_read_back_unchanged(time: datetime) -> None:
     assert to_datetime(micros(time)) == time
 
 
-def test_the_epoch_is_the_first_moment_of_1970() -> None:
+def test_micros_count_from_1970_utc() -> None:
     assert micros(datetime(1970, 1, 1, 0, 0, 1, 5, UTC)) == 1_000_005
 
 

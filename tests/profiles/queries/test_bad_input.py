@@ -165,7 +165,7 @@ def beyond_64_bits(shop: Deployment, rolled: Callable[[], None]) -> None:
 
 @merging
 @pytest.mark.parametrize("value", [2**62, 2**63 - 11])
-def test_one_huge_value_spoils_no_day(
+def test_queries_of_a_day_with_one_huge_value_succeed(
     run: Run, value: int, a_day: ProfileSelection, shop: Deployment, rolled: Callable[[], None]
 ) -> None:
     rows.stored(shop, {"main;work": value}, sample_types=NANOSECONDS)
@@ -190,7 +190,7 @@ def test_one_huge_value_spoils_no_day(
     assert run_heat_map(query_context(a_day), a_day).coverage.total == value + 9
 
 
-def test_what_is_folded_of_two_huge_sides_passes_64_bits(
+def test_folded_sum_of_two_huge_sides_exceeds_64_bits(
     selection: ProfileSelection, shop: Deployment
 ) -> None:
     rows.stored(shop, {"main": 1, "main;work": 2**63 - 9}, sample_types=NANOSECONDS)
@@ -211,13 +211,15 @@ def test_sums_beyond_64_bits_are_rejected(
 
 
 @merging
-def test_so_are_those_of_a_day(run: Run, beyond_64_bits: None, a_day: ProfileSelection) -> None:
+def test_sums_beyond_64_bits_of_a_day_are_rejected(
+    run: Run, beyond_64_bits: None, a_day: ProfileSelection
+) -> None:
     with pytest.raises(InvalidQuery, match="64 bits"):
         run(a_day)
 
 
 @listing
-def test_lists_do_not_mind_sums_beyond_64_bits(
+def test_lists_accept_sums_beyond_64_bits(
     run: Run, beyond_64_bits: None, selection: ProfileSelection
 ) -> None:
     assert run(selection)
@@ -260,7 +262,7 @@ def test_lists_have_profiles_without_samples(
 
 @pytest.mark.slow
 @merging
-def test_stacks_of_ten_thousand_frames(
+def test_queries_of_stacks_of_10000_frames_succeed(
     run: Run, selection: ProfileSelection, shop: Deployment
 ) -> None:
     store(shop, chain(10_000, every=False))
@@ -318,7 +320,7 @@ def test_a_million_nodes_are_folded_and_no_total_is_lost(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["top", "focus", "bottom up", "lines of a function"])
-def test_a_million_nodes_in_every_view(
+def test_every_view_of_a_million_nodes_succeeds(
     name: str, selection: ProfileSelection, shop: Deployment
 ) -> None:
     store(shop, million_nodes())

@@ -154,7 +154,7 @@ def test_a_cached_block_is_not_fetched_again_from_a_remote_store(
 
 
 @pytest.mark.django_db
-def test_a_block_that_went_meanwhile_is_fetched_after_all(
+def test_block_evicted_before_its_use_is_fetched(
     selection: ProfileSelection, cache: BlockCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(FileBlobs, "is_remote", True)
@@ -267,7 +267,7 @@ def test_blocks_stay_in_memory_if_no_file_can_be_written(
 
 
 @pytest.mark.django_db
-def test_without_room_each_query_reads(
+def test_cache_of_size_zero_reads_blocks_for_each_query(
     selection: ProfileSelection, reads: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan_input, "block_cache", BlockCache(0))
@@ -286,7 +286,7 @@ def location(number: int) -> BlockLocation:
     return BlockLocation(f"blob-{number}", 0, 100)
 
 
-def test_those_that_were_not_used_for_longest_go_first() -> None:
+def test_least_recently_used_block_is_evicted() -> None:
     blocks = [block() for _ in range(3)]
     one = blocks[0].size + 100
     cache = BlockCache(2 * one + 50)
@@ -317,7 +317,7 @@ def test_a_block_larger_than_the_cache_is_not_cached() -> None:
     assert len(cache) == 0
 
 
-def test_a_block_counts_what_its_columns_take() -> None:
+def test_size_of_a_block_includes_its_columns() -> None:
     one = block(20)
     before = one.size
     values, used = one.get_used_sums([0], None, by_function=True)

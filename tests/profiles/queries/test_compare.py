@@ -66,7 +66,7 @@ def by_name(result: CompareResult) -> dict[str, FunctionChange]:
     return {change.name: change for change in result.functions}
 
 
-def test_each_side_is_what_it_is_by_itself(
+def test_each_side_equals_its_own_tree_and_list(
     sides: tuple[ProfileSelection, ProfileSelection],
 ) -> None:
     result = run_compare(query_context(sides[0]), *sides, View())
@@ -89,7 +89,7 @@ def test_each_side_is_what_it_is_by_itself(
             assert sums == (row.self, row.total)
 
 
-def test_what_changed_is_real_and_what_did_not_is_not(
+def test_only_changed_functions_are_significant(
     sides: tuple[ProfileSelection, ProfileSelection],
 ) -> None:
     result = run_compare(query_context(sides[0]), *sides, View())
@@ -107,7 +107,7 @@ def test_what_changed_is_real_and_what_did_not_is_not(
     assert result.untested is None
 
 
-def test_a_side_compared_with_itself_shows_nothing(
+def test_side_compared_with_itself_has_no_significant_change(
     sides: tuple[ProfileSelection, ProfileSelection],
 ) -> None:
     result = run_compare(query_context(sides[0]), sides[0], sides[0], View())
@@ -177,7 +177,7 @@ def test_views_that_change_the_nodes_have_exact_intervals(
         View(max_nodes=2),
     ],
 )
-def test_the_whole_has_the_interval_of_the_profiles_totals(
+def test_root_has_the_interval_of_the_profile_totals(
     project: Project, selection: ProfileSelection, view: View
 ) -> None:
     """Check trees with two roots against the totals of the same profiles queried one by one."""
@@ -206,7 +206,7 @@ def test_the_whole_has_the_interval_of_the_profiles_totals(
     assert whole.real
 
 
-def test_beyond_a_limit_such_views_have_none_and_say_why(
+def test_filtered_comparison_over_the_value_limit_has_no_intervals_but_a_reason(
     sides: tuple[ProfileSelection, ProfileSelection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view = View(filters=(ViewFilter(FilterOption.HIDE, "steady"),))
@@ -242,7 +242,7 @@ def test_a_root_restricts_the_result_and_leaves_the_tests_unchanged(
         run_compare(query_context(sides[0]), *sides, View(root=1))
 
 
-def test_folding_keeps_what_is_widest_on_average(
+def test_folding_keeps_the_nodes_with_the_largest_mean(
     sides: tuple[ProfileSelection, ProfileSelection],
 ) -> None:
     whole, result = (
@@ -275,7 +275,7 @@ def test_the_json_has_both_sides(sides: tuple[ProfileSelection, ProfileSelection
     assert document["metric"] == {"name": "cpu", "unit": "nanoseconds"}
 
 
-def test_changes_are_those_of_functions_with_a_value_and_ties_stand_by_name() -> None:
+def test_changes_have_functions_with_values_and_ties_are_ordered_by_name() -> None:
     """Check the order of equal names, which differ by file or come from damaged strings."""
     names = ["none", "b", "b", "a", "large", "b"]
     files = ["", "2", "1", "", "", "1"]
@@ -320,7 +320,9 @@ def test_the_metrics_are_those_of_both_sides(project: Project, selection: Profil
     assert result.tree.self.tolist() == [[7], [5]]
 
 
-def test_only_alike_things_are_compared(selection: ProfileSelection) -> None:
+def test_sides_of_different_service_type_or_project_are_rejected(
+    selection: ProfileSelection,
+) -> None:
     for other in (
         replace(selection, service="other"),
         replace(selection, type=ProfileType.HEAP),
@@ -330,7 +332,7 @@ def test_only_alike_things_are_compared(selection: ProfileSelection) -> None:
             run_compare(query_context(selection), selection, other, View())
 
 
-def test_sides_may_be_times(shop: Deployment, selection: ProfileSelection) -> None:
+def test_two_ranges_are_compared(shop: Deployment, selection: ProfileSelection) -> None:
     for i in range(2 * PROFILES):
         rows.stored(shop, stacks(i, "2" if i >= PROFILES else "1"), minutes=i)
     middle = selection.start + timedelta(minutes=PROFILES)

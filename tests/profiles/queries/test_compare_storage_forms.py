@@ -73,7 +73,7 @@ def test_intervals_by_blocks_are_those_of_the_head(
 
 
 @pytest.mark.parametrize("in_blocks", [0, 1])
-def test_a_side_in_blocks_is_compared_with_one_in_the_head(
+def test_comparison_of_blocks_with_the_head_gives_the_same_result(
     sides: tuple[ProfileSelection, ProfileSelection], in_blocks: int
 ) -> None:
     ordered_sides = sides if in_blocks == 0 else sides[::-1]
@@ -85,7 +85,7 @@ def test_a_side_in_blocks_is_compared_with_one_in_the_head(
     assert (rounded(after), after.coverages) == (rounded(before), before.coverages)
 
 
-def test_texts_of_the_head_are_not_read_where_blocks_know_its_functions(
+def test_strings_of_head_rows_are_not_decoded_if_blocks_have_their_functions(
     sides: tuple[ProfileSelection, ProfileSelection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both = replace(sides[0], end=sides[1].end)
@@ -97,7 +97,9 @@ def test_texts_of_the_head_are_not_read_where_blocks_know_its_functions(
     assert tree_json(query_context(both), run_tree(query_context(both), both, View())) == before
 
 
-def test_so_are_steps_and_days(sides: tuple[ProfileSelection, ProfileSelection]) -> None:
+def test_histories_after_rollup_equal_those_of_the_head(
+    sides: tuple[ProfileSelection, ProfileSelection],
+) -> None:
     midnight = rows.NOON - timedelta(hours=12)
     day = replace(sides[0], start=midnight, end=midnight + timedelta(days=1))
     steps = (timedelta(minutes=10), timedelta(hours=1), timedelta(days=1))

@@ -134,7 +134,7 @@ def stored(
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_it_ends_at_the_first_look_behind_its_deadline(
+def test_query_ends_at_the_first_clock_check_after_its_deadline(
     name: str, stored: ProfileSelection, clock: AdvancingClock
 ) -> None:
     ask = QUERIES[name]
@@ -148,7 +148,7 @@ def test_it_ends_at_the_first_look_behind_its_deadline(
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_it_looks_at_the_clock_when_all_is_merged(
+def test_query_checks_the_clock_after_the_merge(
     name: str, stored: ProfileSelection, clock: AdvancingClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     merged: list[int] = []
@@ -164,7 +164,7 @@ def test_it_looks_at_the_clock_when_all_is_merged(
     assert clock.looks > merged[-1]
 
 
-def test_a_large_block_is_looked_at_chunk_by_chunk(
+def test_deadline_is_checked_for_each_chunk_of_a_block(
     selection: ProfileSelection,
     shop: Deployment,
     monkeypatch: pytest.MonkeyPatch,
@@ -234,7 +234,7 @@ def readers() -> set[threading.Thread]:
     return {each for each in threading.enumerate() if each.name.startswith("file-reader")}
 
 
-def test_a_result_that_is_encoded_late_is_late(
+def test_deadline_during_the_encoding_of_the_result_ends_the_query(
     stored: ProfileSelection, clock: AdvancingClock
 ) -> None:
     in_time = query_context(stored)
@@ -258,7 +258,7 @@ class Left(Event):
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_it_ends_once_nobody_waits(
+def test_query_ends_after_its_cancellation(
     name: str, stored: ProfileSelection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contexts, "Event", Left)

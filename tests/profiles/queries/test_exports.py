@@ -111,7 +111,7 @@ def types_of(message: Any) -> list[tuple[bytes, bytes]]:
     return [(strings[each.type], strings[each.unit]) for each in message.sample_type]
 
 
-def test_pprof_has_all_that_the_profiles_share_as_gos_own_files(
+def test_pprof_has_all_shared_metrics_in_the_order_of_go(
     selection: ProfileSelection, shop: Deployment
 ) -> None:
     for minutes in (1, 2):
@@ -140,7 +140,7 @@ def test_pprof_has_the_samples_before_the_cpu_time(
     assert [list(sample.value) for sample in message.sample] == [[7, 70]]
 
 
-def test_pprof_leaves_out_what_some_profiles_lack(
+def test_pprof_leaves_out_metrics_that_some_profiles_lack(
     selection: ProfileSelection, shop: Deployment
 ) -> None:
     kinds = [("samples", "count"), ("cpu", "nanoseconds")]

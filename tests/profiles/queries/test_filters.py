@@ -40,7 +40,7 @@ def view(*filters: str, root: int | None = None) -> View:
         (view("from:bar", "hideframes:bar"), {}),
     ],
 )
-def test_what_is_shown(
+def test_each_filter_gives_the_expected_tree(
     selection: ProfileSelection, shop: Deployment, filtered: View, expected: dict[str, int]
 ) -> None:
     rows.stored(shop)
@@ -54,7 +54,7 @@ def test_what_is_shown(
     assert {name for name, _ in named} == {name for path in expected for name in path.split(";")}
 
 
-def test_a_root_is_a_node_of_what_is_shown(selection: ProfileSelection, shop: Deployment) -> None:
+def test_root_is_a_node_of_the_filtered_tree(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop)
     shown = tree_json(
         query_context(selection), run_tree(query_context(selection), selection, view("from:foo1"))

@@ -25,7 +25,7 @@ def test_every_profile_is_in_one_cell(selection: ProfileSelection, shop: Deploym
     assert (result.edges[0], result.edges[-1]) == (10_000, 16_000)
 
 
-def test_a_spike_is_where_it_was(selection: ProfileSelection, shop: Deployment) -> None:
+def test_spike_is_in_the_column_of_its_time(selection: ProfileSelection, shop: Deployment) -> None:
     for minute in range(10):
         rows.stored(shop, {"main": 100 if minute == 7 else 10}, minutes=minute)
     result = run_heat_map(query_context(selection), selection)

@@ -52,7 +52,9 @@ def own(result: HistoryResult) -> dict[str, tuple[int, ...]]:
     return {line.name: line.self for line in result.lines}
 
 
-def test_each_step_has_its_own_profiles(shop: Deployment, selection: ProfileSelection) -> None:
+def test_each_step_sums_the_profiles_of_its_time(
+    shop: Deployment, selection: ProfileSelection
+) -> None:
     for minute in (0, 1, 9.99, 10, 45):
         rows.stored(shop, minutes=minute)
     result = run_history(query_context(selection), selection, View(), step=TEN)
@@ -65,7 +67,9 @@ def test_each_step_has_its_own_profiles(shop: Deployment, selection: ProfileSele
     assert result.coverage == run_tree(query_context(selection), selection, View()).coverage
 
 
-def test_over_all_steps_it_is_the_range(shop: Deployment, selection: ProfileSelection) -> None:
+def test_sums_over_all_steps_equal_the_list_of_the_range(
+    shop: Deployment, selection: ProfileSelection
+) -> None:
     for i in range(20):
         changed: Stacks = {**EXAMPLE, "main;walk;walk": 100 * i, f"other;{'ab'[i % 2]}": 50 * i}
         rows.stored(shop, changed, minutes=3 * i)
@@ -79,7 +83,7 @@ def test_over_all_steps_it_is_the_range(shop: Deployment, selection: ProfileSele
     assert sum(step.total for step in result.steps) == result.coverage.total
 
 
-def test_the_lines_are_the_greatest_or_those_that_are_named(
+def test_lines_are_the_largest_functions_or_the_named_ones(
     shop: Deployment, selection: ProfileSelection
 ) -> None:
     rows.stored(shop, {f"main;{name}": 7 - i for i, name in enumerate("abcdefg")})
@@ -113,7 +117,7 @@ def test_functions_can_be_shown_and_hidden(
     )
 
 
-def test_the_views_filters_say_which_stacks_count(
+def test_filters_select_the_stacks_that_count(
     shop: Deployment, selection: ProfileSelection
 ) -> None:
     rows.stored(shop, minutes=5)
@@ -145,7 +149,7 @@ def test_without_profiles_there_are_steps_and_no_lines(
     assert (result.lines, result.versions, result.coverage.profiles) == ((), (), 0)
 
 
-def test_steps_begin_where_clocks_do(shop: Deployment, selection: ProfileSelection) -> None:
+def test_steps_begin_at_round_times(shop: Deployment, selection: ProfileSelection) -> None:
     rows.stored(shop, minutes=1)
     late = replace(selection, start=rows.NOON + timedelta(seconds=30), end=rows.NOON + 3 * TEN)
     result = run_history(query_context(late), late, View(), step=TEN)
@@ -158,13 +162,13 @@ def test_steps_begin_where_clocks_do(shop: Deployment, selection: ProfileSelecti
 
 
 @given(st.timedeltas(timedelta(seconds=1), timedelta(days=4000)))
-def test_by_itself_a_step_is_round_and_there_are_not_too_many(span: timedelta) -> None:
+def test_chosen_step_is_round_and_gives_at_most_120_steps(span: timedelta) -> None:
     step = choose_step(span)
     assert span / step <= 120
     assert not timedelta(days=1) % step or not step % timedelta(days=1)
 
 
-def test_thirty_days_are_days() -> None:
+def test_range_of_30_days_has_steps_of_a_day() -> None:
     assert choose_step(timedelta(days=30)) == choose_step(timedelta(days=90)) == timedelta(days=1)
     assert choose_step(timedelta(hours=6)) == TEN
 
@@ -200,7 +204,7 @@ def test_a_damaged_profile_is_named(shop: Deployment, selection: ProfileSelectio
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(folded(), st.integers(0, 2)), max_size=6))
-def test_every_step_is_the_list_of_its_own_profiles(parts: Sequence[tuple[Stacks, int]]) -> None:
+def test_each_step_equals_the_list_of_its_profiles(parts: Sequence[tuple[Stacks, int]]) -> None:
     merge = TimeSeriesMerge(CPU, 3)
     for stacks, step in parts:
         merge.step = step
@@ -222,7 +226,7 @@ def test_steps_times_nodes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         merge.add_tree(tree_of({";".join(f"f{i}" for i in range(6)): 1}))
 
 
-def test_times_are_utc(shop: Deployment, selection: ProfileSelection) -> None:
+def test_times_of_versions_are_utc(shop: Deployment, selection: ProfileSelection) -> None:
     rows.stored(shop)
     (span,) = run_history(query_context(selection), selection, View()).versions
     assert span.first == datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -230,7 +234,7 @@ def test_times_are_utc(shop: Deployment, selection: ProfileSelection) -> None:
 
 @settings(deadline=None, max_examples=examples(60))
 @given(st.lists(drawn_profiles(), max_size=8), st.integers(0, 8), st.integers(0, 8))
-def test_it_does_not_matter_how_profiles_are_stored(
+def test_series_are_the_same_for_head_hour_and_day_blocks(
     profiles: list[BlockProfile], one: int, other: int
 ) -> None:
     """Check one step per third of the profiles: in the head, an hour block and a day block."""

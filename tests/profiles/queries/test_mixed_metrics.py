@@ -177,7 +177,7 @@ def test_two_names_of_one_metric_in_a_profile_are_not_counted_twice(project: Pro
     ] == [5]
 
 
-def test_what_lacks_the_metric_is_counted_by_what_it_has(project: Project) -> None:
+def test_profiles_without_the_metric_are_counted_with_their_own_metrics(project: Project) -> None:
     of = rows.deployment(project)
     rows.stored(of, {"main": 5})
     for minutes in (3, 9):

@@ -28,7 +28,9 @@ pytestmark = pytest.mark.django_db
 HOUR = (rows.NOON, rows.NOON + timedelta(hours=1))
 
 
-def test_menus_have_what_the_range_has(project: Project, charlie: User) -> None:
+def test_menus_list_the_zones_versions_and_labels_in_the_range(
+    project: Project, charlie: User
+) -> None:
     for version in ("1", "2", "2"):
         rows.stored(rows.deployment(project, version=version), labels={"instance": version})
     rows.stored(rows.deployment(project, zone="us"), type=ProfileType.WALL)
@@ -42,7 +44,7 @@ def test_menus_have_what_the_range_has(project: Project, charlie: User) -> None:
     assert options.metrics == (("cpu", "nanoseconds"),)
 
 
-def test_menus_are_the_same_beside_other_questions(project: Project) -> None:
+def test_menus_are_the_same_after_other_queries_of_a_snapshot(project: Project) -> None:
     """Check that queries of one snapshot do not share rows of different selections."""
     rows.stored(rows.deployment(project))
     rows.stored(rows.deployment(project, service="other", version="2", zone="us"))
@@ -53,7 +55,9 @@ def test_menus_are_the_same_beside_other_questions(project: Project) -> None:
     assert (options.zones, options.versions) == ((MenuChoice("eu-1", 1),), (MenuChoice("1", 1),))
 
 
-def test_weights_say_what_they_would_take(selection: ProfileSelection, shop: Deployment) -> None:
+def test_weight_options_have_number_and_range_of_their_profiles(
+    selection: ProfileSelection, shop: Deployment
+) -> None:
     for weight in range(1, 21):
         rows.stored(shop, {"main": weight})
     weights = run_options(query_context(shop.project_id), "shop", ProfileType.CPU, *HOUR).weights
@@ -66,7 +70,7 @@ def test_weights_say_what_they_would_take(selection: ProfileSelection, shop: Dep
     ]
 
 
-def test_nothing_stored_makes_empty_menus(project: Project) -> None:
+def test_menus_without_profiles_are_empty(project: Project) -> None:
     options = run_options(query_context(project.pk), "shop", ProfileType.CPU, *HOUR)
     assert (options.zones, options.weights, options.labels) == ((), (), {})
 

@@ -52,7 +52,7 @@ def test_the_calendar_has_the_hours_with_profiles(project: Project, stored: Depl
     assert run_calendar(context, "shop", CPU, at(60), at(180)) == []
 
 
-def test_a_calendar_is_short(project: Project) -> None:
+def test_calendar_over_45_days_is_rejected(project: Project) -> None:
     with pytest.raises(InvalidQuery, match="45 days at most"):
         run_calendar(query_context(project.pk), "", None, at(0), at(0) + timedelta(days=46))
 
@@ -65,7 +65,7 @@ def test_the_nearest_profiles_are_found_on_both_sides(project: Project, stored: 
     assert run_nearest(context, "shop", ProfileType.HEAP, at(0), at(60)) == (None, None)
 
 
-def test_over_the_edge_of_a_block_there_is_a_profile_of_it(
+def test_nearest_profile_may_be_inside_a_block_that_crosses_the_range(
     project: Project, stored: Deployment
 ) -> None:
     before, after = run_nearest(query_context(project.pk), "shop", CPU, at(40), at(45))

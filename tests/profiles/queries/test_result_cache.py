@@ -69,7 +69,7 @@ def rolled_up(project: Project) -> None:
     assert not Profile.objects.exists()
 
 
-def test_what_is_in_blocks_is_merged_once(
+def test_sums_of_blocks_are_merged_once(
     project: Project, selection: ProfileSelection, merges: Callable[[], int]
 ) -> None:
     rolled_up(project)
@@ -85,7 +85,7 @@ def test_what_is_in_blocks_is_merged_once(
     assert merges() == 1
 
 
-def test_another_range_another_grouping_and_another_project_are_other_sums(
+def test_another_range_or_grouping_is_merged_separately(
     project: Project, selection: ProfileSelection, merges: Callable[[], int]
 ) -> None:
     rolled_up(project)
@@ -176,9 +176,7 @@ def test_each_side_of_a_comparison_is_summed_once(
     assert reads() == 2
 
 
-def test_a_history_with_gaps_is_not_remembered(
-    project: Project, selection: ProfileSelection
-) -> None:
+def test_history_with_gaps_is_not_cached(project: Project, selection: ProfileSelection) -> None:
     rolled_up(project)
     key = Blob.objects.get().key
     Blob.objects.update(key="gone")
@@ -187,7 +185,7 @@ def test_a_history_with_gaps_is_not_remembered(
     assert run_history(query_context(selection), selection, View()).coverage.profiles == 3
 
 
-def test_a_site_may_remember_nothing(
+def test_cache_of_size_zero_merges_for_each_query(
     project: Project, selection: ProfileSelection, merges: Callable[[], int], settings: Settings
 ) -> None:
     settings.RESULT_CACHE_BYTES = 0

@@ -62,7 +62,7 @@ def test_after_a_deadline_in_the_midst_the_next_query_has_a_result(
     assert run_tree(query_context(selection), selection, View()).coverage.profiles == 5
 
 
-def test_labels_and_versions_are_bound_as_they_are(
+def test_special_characters_in_labels_and_versions_are_matched_exactly(
     project: Project, selection: ProfileSelection
 ) -> None:
     of = rows.deployment(project, version="50%'s")

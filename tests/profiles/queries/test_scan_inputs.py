@@ -40,7 +40,7 @@ def scanning(
             yield inputs
 
 
-def test_parts_add_up_to_everything_that_matches(
+def test_inputs_together_have_every_matching_profile(
     selection: ProfileSelection, shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan_module, "CHUNK", 2)
@@ -54,7 +54,7 @@ def test_parts_add_up_to_everything_that_matches(
     assert (used.profiles, used.duration_ns) == (5, 50 * 10**9)
 
 
-def test_what_is_unpacked_ahead_adds_up_to_the_same(
+def test_inputs_decoded_ahead_give_the_same_sums(
     selection: ProfileSelection, shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Check more inputs than are decoded ahead at once, with damage in one of them."""
@@ -80,7 +80,7 @@ def _summed(selection: ProfileSelection, trees: Trees) -> tuple[dict[int, int], 
     return dict(zip(tree.id.tolist(), tree.self[0].tolist(), strict=True)), stats
 
 
-def test_a_sum_that_ends_early_leaves_nothing_behind(
+def test_scan_that_ends_early_leaves_no_work_behind(
     selection: ProfileSelection, shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan_module, "CHUNK", 1)
@@ -91,7 +91,7 @@ def test_a_sum_that_ends_early_leaves_nothing_behind(
     assert Profile.objects.count() == 9
 
 
-def test_no_part_lies_across_a_cut(selection: ProfileSelection, shop: Deployment) -> None:
+def test_no_input_crosses_a_cut(selection: ProfileSelection, shop: Deployment) -> None:
     for minute in (0, 9.9, 10, 11, 31):
         rows.stored(shop, minutes=minute)
     cuts = [rows.NOON + timedelta(minutes=minutes) for minutes in (10, 20, 30)]
@@ -105,9 +105,7 @@ def test_no_part_lies_across_a_cut(selection: ProfileSelection, shop: Deployment
     ]
 
 
-def test_the_dimension_knows_profiles_without_their_trees(
-    selection: ProfileSelection, shop: Deployment
-) -> None:
+def test_dimension_is_read_without_the_trees(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop, minutes=1)
     Profile.objects.update(tree=b"damaged")
     context = query_context(selection)
@@ -124,7 +122,7 @@ def test_the_dimension_knows_profiles_without_their_trees(
     assert dimension.duration_ns.tolist() == [10**10]
 
 
-def test_profiles_without_the_metric_are_no_part(
+def test_profiles_without_the_metric_are_left_out(
     selection: ProfileSelection, shop: Deployment
 ) -> None:
     rows.stored(shop)
@@ -135,9 +133,7 @@ def test_profiles_without_the_metric_are_no_part(
     assert (stats.profiles, stats.coverage().left_out) == (0, 1)
 
 
-def test_the_deadline_is_looked_at_between_parts(
-    selection: ProfileSelection, shop: Deployment
-) -> None:
+def test_deadline_is_checked_between_inputs(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop)
     late = query_context(selection, time.monotonic() - 1)
     with scanning(late, selection) as inputs, pytest.raises(DeadlinePassed):

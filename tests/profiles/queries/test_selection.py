@@ -40,7 +40,9 @@ def test_the_range_has_its_start_but_not_its_end(
     assert found(selection) == {"first", "last"}
 
 
-def test_service_type_zone_and_version(selection: ProfileSelection, project: Project) -> None:
+def test_service_type_zone_and_version_restrict_the_profiles(
+    selection: ProfileSelection, project: Project
+) -> None:
     for zone in ("eu", "us"):
         for version in ("1", "2"):
             of = rows.deployment(project, zone=zone, version=version)
@@ -53,7 +55,7 @@ def test_service_type_zone_and_version(selection: ProfileSelection, project: Pro
     assert found(replace(selection, type=ProfileType.WALL)) == {"wall"}
 
 
-def test_labels_of_profiles(selection: ProfileSelection, shop: Deployment) -> None:
+def test_labels_restrict_the_profiles(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop, name_id="a", labels={"instance": "a", "cell.name": "x"})
     rows.stored(shop, name_id="b", labels={"instance": "b"})
     rows.stored(shop, name_id="none")
@@ -79,7 +81,7 @@ def test_weight_is_the_top_percent_of_profiles(
     assert (result.coverage.profiles, result.coverage.total) == (50, 1000 * sum(range(51, 101)))
 
 
-def test_of_equal_profiles_the_same_are_the_top_wherever_they_are_stored(
+def test_top_percent_breaks_ties_the_same_in_head_and_blocks(
     selection: ProfileSelection, shop: Deployment
 ) -> None:
     for name in "dbface":
@@ -151,7 +153,9 @@ def test_single_profiles_come_newest_first_a_page_at_a_time(
         run_profiles(query_context(selection), selection, page="x")
 
 
-def test_metrics(selection: ProfileSelection, shop: Deployment) -> None:
+def test_result_has_all_metrics_and_the_selected_one(
+    selection: ProfileSelection, shop: Deployment
+) -> None:
     kinds = [("samples", "count"), ("cpu", "nanoseconds")]
     rows.stored(shop, {"main": [3, 40], "work": [1, 10]}, sample_types=kinds)
     result = run_tree(query_context(selection), selection, View())
@@ -174,7 +178,9 @@ def test_the_threads_of_go_are_goroutines(selection: ProfileSelection, shop: Dep
     assert (result.metric, result.coverage.total) == (Metric("goroutine", "count"), 3)
 
 
-def test_coverage_says_what_was_used(selection: ProfileSelection, shop: Deployment) -> None:
+def test_coverage_has_first_last_and_duration_of_the_profiles(
+    selection: ProfileSelection, shop: Deployment
+) -> None:
     rows.stored(shop, minutes=5)
     rows.stored(shop, minutes=9)
     coverage = run_tree(query_context(selection), selection, View()).coverage

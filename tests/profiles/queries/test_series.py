@@ -89,7 +89,9 @@ VIEWS: list[tuple[View, Callable[[str, str], bool]]] = [
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_it_is_the_sum_of_the_samples_however_they_are_stored(project: Project, stage: str) -> None:
+def test_series_equals_the_sum_of_samples_in_every_form_of_storage(
+    project: Project, stage: str
+) -> None:
     sent = fill(project)
     compact_to(project, stage)
     for selection, (view, counts) in product((whole(project), cut(project)), VIEWS):
@@ -144,7 +146,9 @@ UNSET = [
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_an_empty_value_selects_what_has_no_value(project: Project, stage: str) -> None:
+def test_empty_value_selects_profiles_and_samples_without_the_label(
+    project: Project, stage: str
+) -> None:
     sent = fill(project)
     compact_to(project, stage)
     for case in UNSET:

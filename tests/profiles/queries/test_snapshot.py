@@ -16,7 +16,7 @@ pytestmark = pytest.mark.real
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_sees_nothing_that_came_later(project: Project) -> None:
+def test_snapshot_does_not_see_later_rows(project: Project) -> None:
     shop = rows.deployment(project)
     rows.stored(shop)
     with Snapshot():
@@ -49,7 +49,7 @@ def test_a_stream_reads_the_same_state(project: Project) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_error_inside_ends_it(project: Project) -> None:
+def test_exception_inside_ends_the_snapshot(project: Project) -> None:
     with pytest.raises(ZeroDivisionError), Snapshot():
         raise ZeroDivisionError
     rows.stored(rows.deployment(project))
@@ -57,7 +57,7 @@ def test_an_error_inside_ends_it(project: Project) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_query_runs_once_in_it_and_in_nested_ones(project: Project) -> None:
+def test_once_runs_a_query_once_in_nested_snapshots(project: Project) -> None:
     values = iter(range(9))
     state = Snapshot()
     with state:
@@ -70,13 +70,13 @@ def test_a_query_runs_once_in_it_and_in_nested_ones(project: Project) -> None:
         assert state.once("how many", lambda: next(values)) == 2
 
 
-def test_outside_every_query_runs() -> None:
+def test_once_outside_a_snapshot_runs_each_time() -> None:
     values, state = iter(range(9)), Snapshot()
     assert [state.once("how many", lambda: next(values)) for _ in range(2)] == [0, 1]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_another_one_has_its_own_results(project: Project) -> None:
+def test_two_snapshots_do_not_share_results(project: Project) -> None:
     with Snapshot() as state:
         state.once("how many", lambda: 1)
         assert Snapshot().once("how many", lambda: 2) == 2

@@ -262,7 +262,7 @@ def test_the_deadline_ends_a_split(
         run_tree(late, selection, View(split=split))
 
 
-def test_a_label_that_nothing_has_leaves_one_root(
+def test_split_by_a_label_that_no_profile_has_gives_one_root(
     selection: ProfileSelection, shop: Deployment
 ) -> None:
     rows.stored(shop)

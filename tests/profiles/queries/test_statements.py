@@ -55,7 +55,9 @@ def _selection(of: Deployment, hours: int = 1) -> ProfileSelection:
     return ProfileSelection(of.project_id, of.service, ProfileType.CPU, rows.NOON, end)
 
 
-def test_a_tree_from_blocks_takes_two(in_blocks: Deployment, statements: list[str]) -> None:
+def test_tree_from_blocks_takes_two_statements(
+    in_blocks: Deployment, statements: list[str]
+) -> None:
     assert (
         run_tree(
             query_context(_selection(in_blocks)), _selection(in_blocks), View()
@@ -65,7 +67,9 @@ def test_a_tree_from_blocks_takes_two(in_blocks: Deployment, statements: list[st
     assert len(statements) == 2 + BEGIN_AND_END
 
 
-def test_each_side_of_a_comparison_takes_two(in_blocks: Deployment, statements: list[str]) -> None:
+def test_each_side_of_a_comparison_takes_two_statements(
+    in_blocks: Deployment, statements: list[str]
+) -> None:
     a = _selection(in_blocks)
     b = replace(a, start=a.end, end=a.end + timedelta(hours=1))
     compared = run_compare(query_context(a), a, b, View())
@@ -73,7 +77,7 @@ def test_each_side_of_a_comparison_takes_two(in_blocks: Deployment, statements: 
     assert len(statements) == 4 + BEGIN_AND_END
 
 
-def test_a_history_takes_two_and_one_for_its_versions(
+def test_history_takes_two_statements_and_one_for_versions(
     in_blocks: Deployment, statements: list[str]
 ) -> None:
     assert (
@@ -94,7 +98,7 @@ def test_a_history_takes_two_and_one_for_its_versions(
         (Grouping(GroupKind.SAMPLE, "endpoint"), 0),
     ],
 )
-def test_a_series_takes_two_and_one_for_deployments(
+def test_series_takes_two_statements_and_one_for_deployments(
     in_blocks: Deployment, statements: list[str], group_by: Grouping | None, more: int
 ) -> None:
     selection = _selection(in_blocks)
@@ -103,7 +107,7 @@ def test_a_series_takes_two_and_one_for_deployments(
     assert len(statements) == 2 + more + BEGIN_AND_END
 
 
-def test_what_many_questions_need_is_read_once(
+def test_queries_of_one_snapshot_read_shared_rows_once(
     in_blocks: Deployment, statements: list[str]
 ) -> None:
     selection = _selection(in_blocks, hours=2)
@@ -117,7 +121,7 @@ def test_what_many_questions_need_is_read_once(
     assert len(statements) - alone <= 2
 
 
-def test_a_query_with_a_narrower_selection_is_another(in_blocks: Deployment) -> None:
+def test_narrower_selection_in_a_snapshot_has_its_own_result(in_blocks: Deployment) -> None:
     """Check that a snapshot does not mix up two selections."""
     whole, selection, day = _selection(in_blocks, hours=2), _selection(in_blocks), timedelta(days=1)
     around = replace(selection, start=selection.start - day, end=selection.end + day)

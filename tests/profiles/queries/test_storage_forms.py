@@ -130,7 +130,7 @@ def test_results_of_compacted_profiles_are_those_of_the_head(project: Project, s
             assert after[name] == expected[name], (name, selection)
 
 
-def test_pages_of_the_newest_go_through_all(project: Project) -> None:
+def test_pages_newest_first_have_every_profile_once(project: Project) -> None:
     fill(project)
     selection = selections(project)[0]
     expected = [
@@ -150,7 +150,7 @@ def test_pages_of_the_newest_go_through_all(project: Project) -> None:
 
 
 @pytest.mark.parametrize("stage", COMPACTED)
-def test_menus_and_services_are_the_same(project: Project, stage: str) -> None:
+def test_menus_and_services_are_the_same_after_compaction(project: Project, stage: str) -> None:
     fill(project)
     ranges = [
         (rows.NOON - DAY, rows.NOON + 3 * DAY),
@@ -171,7 +171,7 @@ def test_menus_and_services_are_the_same(project: Project, stage: str) -> None:
     assert [ask() for ask in queries] == before
 
 
-def test_lists_of_all_services_are_the_same(project: Project) -> None:
+def test_lists_of_all_services_are_the_same_after_compaction(project: Project) -> None:
     fill(project)
     queries = [
         ProfileListing(project.pk),
@@ -193,7 +193,7 @@ def test_lists_of_all_services_are_the_same(project: Project) -> None:
     assert [listed(which) for which in queries] == before
 
 
-def test_sparklines_are_the_same_to_the_hour(project: Project) -> None:
+def test_sparklines_are_the_same_by_hour_after_compaction(project: Project) -> None:
     fill(project)
     types = {"shop": ProfileType.CPU, "other": ProfileType.CPU}
     end = rows.NOON + 3 * DAY

@@ -18,7 +18,7 @@ MINUTES = (1, 4, 0, 5, 2)
 @pytest.mark.parametrize(
     "minutes", [MINUTES, MINUTES[::-1], sorted(MINUTES), sorted(MINUTES)[::-1]]
 )
-def test_blocks_of_one_hour_do_not_hide_each_other(
+def test_stored_times_include_every_block_of_one_hour(
     project: Project, minutes: tuple[int, ...]
 ) -> None:
     for number, minute in enumerate(minutes):

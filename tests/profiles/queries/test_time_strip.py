@@ -36,7 +36,7 @@ def stored(shop: Deployment) -> None:
         rows.stored(shop, {"main": weight, "main;work": 2 * weight}, minutes=minute)
 
 
-def test_it_sums_profiles_by_step_without_gaps(selection: ProfileSelection) -> None:
+def test_strip_sums_profiles_by_step_without_gaps(selection: ProfileSelection) -> None:
     strip = run_strip(query_context(selection), selection, step=TEN_MINUTES)
     assert strip.step_seconds == 600
     assert [(step.profiles, step.total) for step in strip.steps] == [
@@ -67,7 +67,7 @@ def test_steps_begin_at_round_times_also_before_the_range(selection: ProfileSele
         (timedelta(days=400), timedelta(days=5)),
     ],
 )
-def test_a_step_is_round(span: timedelta, step: timedelta) -> None:
+def test_step_of_each_span_is_round(span: timedelta, step: timedelta) -> None:
     assert strip_step(span) == step
 
 

@@ -52,7 +52,7 @@ def names(document: Mapping[str, Any]) -> list[str]:
     return [of_frames[i] for i in document["frame"]]
 
 
-def test_it_sums_everything_that_matches(selection: ProfileSelection, shop: Deployment) -> None:
+def test_tree_sums_all_matching_profiles(selection: ProfileSelection, shop: Deployment) -> None:
     for minute in range(5):
         rows.stored(shop, minutes=minute)
     result = run_tree(query_context(selection), selection, View())
@@ -68,7 +68,9 @@ def test_it_sums_everything_that_matches(selection: ProfileSelection, shop: Depl
     }
 
 
-def test_the_json_says_what_it_is_of(selection: ProfileSelection, shop: Deployment) -> None:
+def test_json_has_version_project_service_and_type(
+    selection: ProfileSelection, shop: Deployment
+) -> None:
     rows.stored(shop)
     document = json.loads(
         tree_json(query_context(selection), run_tree(query_context(selection), selection, View()))
@@ -134,7 +136,7 @@ def test_no_profiles_make_an_empty_tree(selection: ProfileSelection) -> None:
     assert json.loads(tree_json(query_context(result.selection), result))["frame"] == []
 
 
-def test_what_is_too_narrow_is_folded_and_opens_by_its_node(
+def test_narrow_nodes_are_folded_and_shown_below_their_root(
     selection: ProfileSelection, shop: Deployment
 ) -> None:
     rows.stored(shop)
@@ -185,7 +187,7 @@ def test_lines_are_shown_on_request(selection: ProfileSelection, shop: Deploymen
     )
 
 
-def test_siblings_by_name(selection: ProfileSelection, shop: Deployment) -> None:
+def test_order_by_name_sorts_siblings(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop, {"r;b": 5, "r;a": 1})
     document = json.loads(
         tree_json(
@@ -207,15 +209,13 @@ def test_a_merged_tree_has_a_limit_of_nodes(
         run_tree(query_context(selection), selection, View())
 
 
-def test_it_gives_up_at_its_deadline(selection: ProfileSelection, shop: Deployment) -> None:
+def test_query_after_its_deadline_raises(selection: ProfileSelection, shop: Deployment) -> None:
     rows.stored(shop)
     with pytest.raises(DeadlinePassed):
         run_tree(query_context(selection, time.monotonic() - 1), selection, View())
 
 
-def test_profiles_that_are_too_large_together_are_said_to_be(
-    selection: ProfileSelection, shop: Deployment
-) -> None:
+def test_sum_beyond_64_bits_is_rejected(selection: ProfileSelection, shop: Deployment) -> None:
     for _ in range(3):
         rows.stored(shop, {"main": 2**62 // 1000})
     with pytest.raises(InvalidQuery, match="64 bits"):
@@ -231,7 +231,7 @@ FOUR = (
 )
 
 
-def test_what_has_no_value_in_the_metric_is_not_shown(
+def test_nodes_without_a_value_in_the_metric_are_not_shown(
     selection: ProfileSelection, shop: Deployment
 ) -> None:
     raw = pprof(HEAP, FOUR)

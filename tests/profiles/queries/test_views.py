@@ -55,7 +55,7 @@ def columns(document: dict[str, Any]) -> dict[str, int]:
     return paths(json.dumps(document).encode())
 
 
-def test_bottom_up_has_callers_below_what_they_call(selection: ProfileSelection) -> None:
+def test_bottom_up_has_callers_below_their_callees(selection: ProfileSelection) -> None:
     result = run_tree(query_context(selection), selection, View(shape=UP))
     assert paths(tree_json(query_context(result.selection), result)) == {
         "bar": 0,
@@ -103,7 +103,7 @@ def test_a_root_and_folds_of_the_bottom_up_view(selection: ProfileSelection) -> 
     }
 
 
-def test_the_list_has_no_shape(selection: ProfileSelection) -> None:
+def test_function_list_ignores_the_shape(selection: ProfileSelection) -> None:
     assert (
         run_top(query_context(selection), selection, View(shape=UP)).rows
         == run_top(query_context(selection), selection, View()).rows
@@ -127,7 +127,7 @@ def test_highlights_change_no_value_and_are_named_by_row(selection: ProfileSelec
     assert document == plain
 
 
-def test_highlights_are_of_what_is_drawn(selection: ProfileSelection) -> None:
+def test_highlights_name_only_drawn_nodes(selection: ProfileSelection) -> None:
     view = View(filters=filters("highlight:foo1", "hideframes:main"), max_nodes=2, shape=UP)
     document = json.loads(
         tree_json(query_context(selection), run_tree(query_context(selection), selection, view))
@@ -181,7 +181,7 @@ def test_filters_come_before_the_focus(selection: ProfileSelection) -> None:
     assert "highlight" not in document["callees"]
 
 
-def test_what_nothing_reaches_has_no_row(selection: ProfileSelection) -> None:
+def test_focus_on_a_function_without_stacks_has_no_row(selection: ProfileSelection) -> None:
     document = json.loads(
         focus_json(
             query_context(selection),
@@ -194,7 +194,7 @@ def test_what_nothing_reaches_has_no_row(selection: ProfileSelection) -> None:
         run_focus(query_context(selection), selection, View())
 
 
-def test_a_root_opens_the_side_that_has_it(selection: ProfileSelection) -> None:
+def test_root_of_a_focus_opens_the_side_that_has_it(selection: ProfileSelection) -> None:
     folded = run_focus(query_context(selection), selection, View(focus="bar", max_nodes=2))
     document = json.loads(focus_json(query_context(folded.selection), folded))
     assert columns(document["callers"]) == {"bar": 0, "bar;foo1": 0}
@@ -232,7 +232,9 @@ def test_a_tree_or_list_with_a_focus_is_of_the_stacks_that_reach_it(
     }
 
 
-def test_lines_of_a_function(selection: ProfileSelection, shop: Deployment) -> None:
+def test_lines_of_a_function_have_self_and_total(
+    selection: ProfileSelection, shop: Deployment
+) -> None:
     rows.stored_raw(shop, on_lines(("main", 3), ("work", 10), ("work", 12)))
     result = run_lines(query_context(selection), selection, View(), "work", "app.py")
     assert [(row.line, row.self, row.total) for row in result.rows] == [(10, 0, 7), (12, 7, 7)]
@@ -252,7 +254,7 @@ def on_lines(*frames: tuple[str, int]) -> bytes:
     return bytes(builder.message.SerializeToString())
 
 
-def test_totals_of_both_sides_are_equal_everywhere(selection: ProfileSelection) -> None:
+def test_totals_of_callers_and_callees_equal_that_of_the_list(selection: ProfileSelection) -> None:
     for row in run_top(query_context(selection), selection, View()).rows:
         result: FocusResult = run_focus(query_context(selection), selection, View(focus=row.name))
         assert result.row == row

@@ -24,7 +24,7 @@ def with_mail(settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 
 
-def test_without_its_project_there_is_no_account(
+def test_account_is_rolled_back_if_its_project_cannot_be_created(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(name: str, owner: User) -> Project:
@@ -36,7 +36,7 @@ def test_without_its_project_there_is_no_account(
     assert not User.objects.exists()
 
 
-def test_the_project_says_who_made_it(client: Client) -> None:
+def test_audit_log_records_who_created_the_project(client: Client) -> None:
     client.post("/account/signup/", FORM)
     entry = AuditEntry.objects.get(action="project.create")
     assert str(entry.actor) == "mara@acme.example"
@@ -49,7 +49,7 @@ def test_an_address_is_an_account_once_however_it_is_written(client: Client, ali
     assert "already" in page.content.decode()
 
 
-def test_after_many_tries_an_address_has_to_wait(client: Client) -> None:
+def test_sign_ups_over_the_limit_of_an_address_get_429(client: Client) -> None:
     statuses = [client.post("/account/signup/", {}).status_code for _ in range(21)]
     assert statuses[:20] == [200] * 20
     assert statuses[20] == 429
@@ -95,7 +95,7 @@ def test_mistakes_in_the_form_do_not_count_as_accounts(settings: Settings) -> No
     assert sign_up(1) == 302
 
 
-def test_passwords_cannot_be_tried_at_will(client: Client, alice: User) -> None:
+def test_login_is_rejected_after_5_wrong_passwords(client: Client, alice: User) -> None:
     wrong = {"login": "alice@example.org", "password": "another sentence"}
     for _ in range(5):
         client.post("/account/login/", wrong)
@@ -133,7 +133,9 @@ def test_with_mail_a_password_can_be_reset(client: Client, alice: User) -> None:
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_without_mail_it_says_whom_to_ask(client: Client, alice: User, method: str) -> None:
+def test_password_reset_without_mail_names_the_command(
+    client: Client, alice: User, method: str
+) -> None:
     ask = getattr(client, method)
     page = ask("/account/password/reset/", {"email": "alice@example.org"}).content.decode()
     assert "flamewatch user password" in page

@@ -25,7 +25,7 @@ def test_neither_the_secret_nor_its_hash_is_shown(admin: Client, project: Projec
         assert keys.parse(text).secret not in html
 
 
-def test_it_revokes_keys_at_once_and_says_who_did(admin: Client, project: Project) -> None:
+def test_revocation_is_effective_at_once_and_audited(admin: Client, project: Project) -> None:
     row, text = keys.create(project, "checkout")
     asyncio.run(authenticate(text))
     form = {"action": "revoke", "_selected_action": [row.pk]}

@@ -152,7 +152,7 @@ def test_rows_of_members_are_found_by_their_project(
     assert row not in page(admin, f"{url_of(model, 'changelist')}?q=charlie")
 
 
-def test_the_index_lists_them(admin: Client) -> None:
+def test_index_lists_the_models_of_the_project(admin: Client) -> None:
     html = page(admin, reverse("admin:index"))
     assert "Flamewatch" in html
     assert all(name in html for name in ("Quotas", "API keys", "Snapshots"))
@@ -160,13 +160,15 @@ def test_the_index_lists_them(admin: Client) -> None:
 
 
 @pytest.mark.parametrize("who", ["alice", "bob", "charlie"])
-def test_it_is_for_operators_only(request: pytest.FixtureRequest, client: Client, who: str) -> None:
+def test_admin_is_closed_to_members_and_strangers(
+    request: pytest.FixtureRequest, client: Client, who: str
+) -> None:
     client.force_login(request.getfixturevalue(who))
     assert client.get("/admin/").status_code in (302, 403)
     assert client.get("/admin/projects/quota/").status_code in (302, 403)
 
 
-def test_everyone_signs_in_by_the_same_door(client: Client, db: None) -> None:
+def test_admin_redirects_to_the_login_page_of_the_site(client: Client, db: None) -> None:
     response = client.get("/admin/", follow=True)
     assert response.redirect_chain[-1][0].startswith(reverse("account_login"))
     assert "next=%2Fadmin%2F" in response.redirect_chain[-1][0]

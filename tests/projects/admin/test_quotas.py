@@ -84,7 +84,7 @@ def test_the_list_of_projects_shows_todays_use(admin: Client, project: Project) 
     assert '<td class="field-stored">3 kB</td>' in page
 
 
-def test_the_defaults_say_what_is_built_in(admin: Client) -> None:
+def test_form_of_the_defaults_names_the_built_in_values(admin: Client) -> None:
     row, _created = Quota.objects.get_or_create(project=None)
     url = reverse("admin:projects_quota_change", args=[row.pk])
     page = admin.get(url).content.decode()

@@ -33,7 +33,7 @@ def run(text: str) -> authentication.Access:
     return asyncio.run(authenticate(text))
 
 
-def test_a_key_opens_its_project_as_far_as_it_may(key: Made, project: Project) -> None:
+def test_key_gives_access_to_its_project_with_its_scopes(key: Made, project: Project) -> None:
     access = run(key.text)
     assert (access.project, access.project_id) == (project.pk, "acme-shop")
     assert (access.key, access.prefix) == (key.row.pk, key.row.prefix)
@@ -134,7 +134,7 @@ def test_another_processs_revocation_is_seen_after_a_while(
         run(key.text)
 
 
-def test_one_who_gives_up_does_not_end_the_query_for_the_others(key: Made) -> None:
+def test_cancelled_caller_does_not_end_the_shared_query(key: Made) -> None:
     async def both() -> authentication.Access:
         first = asyncio.create_task(authenticate(key.text))
         second = asyncio.create_task(authenticate(key.text))
@@ -145,7 +145,7 @@ def test_one_who_gives_up_does_not_end_the_query_for_the_others(key: Made) -> No
     assert asyncio.run(both()).key == key.row.pk
 
 
-def test_when_a_key_was_last_used_is_written_behind(key: Made) -> None:
+def test_last_use_of_a_key_is_written_behind(key: Made) -> None:
     run(key.text)
     key.row.refresh_from_db()
     assert key.row.last_used is None
@@ -156,7 +156,7 @@ def test_when_a_key_was_last_used_is_written_behind(key: Made) -> None:
 
 @settings(max_examples=examples(200))
 @given(st.text(max_size=200) | st.text(alphabet="fw_abc019", max_size=80))
-def test_any_text_is_rejected_without_a_query(text: str) -> None:
+def test_malformed_key_is_rejected_without_a_query(text: str) -> None:
     with pytest.raises(KeyRejected):
         run(text)
     assert authentication._keys.count_missing() == 0

@@ -84,7 +84,7 @@ def test_a_key_has_a_limited_number_of_files(key: ApiKey, monkeypatch: pytest.Mo
         None,
     ],
 )
-def test_a_signed_token_opens_the_project_of_the_key(
+def test_signed_token_gives_access_to_the_project_of_its_key(
     file: dict[str, str], key: ApiKey, audience: str | None
 ) -> None:
     access = authenticate(signed(file, aud=audience))
@@ -98,7 +98,7 @@ def test_padded_tokens_of_java_are_accepted(file: dict[str, str], key: ApiKey) -
     assert authenticate(token).key == key.pk
 
 
-def test_an_access_token_stands_for_the_key(file: dict[str, str], key: ApiKey) -> None:
+def test_access_token_authenticates_like_its_key(file: dict[str, str], key: ApiKey) -> None:
     token = signed_tokens.issue_access_token(signed(file))
     assert authenticate(token).key == key.pk
     assert token.isascii()
@@ -174,7 +174,7 @@ def payload(token: str) -> Any:
     return jwt.decode(token, options={"verify_signature": False})
 
 
-def test_a_token_may_live_as_long_as_googles_libraries_make_it(file: dict[str, str]) -> None:
+def test_token_with_the_lifetime_of_googles_libraries_is_accepted(file: dict[str, str]) -> None:
     token = signed(file)
     lifetime = payload(token)["exp"] - payload(token)["iat"]
     assert lifetime == signed_tokens.MAX_LIFETIME_SECONDS

@@ -9,12 +9,12 @@ from projects.credentials import keys
 KEY = keys.make("abcdefghij", "s" * 32)
 
 
-def test_a_key_parses_into_what_it_was_made_of() -> None:
+def test_key_is_parsed_into_prefix_and_secret() -> None:
     assert keys.parse(KEY) == keys.KeyParts("abcdefghij", "s" * 32)
 
 
 @given(st.integers(0, len(KEY) - 1), st.characters(codec="ascii", categories=["L", "N"]))
-def test_a_typing_error_is_noticed(position: int, letter: str) -> None:
+def test_key_with_a_typing_error_is_malformed(position: int, letter: str) -> None:
     typo = KEY[:position] + letter + KEY[position + 1 :]
     if typo != KEY:
         with pytest.raises(keys.MalformedKey):
@@ -22,7 +22,7 @@ def test_a_typing_error_is_noticed(position: int, letter: str) -> None:
 
 
 @given(st.text())
-def test_anything_else_is_malformed(text: str) -> None:
+def test_any_other_text_is_a_malformed_key(text: str) -> None:
     with pytest.raises(keys.MalformedKey):
         keys.parse(text)
 

@@ -28,7 +28,7 @@ def agents(project: Project) -> list[Agent]:
     ]
 
 
-def test_nothing_is_written_before_the_batch_is(agents: list[Agent]) -> None:
+def test_reports_are_written_with_the_batch_only(agents: list[Agent]) -> None:
     with count_queries() as queries:
         agent_reports.note_profile(agents[0].pk, CPU, SelfReport())
     assert queries == []
@@ -47,7 +47,7 @@ def test_several_profiles_of_one_batch_are_added_up(agents: list[Agent]) -> None
     assert row.cpu_share == pytest.approx(0.02, rel=0.2), "2 s in the 100 s since it was first seen"
 
 
-def test_the_next_batch_goes_on_from_there(agents: list[Agent]) -> None:
+def test_next_batch_continues_the_sums_of_the_last(agents: list[Agent]) -> None:
     pk = agents[0].pk
     agent_reports.note_profile(pk, CPU, SelfReport(samples=1, dropped=1, cpu_ns=10**9))
     write_behind.write_now()
@@ -59,7 +59,7 @@ def test_the_next_batch_goes_on_from_there(agents: list[Agent]) -> None:
     assert row.cpu_share == pytest.approx(2 / 400, rel=0.2)
 
 
-def test_an_agent_that_says_nothing_of_itself_has_no_zeros(agents: list[Agent]) -> None:
+def test_agent_without_a_self_report_has_null_costs(agents: list[Agent]) -> None:
     agent_reports.note_profile(agents[0].pk, CPU, SelfReport())
     write_behind.write_now()
     row = AgentReport.objects.get()
@@ -77,7 +77,7 @@ def test_a_rejection_stays_after_the_next_profile(agents: list[Agent]) -> None:
     assert row.rejected_at is not None
 
 
-def test_a_fleet_takes_a_handful_of_statements(agents: list[Agent]) -> None:
+def test_reports_of_many_agents_take_a_few_statements(agents: list[Agent]) -> None:
     for agent in agents:
         agent_reports.note_profile(agent.pk, CPU, SelfReport())
     with count_queries() as queries:
@@ -86,7 +86,7 @@ def test_a_fleet_takes_a_handful_of_statements(agents: list[Agent]) -> None:
     assert AgentReport.objects.count() == 3
 
 
-def test_an_agent_that_is_gone_is_passed_over(agents: list[Agent]) -> None:
+def test_report_of_a_deleted_agent_is_skipped(agents: list[Agent]) -> None:
     agent_reports.note_profile(agents[0].pk, CPU, SelfReport())
     agents[0].delete()
     write_behind.write_now()

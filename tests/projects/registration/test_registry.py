@@ -70,13 +70,13 @@ def test_a_registered_agent_costs_no_query(project: Project) -> None:
     assert queries == []
 
 
-def test_the_same_deployment_is_one_row_for_all_its_agents(project: Project) -> None:
+def test_agents_of_one_deployment_share_its_row(project: Project) -> None:
     anna, ben = see(project), see(project, agent=BEN)
     assert anna.deployment == ben.deployment
     assert anna.agent != ben.agent
 
 
-def test_agents_that_come_together_are_added_once(project: Project) -> None:
+def test_simultaneous_handshakes_add_each_agent_once(project: Project) -> None:
     async def storm() -> set[RegisteredAgent]:
         agents = [ANNA, BEN] * 20
         return set(await asyncio.gather(*(registry.seen(project.pk, CHECKOUT, a) for a in agents)))
@@ -86,7 +86,7 @@ def test_agents_that_come_together_are_added_once(project: Project) -> None:
     assert DayUsage.objects.get().new_deployments == 1
 
 
-def test_a_fleet_that_starts_at_once_takes_a_handful_of_queries(project: Project) -> None:
+def test_simultaneous_handshakes_of_many_agents_take_a_few_queries(project: Project) -> None:
     fleet = [AgentSeen(f"{n:032x}", f"host-{n}", "x", CPU_WALL) for n in range(300)]
 
     async def start() -> list[RegisteredAgent]:
@@ -188,7 +188,7 @@ def test_many_agents_that_changed_are_written_in_one_commit(project: Project) ->
     assert updates == [True] * 20
 
 
-def test_nothing_new_is_nothing_to_write(project: Project) -> None:
+def test_unchanged_agent_is_not_written_again(project: Project) -> None:
     see(project)
     write_behind.write_now()
     with count_queries() as queries:
@@ -274,7 +274,7 @@ def test_a_deployment_stores_so_many_new_agents_a_day_and_serves_the_others(
     assert see(project, other, fleet(4, 5)[0]).agent is not None
 
 
-def test_agents_that_come_together_are_stored_up_to_the_limit(
+def test_simultaneous_handshakes_store_agents_up_to_the_limit(
     project: Project, settings: Settings
 ) -> None:
     settings.NEW_AGENTS_PER_DAY = 3
@@ -338,7 +338,7 @@ def test_ids_made_up_for_each_request_fill_neither_the_table_nor_the_caches(
     assert (count.reason, count.count) == ("new_agents", 38)
 
 
-def test_a_header_with_what_a_database_refuses_does_no_harm(project: Project) -> None:
+def test_header_characters_that_a_database_rejects_are_removed(project: Project) -> None:
     registered = see(project, agent=AgentSeen("c" * 32, "ho\x00st\n" + "x" * 300, "\ud800agent"))
     agent = row_of(registered)
     assert agent.hostname.startswith("hostxxx")
@@ -350,7 +350,7 @@ def test_an_agents_uuid_is_its_identity() -> None:
     assert derive_identity(said, key=1, user_agent="x", peer="10.0.0.1") == said.lower()
 
 
-def test_other_agents_are_told_by_key_program_and_address() -> None:
+def test_identity_without_a_uuid_is_derived_from_key_user_agent_and_address() -> None:
     def identity(**changed: object) -> str:
         fields: dict[str, object] = {"key": 1, "user_agent": "gcloud-go", "peer": "10.0.0.1"}
         return derive_identity("not a uuid", **(fields | changed))  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ def rejection(project: Project, size: int = 1000) -> QuotaReached:
     return raised.value
 
 
-def test_a_profile_within_all_quotas_comes_in(project: Project) -> None:
+def test_profile_within_all_quotas_is_admitted(project: Project) -> None:
     assert admit(project).size == 1000
 
 
@@ -38,7 +38,9 @@ def test_a_cached_project_costs_no_query(project: Project) -> None:
     assert queries == []
 
 
-def test_the_minute_is_full_until_the_next_one(project: Project, clock: Clock) -> None:
+def test_profile_over_the_minute_quota_is_rejected_until_the_next_minute(
+    project: Project, clock: Clock
+) -> None:
     Quota.objects.create(project=project, profiles_per_minute=2)
     admit(project)
     admit(project)
@@ -52,7 +54,9 @@ def test_the_minute_is_full_until_the_next_one(project: Project, clock: Clock) -
     admit(project)
 
 
-def test_the_day_is_full_until_midnight(project: Project, clock: Clock) -> None:
+def test_profile_over_the_day_quota_is_rejected_until_midnight(
+    project: Project, clock: Clock
+) -> None:
     Quota.objects.create(project=project, profiles_per_day=1000)
     DayUsage.objects.create(project=project, day=clock.now.date(), profiles=998)
     admit(project)
@@ -75,7 +79,7 @@ def test_stored_bytes_of_all_days_count(project: Project, clock: Clock) -> None:
     admit(project, 500)
 
 
-def test_a_profile_that_is_too_large_is_told_that_waiting_does_not_help(project: Project) -> None:
+def test_profile_over_the_size_quota_is_rejected_without_a_retry_delay(project: Project) -> None:
     large = rejection(project, 16 * 2**20 + 1)
     assert (large.limit, large.resets_in) == ("bytes_per_profile", None)
     assert "larger than the project's limit of 16 MiB per profile" in str(large)
@@ -111,7 +115,7 @@ def test_a_failed_upload_is_given_back_to_the_quota(project: Project, clock: Clo
     admit(project, 1000)
 
 
-def test_nothing_is_captured_that_could_not_come_in_today(project: Project) -> None:
+def test_project_over_its_day_quota_gets_no_captures(project: Project) -> None:
     asyncio.run(quotas.require_room(project.pk))
     Quota.objects.create(project=project, profiles_per_day=1, profiles_per_minute=0)
     asyncio.run(quotas.require_room(project.pk))  # the next minute has begun by then
@@ -158,7 +162,7 @@ def test_another_processs_profiles_are_counted_after_a_while(
     rejection(project)
 
 
-def test_the_projects_row_overrides_the_defaults_row_overrides_what_is_built_in(
+def test_quota_of_the_project_overrides_the_defaults_row_and_the_built_in_value(
     project: Project,
 ) -> None:
     assert quotas.get_limits(project.pk) == BUILT_IN

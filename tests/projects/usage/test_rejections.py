@@ -44,7 +44,9 @@ def test_a_rejection_runs_no_query_and_is_written_behind(project: Project) -> No
     assert (row.project, row.reason, row.count) == (project, "upload_memory", 4)
 
 
-def test_they_are_summed_by_reason_for_today_and_for_a_week(project: Project, clock: Clock) -> None:
+def test_rejections_are_summed_by_reason_for_today_and_for_a_week(
+    project: Project, clock: Clock
+) -> None:
     other = Project.objects.create(project_id="other-project", name="Other")
     rejections.note(other.pk, DAY)
     rejections.note(project.pk, MEMORY)
@@ -79,7 +81,7 @@ def test_only_quotas_of_uploads_count_as_rejected_profiles(project: Project) -> 
     assert DayUsage.objects.get().rejected == 1
 
 
-def test_those_of_a_project_that_is_gone_are_dropped(project: Project) -> None:
+def test_rejections_of_a_deleted_project_are_dropped(project: Project) -> None:
     rejections.note(project.pk + 1000, DAY)
     rejections.note(project.pk, DAY)
     write_behind.write_now()
@@ -87,7 +89,7 @@ def test_those_of_a_project_that_is_gone_are_dropped(project: Project) -> None:
     assert DayUsage.objects.get().rejected == 1
 
 
-def test_those_of_no_project_are_only_in_the_totals() -> None:
+def test_rejections_without_a_project_count_in_the_totals_only() -> None:
     before = rejections.totals()[RejectionReason.SERVER_BUSY]
     rejections.note(None, RejectionReason.SERVER_BUSY)
     write_behind.write_now()
@@ -132,14 +134,16 @@ def test_every_quota_that_rejects_has_a_reason(limit: LimitName) -> None:
     assert limit in rejections.OF_QUOTA
 
 
-def test_a_deployment_over_quota_is_a_reason(project: Project) -> None:
+def test_deployment_over_quota_is_counted_as_new_deployments(project: Project) -> None:
     Quota.objects.create(project=project, new_deployments_per_day=0)
     with pytest.raises(QuotaReached):
         asyncio.run(registry.seen(project.pk, DeploymentKey("shop"), AgentSeen("a" * 32)))
     assert counted(project) == {"new_deployments": 1}
 
 
-def test_memory_of_uploads_is_a_reason(project: Project) -> None:
+def test_upload_over_a_memory_budget_is_counted_as_upload_memory_or_server_busy(
+    project: Project,
+) -> None:
     budget = UploadBudget(total=100, per_project=40)
     with budget.account(project.pk) as account, pytest.raises(Overloaded):
         account.charge(41)
@@ -151,7 +155,7 @@ def test_memory_of_uploads_is_a_reason(project: Project) -> None:
     assert counted(project) == {"upload_memory": 1, "server_busy": 1}
 
 
-def test_too_many_values_of_a_label_are_a_reason(project: Project, settings: Settings) -> None:
+def test_label_with_too_many_values_is_counted(project: Project, settings: Settings) -> None:
     settings.MAX_LABEL_VALUES = 1
     label_values.count(project.pk, {"pod": "a"})
     with pytest.raises(TooManyLabelValues):
@@ -162,7 +166,7 @@ def test_too_many_values_of_a_label_are_a_reason(project: Project, settings: Set
 @pytest.mark.parametrize(
     ("of_tenant", "reason"), [(True, "queries_waiting"), (False, "server_busy")]
 )
-def test_a_full_queue_of_queries_is_a_reason(
+def test_query_rejected_by_a_full_queue_is_counted(
     of_tenant: bool, reason: str, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(tenant: object, client: object, work: Callable[[], object]) -> None:

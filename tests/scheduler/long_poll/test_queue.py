@@ -93,7 +93,7 @@ async def test_without_a_request_an_agent_backs_off_at_its_poll_timeout(
     assert queue.counts().waiting == 0
 
 
-async def test_it_tells_what_an_agent_is_doing(queue: LongPollQueue) -> None:
+async def test_activities_tell_parked_from_idle_agents(queue: LongPollQueue) -> None:
     idle = AgentActivity(waiting=False, capturing_for=0.0)
     await park(queue, agent("a"), agent("b", deployment=2))
     page = [(1, "a"), (1, "b"), (2, "b"), (3, "a")]
@@ -101,7 +101,9 @@ async def test_it_tells_what_an_agent_is_doing(queue: LongPollQueue) -> None:
     assert doing == [AgentActivity(True, 0.0), idle, AgentActivity(True, 0.0), idle]
 
 
-async def test_it_tells_how_long_an_agent_captures_still(slow_queue: LongPollQueue) -> None:
+async def test_activity_of_a_capturing_agent_has_its_remaining_seconds(
+    slow_queue: LongPollQueue,
+) -> None:
     (wait,) = await park(slow_queue, agent("a"))
     slow_queue.add_requests([capture_request()])
     await claimed(wait)
@@ -160,7 +162,7 @@ async def test_a_request_is_not_added_twice(queue: LongPollQueue) -> None:
     assert isinstance(await queue.wait(agent("b"), SHORT), BackOff)
 
 
-async def test_a_persons_request_goes_first(queue: LongPollQueue) -> None:
+async def test_request_of_a_user_is_claimed_first(queue: LongPollQueue) -> None:
     queue.add_requests(
         [
             capture_request("plan", at=-5),
@@ -298,7 +300,7 @@ async def test_a_full_deployment_assigns_a_pending_request_to_a_new_handshake(
     assert isinstance(await queue.wait(agent("late", CPU), LONG), Assignment)
 
 
-async def test_a_cancelled_wait_leaves_no_trace(queue: LongPollQueue) -> None:
+async def test_cancelled_wait_frees_its_place_and_gets_no_request(queue: LongPollQueue) -> None:
     waits = await park(queue, *(agent(f"parked-{nth}") for nth in range(MAX_PARKED)))
     waits[0].cancel()
     await until(lambda: queue.counts().waiting == MAX_PARKED - 1)

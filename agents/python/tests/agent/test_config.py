@@ -26,7 +26,7 @@ def problems(arguments: Arguments = NOTHING, **environ: str) -> tuple[str, ...]:
     return found.found
 
 
-def test_it_needs_no_more_than_a_key_an_address_and_a_service() -> None:
+def test_key_url_and_service_are_sufficient() -> None:
     found = read()
     assert (found.key, found.url, found.service) == (
         KEY,
@@ -60,16 +60,16 @@ def test_memory_is_counted_on_request_by_default_and_in_any_case(text: str) -> N
 
 
 @pytest.mark.parametrize("text", ["start", "off"])
-def test_memory_may_be_counted_from_the_start_or_never(text: str) -> None:
+def test_heap_accepts_start_and_off(text: str) -> None:
     assert read(FLAMEWATCH_HEAP=text).heap == text
 
 
-def test_other_values_for_memory_are_a_problem() -> None:
+def test_invalid_heap_setting_is_a_problem_that_names_the_allowed_values() -> None:
     (problem,) = problems(FLAMEWATCH_HEAP="later")
     assert problem == ("FLAMEWATCH_HEAP (or heap=) is 'later'; use on-request, start or off")
 
 
-def test_everything_that_is_missing_is_said_at_once() -> None:
+def test_every_missing_setting_is_reported_at_once() -> None:
     found = config.read(Arguments(), {})
     assert isinstance(found, Problems)
     assert len(found.found) == 3
@@ -83,7 +83,7 @@ def test_a_service_has_cloud_profilers_syntax(name: str) -> None:
     assert "lower-case letters" in problem
 
 
-def test_it_proposes_the_nearest_name() -> None:
+def test_invalid_service_name_gets_a_proposal() -> None:
     [problem] = problems(Arguments(service="Check Out"))
     assert "for example 'check-out'" in problem
 
@@ -126,20 +126,20 @@ def test_labels_are_bounded() -> None:
     assert "control character" in problems(FLAMEWATCH_ZONE="eu\x001")[0]
 
 
-def test_idle_waits_are_on_request() -> None:
+def test_idle_waits_are_off_by_default() -> None:
     assert read(FLAMEWATCH_IDLE_WAITS="1").idle_waits
     assert not read().idle_waits
     assert not read(Arguments(idle_waits=False), FLAMEWATCH_IDLE_WAITS="1").idle_waits
 
 
-def test_tasks_are_on_request() -> None:
+def test_tasks_are_off_by_default() -> None:
     assert read(FLAMEWATCH_TASKS="1").tasks
     assert not read(FLAMEWATCH_TASKS="off").tasks
     assert not read().tasks
     assert not read(Arguments(tasks=False), FLAMEWATCH_TASKS="1").tasks
 
 
-def test_thread_names_are_on_request() -> None:
+def test_thread_names_are_off_by_default() -> None:
     assert read(FLAMEWATCH_THREAD_NAMES="yes").thread_names
     assert not read(FLAMEWATCH_THREAD_NAMES="0").thread_names
     assert not read(Arguments(thread_names=False), FLAMEWATCH_THREAD_NAMES="1").thread_names

@@ -21,11 +21,11 @@ RESOURCE = {
         ({"OTEL_SERVICE_NAME": "---"}, ""),
     ],
 )
-def test_the_service_is_what_the_platform_calls_it(environ: dict[str, str], service: str) -> None:
+def test_service_name_comes_from_the_platform(environ: dict[str, str], service: str) -> None:
     assert environment.service(environ) == service
 
 
-def test_a_name_that_was_meant_for_us_is_left_alone() -> None:
+def test_name_in_flamewatch_service_is_unchanged() -> None:
     assert environment.service({"FLAMEWATCH_SERVICE": "Check Out"}) == "Check Out"
 
 
@@ -38,5 +38,5 @@ def test_version_and_zone_come_from_the_platform_too() -> None:
     assert environment.zone({}) == ""
 
 
-def test_bent_names_are_no_longer_than_names_may_be() -> None:
+def test_adapted_name_is_cut_to_255_characters() -> None:
     assert len(environment.bend("A" * 300)) == 255

@@ -52,7 +52,7 @@ def written(path: Path) -> ReadProfile:
     return read(path.read_bytes())
 
 
-def test_it_writes_a_profile_and_prints_the_top(tmp_path: Path) -> None:
+def test_profile_is_written_and_its_top_functions_are_printed(tmp_path: Path) -> None:
     done = once(tmp_path, "--once", "cpu", "-o", "out.pb.gz")
     assert (done.returncode, done.stdout) == (0, "['an argument']\n")
     found = written(tmp_path / "out.pb.gz")
@@ -73,7 +73,7 @@ def test_wall_time_is_of_all_threads(tmp_path: Path) -> None:
     assert found.total("wall") > 1.5 * found.duration_ns
 
 
-def test_threads_are_those_of_a_moment(tmp_path: Path) -> None:
+def test_threads_profile_counts_each_thread_once(tmp_path: Path) -> None:
     wait = "import pathlib\n    while not pathlib.Path('threads.pb.gz').exists(): time.sleep(0.01)"
     done = once(tmp_path, "--once", "threads", "--duration", "0.1", more=wait)
     assert done.returncode == 0, done.stderr
@@ -117,14 +117,14 @@ def test_waits_for_locks_are_counted_from_the_start_to_the_end(tmp_path: Path) -
     assert "wants" in found.functions_seen()
 
 
-def test_time_can_be_up_before_the_program_is(tmp_path: Path) -> None:
+def test_profile_is_written_after_its_duration_while_the_program_runs(tmp_path: Path) -> None:
     wait = "import pathlib\n    while not pathlib.Path('wall.pb.gz').exists(): time.sleep(0.01)"
     done = once(tmp_path, "--once", "wall", "--duration", "0.2", more=wait)
     assert done.stdout == "['an argument']\n"
     assert written(tmp_path / "wall.pb.gz").duration_ns >= 0.2e9
 
 
-def test_the_program_may_go_elsewhere_and_fork(tmp_path: Path) -> None:
+def test_profile_is_written_once_after_chdir_and_fork(tmp_path: Path) -> None:
     more = """
     import os
     os.chdir("/")
@@ -172,7 +172,7 @@ def test_an_impossible_option_is_a_usage_error(
     assert done.stdout == ""
 
 
-def test_a_file_that_cannot_be_written_is_said_and_the_program_ends_well(tmp_path: Path) -> None:
+def test_unwritable_file_is_reported_and_keeps_the_exit_code(tmp_path: Path) -> None:
     done = once(tmp_path, "--once", "cpu", "-o", "/dev/full")
     assert (done.returncode, done.stdout) == (0, "['an argument']\n")
     assert "no profile was written: OSError" in done.stderr

@@ -11,11 +11,11 @@ README = (Path(__file__).parents[2] / "README.md").read_text()
 VARIABLE = re.compile(r"\b(?:FLAMEWATCH|OTEL|K|GAE)_[A-Z_]+")
 
 
-def test_it_names_every_variable_that_is_read_and_no_other() -> None:
+def test_readme_lists_exactly_the_environment_variables() -> None:
     source = inspect.getsource(config) + inspect.getsource(environment)
     assert set(VARIABLE.findall(README)) == set(VARIABLE.findall(source))
 
 
-def test_it_names_every_argument_of_start() -> None:
+def test_readme_lists_every_argument_of_start() -> None:
     table = set(re.findall(r"^\| `\w+` \| `(\w+)` \|", README, re.MULTILINE))
     assert table == set(inspect.signature(flamewatch.start).parameters)

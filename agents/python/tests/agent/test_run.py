@@ -74,12 +74,12 @@ def test_a_module_and_a_script_with_a_first_line(
         assert finish(process) == "done\n"
 
 
-def test_it_is_the_program_and_no_child_of_ours(server: FakeServer, url: str) -> None:
+def test_program_replaces_the_launcher_in_its_process(server: FakeServer, url: str) -> None:
     process = under(url, "--", sys.executable, "-c", "import os; print(os.getpid())")
     assert int(finish(process)) == process.pid
 
 
-def test_programs_that_it_starts_are_profiled_too(server: FakeServer, url: str) -> None:
+def test_subprocesses_are_profiled(server: FakeServer, url: str) -> None:
     starter = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {WAIT!r}])"
     process = under(url, "--", sys.executable, "-c", starter)
     seen = server.wait_for("POST", 2)
@@ -142,12 +142,12 @@ def test_a_sitecustomize_that_fails_is_reported_as_python_does(
     assert "ZeroDivisionError" in errors
 
 
-def test_our_folder_is_not_on_the_programs_path(url: str) -> None:
+def test_bootstrap_folder_is_not_on_sys_path_of_the_program(url: str) -> None:
     process = under(url, "--", sys.executable, "-c", "import sys; print(sys.path)")
     assert BOOTSTRAP not in finish(process)
 
 
-def test_without_a_key_the_program_runs_and_one_line_says_so(server: FakeServer, url: str) -> None:
+def test_program_runs_without_a_key_with_one_line_of_warning(server: FakeServer, url: str) -> None:
     starter = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {WAIT!r}])"
     process = under(url, "--", sys.executable, "-c", starter, FLAMEWATCH_KEY="")
     out, errors = process.communicate("go\n", timeout=60)
@@ -158,7 +158,7 @@ def test_without_a_key_the_program_runs_and_one_line_says_so(server: FakeServer,
     assert server.seen == []
 
 
-def test_a_python_without_the_agent_says_so_once(url: str, tmp_path: Path) -> None:
+def test_python_without_the_agent_package_warns_once(url: str, tmp_path: Path) -> None:
     environment = build_environment(environ(url), 0) | {
         "PYTHONPATH": BOOTSTRAP,
         "PYTHONNOUSERSITE": "1",
@@ -181,13 +181,15 @@ def test_a_program_that_cannot_be_run_has_the_exit_code_of_a_shell(
     assert program in errors
 
 
-def test_nothing_to_run_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_program_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         run.main(["--service", "checkout"])
     assert "no program given" in capsys.readouterr().err
 
 
-def test_an_environment_alone_is_enough(server: FakeServer, url: str) -> None:
+def test_pythonpath_with_the_bootstrap_folder_profiles_a_program_and_its_subprocess(
+    server: FakeServer, url: str
+) -> None:
     folder = subprocess.run(
         [sys.executable, "-m", "flamewatch.run", "--path"],
         env=environ(url),
@@ -203,7 +205,7 @@ def test_an_environment_alone_is_enough(server: FakeServer, url: str) -> None:
     assert finish(process) == "done\n"
 
 
-def test_by_environment_alone_the_first_process_says_what_is_missing(url: str) -> None:
+def test_missing_key_is_reported_by_the_first_process_only(url: str) -> None:
     path = os.pathsep.join([BOOTSTRAP, environ(url)["PYTHONPATH"]])
     starter = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {WAIT!r}])"
     process = begin(starter, url, PYTHONPATH=path, FLAMEWATCH_KEY="")
@@ -214,7 +216,7 @@ def test_by_environment_alone_the_first_process_says_what_is_missing(url: str) -
     )
 
 
-def test_the_path_is_led_to_us_once() -> None:
+def test_bootstrap_folder_is_added_to_pythonpath_once() -> None:
     once = build_environment({"PYTHONPATH": "/a:/b"}, 7)
     assert once["PYTHONPATH"] == f"{BOOTSTRAP}:/a:/b"
     assert build_environment(once, 8)["PYTHONPATH"] == once["PYTHONPATH"]

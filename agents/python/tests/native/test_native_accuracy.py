@@ -45,7 +45,7 @@ def test_threads_that_do_not_move_are_not_read_again(run: Run) -> None:
     assert counts["reused"] > counts["samples"] / 2
 
 
-def test_threads_that_sleep_on_are_looked_at_more_seldom_and_count_as_much(run: Run) -> None:
+def test_sleeping_threads_are_sampled_less_often_with_the_same_total(run: Run) -> None:
     """Five of seven threads sleep for 2 s; after 0.5 s only every fourth tick visits them."""
     result = run("shares.py", "wall", 2)
     assert (

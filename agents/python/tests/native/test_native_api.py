@@ -33,7 +33,7 @@ def test_there_is_one_capture_at_a_time() -> None:
         _native.start("cpu")
 
 
-def test_stop_without_a_capture_says_so() -> None:
+def test_stop_without_a_capture_is_an_error() -> None:
     with pytest.raises(RuntimeError, match="no capture is running"):
         _native.stop()
 
@@ -87,7 +87,7 @@ def test_wait_ends_by_itself() -> None:
     assert _native.wait(0.001) is False
 
 
-def test_wake_ends_a_wait_at_once_even_if_it_comes_first() -> None:
+def test_wake_before_a_wait_ends_it_at_once() -> None:
     _native.wake()
     assert _native.wait(60) is True
 
@@ -107,7 +107,7 @@ def test_wait_rejects_invalid_times(seconds: float) -> None:
         _native.wait(seconds)
 
 
-def test_it_knows_its_thread() -> None:
+def test_thread_id_is_that_of_the_kernel() -> None:
     assert _native.thread_id() == threading.get_native_id()
 
 

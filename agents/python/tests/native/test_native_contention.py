@@ -30,12 +30,12 @@ def test_locks_that_are_free_and_calls_that_do_not_wait_are_no_contention(
     assert {"alone", "never_waits"}.isdisjoint(run("contention.py", kind)["leaves"])
 
 
-def test_a_lock_that_looks_free_or_mine_is_not_tried_out(run: Run) -> None:
+def test_only_waits_for_locks_of_other_threads_are_counted(run: Run) -> None:
     assert run("contention.py", "free") == {"free": 0, "recursive": 0, "held": 100}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_wrong_arguments_are_rejected_as_ever(run: Run, kind: str) -> None:
+def test_patched_lock_methods_reject_wrong_arguments(run: Run, kind: str) -> None:
     assert run("contention.py", kind)["counts"]["errors"] == 4 * 100
 
 
@@ -73,28 +73,30 @@ def test_a_wait_that_is_not_over_counts_until_the_end(run: Run) -> None:
     assert result["later"] < result["lasted"] / 2, "it is not counted again"
 
 
-def test_a_forked_child_has_its_locks_as_they_were(run: Run) -> None:
+def test_locks_work_in_a_forked_child(run: Run) -> None:
     assert run("contention_forks.py")["codes"] == [0] * 8
 
 
-def test_hundreds_of_captures_beside_fighting_threads_leave_nothing_behind(run: Run) -> None:
+def test_hundreds_of_captures_under_lock_contention_leak_nothing(run: Run) -> None:
     result = run("contention_storm.py", 300)
     assert result["waits"] > 0
     assert result["restored"]
     assert result["grown"] < 1 << 20
 
 
-def test_here_waits_can_be_seen() -> None:
+def test_contention_is_supported_on_this_machine() -> None:
     assert _native.contention_supported() is None
 
 
-def test_without_waits_nothing_is_seen() -> None:
+def test_capture_without_waits_is_empty() -> None:
     _native.start("contention")
     raw = _native.stop()
     assert (raw["kind"], read_stacks(raw)) == ("contention", [])
 
 
-@pytest.mark.parametrize("idle", [(1,), ((1, None),), ((test_here_waits_can_be_seen, None),)])
+@pytest.mark.parametrize(
+    "idle", [(1,), ((1, None),), ((test_contention_is_supported_on_this_machine, None),)]
+)
 def test_idle_waits_that_are_no_code_objects_are_rejected(idle: Any) -> None:
     with pytest.raises(TypeError, match="idle must"):
         _native.start("contention", idle=idle)
@@ -102,6 +104,6 @@ def test_idle_waits_that_are_no_code_objects_are_rejected(idle: Any) -> None:
 
 
 def test_too_many_idle_waits_are_rejected() -> None:
-    code = test_here_waits_can_be_seen.__code__
+    code = test_contention_is_supported_on_this_machine.__code__
     with pytest.raises(ValueError, match="the number of idle waits is 33"):
         _native.start("contention", idle=((code, None),) * 33)

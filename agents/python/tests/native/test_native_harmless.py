@@ -11,7 +11,7 @@ MIB = 1 << 20
 STORM_SECONDS = int(os.environ.get("STORM_SECONDS", "4"))
 
 
-def test_500_captures_leave_nothing_behind(run: Run) -> None:
+def test_500_captures_leak_nothing(run: Run) -> None:
     result = run("cycles.py", 500)
     assert result["grown"] < MIB
     assert result["mappings"] <= 2
@@ -30,13 +30,13 @@ def test_the_interpreter_may_end_while_a_capture_runs(run: Run, kind: str) -> No
     assert run("leaving.py", kind, timeout=20) == {}
 
 
-def test_the_hosts_handler_of_our_signal_gets_its_own_and_no_other(run: Run) -> None:
+def test_signal_handler_of_the_host_gets_only_its_own_signals(run: Run) -> None:
     result = run("signals.py")
     assert result["chained_samples"] > 0
     assert result["first"] == 2
 
 
-def test_a_handler_put_over_ours_ends_the_capture_and_stays(run: Run) -> None:
+def test_replacing_our_signal_handler_ends_the_capture_and_keeps_the_new_one(run: Run) -> None:
     result = run("signals.py")
     assert result["taken"] == 1
     assert result["stray_calls"] == 0
@@ -44,7 +44,7 @@ def test_a_handler_put_over_ours_ends_the_capture_and_stays(run: Run) -> None:
     assert result["handler"] == "second"
 
 
-def test_threads_have_their_names_and_ours_is_gone_afterwards(run: Run) -> None:
+def test_thread_names_are_unchanged_and_the_sampler_thread_ends(run: Run) -> None:
     result = run("traces.py")
     before = result["before"]["names"]
     assert "the host's own" in before.values()
@@ -65,14 +65,14 @@ def test_signals_are_afterwards_as_they_were_before(run: Run) -> None:
         assert before.items() <= result["during"][kind]["signals"].items()
 
 
-def test_errno_is_the_hosts_whatever_fails_in_a_sample(run: Run) -> None:
+def test_errno_of_the_host_is_unchanged_by_failing_samples(run: Run) -> None:
     assert run("traces.py")["errno"] == [*range(70, 90)]
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(120 + 10 * STORM_SECONDS)
 @pytest.mark.parametrize("kind", ["cpu", "wall"])
-def test_a_storm_of_threads_generators_and_code_is_survived_and_told_rightly(
+def test_many_short_threads_generators_and_code_objects_give_correct_stacks(
     run: Run, kind: str
 ) -> None:
     result = run("storm.py", kind, STORM_SECONDS, timeout=100 + 10 * STORM_SECONDS)

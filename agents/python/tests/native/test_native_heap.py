@@ -43,14 +43,14 @@ def test_an_interval_has_only_what_was_allocated_in_it(run: Run) -> None:
 
 
 @pytest.mark.parametrize("kind", ["heap", "heap_alloc"])
-def test_nothing_of_what_was_freed_is_left(run: Run, kind: str) -> None:
+def test_freed_blocks_are_not_in_use(run: Run, kind: str) -> None:
     result = run("heap.py", "truth")
     before, after = result["before"][kind]["keep"], result["after"][kind]["keep"]
     assert after[:2] == before[:2]
     assert after[2:] == [0, 0]
 
 
-def test_a_reallocated_block_is_its_last_size(run: Run) -> None:
+def test_reallocated_block_counts_with_its_last_size(run: Run) -> None:
     result = run("heap.py", "moved")
     assert result["before"]["moved"][3] == pytest.approx(result["bytes_in_use"], rel=0.02)
 
@@ -72,7 +72,7 @@ def test_the_allocators_are_afterwards_as_they_were_before(run: Run) -> None:
     assert result["after"] == result["before"]
 
 
-def test_to_free_a_small_block_is_as_fast_as_ever(run: Run) -> None:
+def test_free_of_small_blocks_is_not_hooked(run: Run) -> None:
     result = run("allocators.py")
     for domain in ("mem", "object"):
         before, during = result["before"][domain], result["during"][domain]
@@ -90,7 +90,7 @@ def test_blocks_are_seen_however_python_allocates_them(run: Run, how: str) -> No
     assert result["after"] == result["before"]
 
 
-def test_others_who_hook_before_and_after_us_are_left_alone(run: Run) -> None:
+def test_hooks_of_tracemalloc_before_and_after_ours_keep_working(run: Run) -> None:
     result = run("heap.py", "beside_tracemalloc")
     assert result["over"][2] == 11  # the blocks and the list
     assert result["taken_along"], "hooks that were taken out with the one below are put in again"
@@ -101,7 +101,7 @@ def test_others_who_hook_before_and_after_us_are_left_alone(run: Run) -> None:
     assert result["traced"] < 50_000, "theirs saw every block freed"
 
 
-def test_a_thread_apart_is_not_counted(run: Run) -> None:
+def test_excluded_thread_is_not_counted(run: Run) -> None:
     assert "keep" not in run("heap.py", "apart")
 
 
@@ -117,7 +117,7 @@ def test_a_forked_child_counts_from_nothing_and_frees_its_parents_blocks(run: Ru
 
 
 @pytest.mark.parametrize("cycles", [40, pytest.param(250, marks=pytest.mark.nightly)])
-def test_many_cycles_in_a_storm_of_allocations_leave_nothing_behind(run: Run, cycles: int) -> None:
+def test_many_start_stop_cycles_under_allocations_leak_nothing(run: Run, cycles: int) -> None:
     result = run("heap_storm.py", cycles)
     assert result["seen"] > 0
     assert result["grown"] < MIB

@@ -65,7 +65,7 @@ def test_every_test_in_c_is_run() -> None:
 
 
 @pytest.mark.parametrize("test", PARTS)
-def test_it_does_what_its_header_says(test: str, tmp_path: Path) -> None:
+def test_c_part_passes_its_tests_under_sanitizers(test: str, tmp_path: Path) -> None:
     program = tmp_path / "program"
     sources = [str(TESTS / test), *(str(NATIVE / part) for part in PARTS[test])]
     subprocess.run(["gcc", *FLAGS, *INCLUDE, *sources, "-o", str(program), "-lm"], check=True)
@@ -77,7 +77,7 @@ def test_it_does_what_its_header_says(test: str, tmp_path: Path) -> None:
 if shutil.which(ARM):
 
     @pytest.mark.server
-    def test_it_builds_for_aarch64_without_a_warning(tmp_path: Path) -> None:
+    def test_c_sources_build_for_aarch64_without_a_warning(tmp_path: Path) -> None:
         sources = [str(path) for path in sorted(NATIVE.rglob("*.c"))]
         stable = ["-DPy_LIMITED_API=0x030b0000", "-fPIC", "-shared", "-Wextra", "-Werror"]
         allowed = "-Wno-unused-parameter"
@@ -91,7 +91,7 @@ if shutil.which(ARM) and shutil.which(ARM_RUNS):
 
     @pytest.mark.server
     @pytest.mark.parametrize("test", [test for test in PARTS if test not in READS_ITSELF])
-    def test_it_does_the_same_on_aarch64(test: str, tmp_path: Path) -> None:
+    def test_c_part_passes_its_tests_on_aarch64(test: str, tmp_path: Path) -> None:
         program = str(tmp_path / "program")
         sources = [str(TESTS / test), *(str(NATIVE / part) for part in PARTS[test])]
         build = [ARM, "-static", *PLAIN, *INCLUDE, *sources, "-o", program, "-lm"]

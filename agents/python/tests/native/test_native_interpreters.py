@@ -10,7 +10,7 @@ def test_the_interpreter_that_runs_these_tests_can_be_sampled() -> None:
     assert _native.supported() is None
 
 
-def test_it_reads_its_own_stack() -> None:
+def test_sampler_reads_the_stack_of_this_interpreter() -> None:
     raw = _native.read_own_stack()
-    assert raw["codes"][0][0] == "test_it_reads_its_own_stack"
+    assert raw["codes"][0][0] == "test_sampler_reads_the_stack_of_this_interpreter"
     assert raw["codes"][0][1] == __file__

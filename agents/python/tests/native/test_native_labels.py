@@ -18,14 +18,14 @@ def wrong(seen: dict[str, int]) -> float:
 
 
 @pytest.mark.parametrize("work", WORK)
-def test_cpu_time_has_the_labels_of_what_used_it(run: Run, work: str) -> None:
+def test_cpu_time_has_the_labels_of_its_code(run: Run, work: str) -> None:
     result = run("labelled.py", "CPU", work)
     assert {*result["seen"]} == RIGHT  # each thread reads its own labels
 
 
 @pytest.mark.measurement
 @pytest.mark.parametrize("work", WORK)
-def test_wall_time_has_the_labels_of_what_took_it(run: Run, work: str) -> None:
+def test_wall_time_has_the_labels_of_its_code(run: Run, work: str) -> None:
     result = run("labelled.py", "WALL", work)
     assert {*result["seen"]} >= RIGHT
     assert wrong(result["seen"]) < 0.05  # one sample of thirty is wrong
@@ -38,7 +38,7 @@ def test_labels_that_change_all_the_time_are_those_of_the_stack_beside_them(run:
     assert wrong(result["seen"]) < 0.005
 
 
-def test_more_sets_than_fit_are_counted_and_keep_their_time(run: Run) -> None:
+def test_label_sets_over_the_limit_are_counted_and_their_time_is_kept(run: Run) -> None:
     result = run("labelled.py", "WALL", "many")
     assert result["numbers"] == 256
     assert result["full"] > 0

@@ -52,7 +52,7 @@ def test_one_wheel_serves_all_versions(wheel: Path) -> None:
 
 
 @pytest.mark.server
-def test_it_brings_its_types_and_needs_nothing(wheel: Path) -> None:
+def test_wheel_has_type_stubs_and_no_dependencies(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         (metadata,) = [name for name in names if name.endswith("METADATA")]

@@ -61,7 +61,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         *("contention.py lock", "contention_forks.py", "contention_storm.py 60"),
     ],
 )
-def test_nothing_is_reported(program: str, environment: dict[str, str]) -> None:
+def test_sanitizers_report_nothing(program: str, environment: dict[str, str]) -> None:
     name, *arguments = program.split()
     command = [sys.executable, str(PROGRAMS / name), *arguments]
     done = families.run(command, env=environment, timeout=500)

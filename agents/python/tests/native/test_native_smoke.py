@@ -12,11 +12,11 @@ SOURCE = Path(__file__).parents[2] / "src"
 pytestmark = pytest.mark.server
 
 
-def test_it_is_supported(run_other: Run) -> None:
+def test_interpreter_is_supported(run_other: Run) -> None:
     assert run_other("supported.py", SOURCE) == {"supported": None, "from": str(SOURCE)}
 
 
-def test_captures_of_every_kind_leave_nothing_behind(run_other: Run) -> None:
+def test_captures_of_every_kind_leak_nothing(run_other: Run) -> None:
     result = run_other("cycles.py", 50)
     assert (result["timers"], result["restored"]) == (0, True)
 

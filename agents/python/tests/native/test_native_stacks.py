@@ -38,13 +38,13 @@ def test_stacks_of_threads_are_merged_on_request_without_those_excluded(run: Run
 
 
 @pytest.mark.measurement
-def test_a_few_threads_a_round_stand_for_all_of_them(run: Run) -> None:
+def test_sampling_a_few_threads_per_round_estimates_all_of_them(run: Run) -> None:
     wall = run("crowd.py", 150)["wall"]
     assert wall == pytest.approx({"here": 150, "there": 150, "<module>": 1}, rel=0.01)
 
 
 @pytest.mark.measurement
-def test_a_crowd_costs_a_bounded_share_of_a_core(run: Run) -> None:
+def test_sampling_150_threads_takes_less_than_a_tenth_of_a_core(run: Run) -> None:
     assert run("crowd.py", 150)["sampler_share"] < 0.1
 
 
@@ -65,7 +65,7 @@ def test_a_thousand_threads_take_a_tick_a_bounded_time(run: Run, kind: str) -> N
     assert result["share"][kind] < 0.06  # after a tick the sampler rests for 19 times its length
 
 
-def test_full_tables_lose_samples_and_say_how_many(run: Run) -> None:
+def test_samples_lost_to_full_tables_are_counted(run: Run) -> None:
     result = run("full.py")
     assert result["counts"]["table_full"] > 0
     assert result["stored"] > 0

@@ -35,7 +35,7 @@ def test_tasks_that_await_by_gather_or_a_group_are_found_from_3_14_on(run: Run) 
 
 @pytest.mark.measurement
 @pytest.mark.parametrize("kind", ["CPU", "WALL"])
-def test_a_name_that_was_given_is_a_label_if_that_was_asked_for(run: Run, kind: str) -> None:
+def test_names_of_tasks_are_labels_if_enabled(run: Run, kind: str) -> None:
     result = run("tasks.py", kind, "names")
     assert {*result["plain"]} <= UNNAMED
     assert {*result["with_tasks"]} <= NAMED
@@ -44,7 +44,7 @@ def test_a_name_that_was_given_is_a_label_if_that_was_asked_for(run: Run, kind: 
 
 @pytest.mark.measurement
 @pytest.mark.parametrize("kind", ["CPU", "WALL"])
-def test_tasks_that_come_and_go_are_told_rightly(run: Run, kind: str) -> None:
+def test_short_lived_tasks_have_correct_stacks(run: Run, kind: str) -> None:
     result = run("tasks.py", kind, "storm")
     assert result["samples"] > 50
     check_edges(result, kind)
@@ -67,7 +67,7 @@ def test_awaiting_tasks_are_found_under_uvloop(run_here: Run) -> None:
 
 @pytest.mark.measurement
 @pytest.mark.parametrize("kind", ["CPU", "WALL"])
-def test_names_are_labels_where_uvloop_runs_the_tasks(run_here: Run, kind: str) -> None:
+def test_names_of_tasks_are_labels_under_uvloop_if_enabled(run_here: Run, kind: str) -> None:
     result = run_here("tasks.py", kind, "names", "uvloop")
     assert {*result["plain"]} <= UNNAMED
     assert {*result["with_tasks"]} <= NAMED
@@ -75,17 +75,17 @@ def test_names_are_labels_where_uvloop_runs_the_tasks(run_here: Run, kind: str) 
 
 
 @pytest.mark.measurement
-def test_tasks_that_come_and_go_are_told_rightly_under_uvloop(run_here: Run) -> None:
+def test_short_lived_tasks_have_correct_stacks_under_uvloop(run_here: Run) -> None:
     result = run_here("tasks.py", "WALL", "storm", "uvloop")
     assert result["samples"] > 50
     check_edges(result, "WALL")
 
 
-def test_tasks_of_another_making_are_left_alone(run: Run) -> None:
+def test_replaced_asyncio_task_class_is_reported_and_skipped(run: Run) -> None:
     result = run("tasks_of_python.py")
     assert "asyncio.Task is not the interpreter's own" in result["said"]
     assert result["samples"] > 0
 
 
-def test_a_program_without_asyncio_does_not_get_it(run: Run) -> None:
+def test_asyncio_is_not_imported_into_a_program_without_it(run: Run) -> None:
     assert run("tasks_not_used.py") == {"loaded": False}

@@ -22,7 +22,7 @@ def raw(stacks: bytes, frames: bytes) -> dict[str, object]:
     return {"stacks": stacks, "frames": frames, "codes": [table], "labels": LABELS}
 
 
-def test_it_reads_frames_leaf_first_and_names_the_thread() -> None:
+def test_stacks_are_read_leaf_first_with_the_thread_name() -> None:
     last = 2 * len(list(leaf.__code__.co_positions())) - 2
     row = struct.pack("=7q", 77, 30_000_000, 3, 0, 2, 1, 0)
     (stack,) = read_stacks(raw(row, frame_row(0, last) + frame_row(0, -2)), {77: "worker"})  # type: ignore[arg-type]

@@ -43,13 +43,15 @@ def document_of(frames: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("name", "file", "kind", "package"), CASES["packages"])
-def test_a_function_has_a_package(name: str, file: str, kind: str, package: str) -> None:
+def test_package_is_derived_from_name_and_file(
+    name: str, file: str, kind: str, package: str
+) -> None:
     found = find_package(name, file)
     assert (found.kind, found.name) == (kind, package)
 
 
 @pytest.mark.parametrize("case", CASES["selections"], ids=lambda case: case["name"])
-def test_the_packages_of_a_selection_have_colours(case: dict[str, Any]) -> None:
+def test_packages_of_a_selection_have_the_expected_colours(case: dict[str, Any]) -> None:
     functions = case["functions"]
     rows = [row(name, file, own, total) for name, file, own, total, _ in functions]
     assert tokens_of(rows) == [token for *_, token in functions]
@@ -73,9 +75,7 @@ def test_a_list_splits_a_name_after_its_package(name: str, file: str, leaf: str)
         assert split_function(name, file) == split_name(name)
 
 
-def test_the_heaviest_packages_have_colours_of_their_own_and_others_share_one_of_their_kind() -> (
-    None
-):
+def test_largest_packages_have_own_colours_and_others_share_one_per_kind() -> None:
     own = [row("f", f"/app/own_{letter}/y.py", 100 - i) for i, letter in enumerate(LETTERS)]
     libraries = [row("f", f"{SITE}/{letter}/y.py", 100 - i) for i, letter in enumerate(LETTERS)]
     tokens = tokens_of([*own, *libraries])
@@ -84,7 +84,7 @@ def test_the_heaviest_packages_have_colours_of_their_own_and_others_share_one_of
         assert set(found[count:]) == {f"{kind}-rest"}
 
 
-def test_a_package_has_a_colour_of_its_own_also_for_the_size_of_its_frames() -> None:
+def test_package_with_a_large_total_has_its_own_colour() -> None:
     rows = [row("f", f"{SITE}/{letter}/y.py", 100 - i) for i, letter in enumerate(LETTERS)]
     tokens = tokens_of([*rows, row("serve", f"{SITE}/grpc/y.py", 0, 900)])
     assert tokens[-1] != "lib-rest"

@@ -65,7 +65,7 @@ SHARED = json.loads((Path(__file__).parent / "source_links.json").read_text())["
 
 
 @pytest.mark.parametrize(("pattern", "prefix", "file", "line", "expected"), SHARED)
-def test_links_are_those_of_the_browser(
+def test_server_and_browser_give_the_same_links(
     pattern: str, prefix: str, file: str, line: int, expected: str
 ) -> None:
     """The browser's module passes the same cases (static/flame-graph/graph/source.js)."""

@@ -28,7 +28,7 @@ def offered(params: PageParams, of: OptionsResult) -> dict[str, str]:
     return {each.name: each.parameters for each in comparisons(params, of, RELEASES)}
 
 
-def test_a_version_is_compared_to_the_ones_before_it_and_others() -> None:
+def test_comparisons_of_a_version_are_with_earlier_and_other_versions() -> None:
     params = PageParams(service="checkout", type=ProfileType.CPU, versions=("1.11",))
     assert offered(params, options("1.9", "1.10", "1.11")) == {
         "Previous version (1.10)": f"{SHOP}&version=1.11&span=1h&b.version=1.10&b.end=now",

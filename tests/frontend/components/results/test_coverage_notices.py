@@ -35,7 +35,9 @@ def profiles(project: Project) -> None:
 
 
 @pytest.mark.parametrize("page", ["flame", "history", "profiles", "compare"])
-def test_each_page_has_a_notice(signed_in: Client, profiles: None, page: str) -> None:
+def test_each_page_has_a_notice_of_profiles_left_out(
+    signed_in: Client, profiles: None, page: str
+) -> None:
     sides = {"b.span": "2h"} if page == "compare" else {}
     html = signed_in.get(f"/p/acme-shop/{page}", WHAT | sides).content.decode()
     assert "left out. No metric cpu (nanoseconds); available: samples (count)." in html
@@ -43,19 +45,19 @@ def test_each_page_has_a_notice(signed_in: Client, profiles: None, page: str) ->
         assert SENTENCE in html
 
 
-def test_the_lines_of_a_function_say_it_too(signed_in: Client, profiles: None) -> None:
+def test_lines_of_a_function_have_the_notice(signed_in: Client, profiles: None) -> None:
     params = WHAT | {"name": "main", "file": "app.py"}
     html = signed_in.get("/p/acme-shop/flame/lines", params).content.decode()
     assert SENTENCE in html
 
 
-def test_a_download_says_it_in_a_header(signed_in: Client, profiles: None) -> None:
+def test_download_has_the_number_left_out_in_a_header(signed_in: Client, profiles: None) -> None:
     for form in ("pprof", "folded", "speedscope", "csv"):
         response = signed_in.get(f"/p/acme-shop/flame/download/{form}", WHAT)
         assert response["X-Flamewatch-Left-Out"] == "2"
 
 
-def test_the_page_of_agents_says_what_was_stored_in_part(
+def test_agents_page_has_a_notice_of_partly_stored_uploads(
     signed_in: Client, project: Project
 ) -> None:
     now = timezone.now()

@@ -9,7 +9,7 @@ from frontend.components.results.downloads import csv_file
 
 
 @pytest.mark.parametrize("sign", "=+-@\uff1d\uff0b\uff0d\uff20\t\r\n")
-def test_cells_of_pages_are_no_formulas_of_spreadsheets(sign: str) -> None:
+def test_csv_cells_with_a_leading_sign_are_quoted(sign: str) -> None:
     text = f'{sign}HYPERLINK("http://x")'
     response = csv_file("history.csv", [text, "value"], [[text, -5]])
     rows = list(csv.reader(io.StringIO(response.content.decode(), newline="")))

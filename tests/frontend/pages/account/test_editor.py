@@ -38,7 +38,7 @@ def test_a_dangerous_template_is_rejected(client: Client, alice: User, pattern: 
     assert alice.editor_url == ""
 
 
-def test_it_asks_to_sign_in(client: Client) -> None:
+def test_stranger_is_redirected_to_sign_in(client: Client) -> None:
     assert client.get(ADDRESS).status_code == 302
 
 

@@ -28,7 +28,7 @@ def test_simplified_chinese_can_be_chosen(client: Client) -> None:
 
 
 @pytest.mark.parametrize("accepted", ["zh", "zh-CN", "zh-Hans-CN", "zh-SG,en;q=0.5"])
-def test_browsers_in_chinese_get_it(client: Client, accepted: str) -> None:
+def test_chinese_browser_gets_chinese_pages(client: Client, accepted: str) -> None:
     text = render_html(client.get("/account/login/", headers={"Accept-Language": accepted}))
     assert '<html lang="zh-Hans">' in text
     assert "登录" in text

@@ -81,19 +81,19 @@ def folder(settings: Settings, tmp_path: Path, db: None) -> Path:
     return served
 
 
-def test_it_lists_the_distributions_with_their_hashes(client: Client, folder: Path) -> None:
+def test_index_lists_distributions_with_their_hashes(client: Client, folder: Path) -> None:
     assert list(links(client)) == [WHEEL, SDIST, SETUPTOOLS]
     digest = hashlib.sha256(wheel()).hexdigest()
     assert data_address(client, WHEEL) == (f"/agents/python/{digest[:16]}/{WHEEL}#sha256={digest}")
 
 
-def test_old_versions_of_pip_read_the_hash(client: Client, folder: Path) -> None:
+def test_hash_is_in_the_form_that_old_versions_of_pip_read(client: Client, folder: Path) -> None:
     found = OLD_PIP_HASH.search(data_address(client, WHEEL))
     assert found
     assert found.groups() == ("sha256", hashlib.sha256(wheel()).hexdigest())
 
 
-def test_pip_learns_which_pythons_a_file_is_for(client: Client, folder: Path) -> None:
+def test_index_has_the_required_python_version_of_each_file(client: Client, folder: Path) -> None:
     listed = links(client)
     assert listed[WHEEL]["data-requires-python"] == ">=3.11"
     assert listed[SDIST]["data-requires-python"] == ">=3.11"
@@ -152,7 +152,7 @@ def test_the_index_is_html_for_everybody_else(accept: str, client: Client, folde
         assert response.headers["Content-Type"].startswith("text/html")
 
 
-def test_it_serves_them_to_anyone(client: Client, folder: Path) -> None:
+def test_file_is_served_without_a_session(client: Client, folder: Path) -> None:
     response = client.get(f"/agents/python/{SDIST}")
     assert response.content == sdist()
     assert response.headers["Content-Type"] == "application/gzip"
@@ -164,7 +164,7 @@ def test_urls_of_earlier_versions_still_work(client: Client, folder: Path) -> No
     assert client.get(f"/agents/python/{WHEEL}", {"sha256": digest}).content == wheel()
 
 
-def test_one_build_may_be_cached_for_ever(client: Client, folder: Path) -> None:
+def test_file_by_its_hash_is_cacheable_as_immutable(client: Client, folder: Path) -> None:
     response = client.get(data_address(client, WHEEL))
     assert response.content == wheel()
     assert "immutable" in response.headers["Cache-Control"]
@@ -191,10 +191,10 @@ def test_a_file_that_is_built_again_has_another_address(client: Client, folder: 
         "flamewatch_agent-..%2F..%2Fsecret_key.whl",
     ],
 )
-def test_nothing_else_is_served(client: Client, folder: Path, name: str) -> None:
+def test_other_file_name_is_404(client: Client, folder: Path, name: str) -> None:
     assert client.get(f"/agents/python/{name}").status_code == 404
 
 
-def test_an_empty_server_lists_nothing(client: Client, settings: Settings, db: None) -> None:
+def test_index_without_a_folder_is_empty(client: Client, settings: Settings, db: None) -> None:
     settings.AGENT_FILES_DIR = Path("/nonexistent")
     assert "<a" not in client.get("/agents/python/").content.decode()

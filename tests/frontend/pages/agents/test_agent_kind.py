@@ -17,9 +17,11 @@ from frontend.pages.agents.agent_kind import agent_kind
         ("", "", ""),
     ],
 )
-def test_it_is_told_by_its_user_agent(user_agent: str, language: str, kind: str) -> None:
+def test_agent_kind_is_derived_from_the_user_agent(
+    user_agent: str, language: str, kind: str
+) -> None:
     assert agent_kind(user_agent, language) == kind
 
 
-def test_it_is_bounded() -> None:
+def test_agent_kind_of_long_texts_is_cut() -> None:
     assert len(agent_kind("x" * 255, "y" * 512)) < 130

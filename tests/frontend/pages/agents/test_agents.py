@@ -80,13 +80,13 @@ def cell_texts(html: str) -> list[str]:
     return [" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in found]
 
 
-def test_without_agents_it_leads_to_the_setup(signed_in: Client) -> None:
+def test_page_without_agents_links_to_the_setup(signed_in: Client) -> None:
     html = shown(signed_in)
     assert "No agents in the last 24 hours" in html
     assert 'href="/p/acme-shop/setup"' in html
 
 
-def test_an_agent_says_what_it_is_offers_and_costs(signed_in: Client, project: Project) -> None:
+def test_row_has_kind_offered_types_and_overhead(signed_in: Client, project: Project) -> None:
     now = timezone.now()
     report = {
         "cpu_share": 0.0021,
@@ -133,7 +133,9 @@ def test_agents_that_are_costly_lossy_or_rejected_need_attention(
     assert hosts(shown(signed_in, state="look")) == ["costly", "lossy", "rejected"]
 
 
-def test_it_tells_connected_and_silent_apart(signed_in: Client, project: Project) -> None:
+def test_connected_and_silent_agents_are_counted_and_filtered(
+    signed_in: Client, project: Project
+) -> None:
     add_agent(project, "here")
     add_agent(project, "silent", minutes_ago=180)
     add_agent(project, "gone", minutes_ago=60 * 25)
@@ -144,7 +146,7 @@ def test_it_tells_connected_and_silent_apart(signed_in: Client, project: Project
     assert hosts(shown(signed_in, state="silent")) == ["silent"]
 
 
-def test_it_says_what_each_does_at_this_moment(
+def test_row_has_the_present_activity(
     signed_in: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     doing = {
@@ -163,7 +165,7 @@ def test_it_says_what_each_does_at_this_moment(
     assert firsts == ["a Waiting", "b Capturing, 6 s left", "c Backing off"]
 
 
-def test_without_its_waiting_room_it_shows_the_rest(
+def test_page_without_the_long_poll_queue_shows_the_rest(
     signed_in: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unavailable(*_: object) -> None:
@@ -178,7 +180,7 @@ def test_without_its_waiting_room_it_shows_the_rest(
     assert "No agents connected" in shown(signed_in, show="deployments")
 
 
-def test_one_finds_by_host_service_and_version(signed_in: Client, project: Project) -> None:
+def test_search_matches_host_service_and_version(signed_in: Client, project: Project) -> None:
     add_agent(project, "web-1")
     add_agent(project, "gw-1", service="gateway", version="v3")
     assert hosts(shown(signed_in, find="GW")) == ["gw-1"]
@@ -187,7 +189,7 @@ def test_one_finds_by_host_service_and_version(signed_in: Client, project: Proje
     assert "No matching agents" in shown(signed_in, find="nothing")
 
 
-def test_thousands_come_in_pages(signed_in: Client, project: Project) -> None:
+def test_thousands_of_agents_are_paged(signed_in: Client, project: Project) -> None:
     for n in range(agent_list.PAGE_SIZE * 2 + 1):
         add_agent(project, f"web-{n:03}", report={"rejection": "413: " + "x" * 200, "rejected": 1})
     first, last = shown(signed_in), shown(signed_in, page="99")
@@ -215,7 +217,7 @@ def test_a_fragment_is_small_and_takes_few_queries(
     assert response.headers["HX-Push-Url"].rstrip("?") == AGENTS + suffix
 
 
-def test_hostile_names_are_text(signed_in: Client, project: Project) -> None:
+def test_markup_in_names_is_escaped(signed_in: Client, project: Project) -> None:
     add_agent(project, HOSTILE, service=HOSTILE, version=HOSTILE, user_agent=HOSTILE)
     for show in ("agents", "deployments"):
         html = shown(signed_in, show=show, find="script")
@@ -242,7 +244,7 @@ def test_another_tenants_agents_are_not_counted(
     assert "needs attention." not in shown(signed_in)
 
 
-def test_deployments_say_what_they_send(signed_in: Client, project: Project) -> None:
+def test_deployments_have_agents_and_profiles_by_type(signed_in: Client, project: Project) -> None:
     of = rows.deployment(project, "checkout", version="2.31.0")
     for _ in range(2):
         stored = rows.stored(of, {"main": [1]})
@@ -255,9 +257,7 @@ def test_deployments_say_what_they_send(signed_in: Client, project: Project) -> 
     assert 'service=checkout&amp;version=2.31.0&amp;zone=eu-1&amp;span=1d"' in html
 
 
-def test_deployments_say_what_they_sent_wherever_it_is_stored(
-    signed_in: Client, project: Project
-) -> None:
+def test_deployments_count_profiles_in_head_and_blocks(signed_in: Client, project: Project) -> None:
     """Check counts over blocks inside the day, a block that its start cuts, and head rows."""
     of = rows.deployment(project, "checkout", version="2.31.0")
     now = timezone.now()

@@ -73,7 +73,7 @@ def plot(html: str) -> dict[str, object]:
     return data
 
 
-def test_without_services_it_leads_to_the_setup(signed_in: Client, project: Project) -> None:
+def test_page_without_services_links_to_the_setup(signed_in: Client, project: Project) -> None:
     assert "No service sends profiles yet" in render_html(signed_in.get(BREAKDOWN))
 
 
@@ -107,7 +107,7 @@ def test_endpoints_are_labels_of_samples(signed_in: Client) -> None:
 
 
 @pytest.mark.usefixtures("profiles")
-def test_the_menu_has_the_labels_that_there_are(signed_in: Client) -> None:
+def test_menu_lists_the_labels_of_the_selection(signed_in: Client) -> None:
     html = shown(signed_in)
     menu = html.partition('name="group_by"')[2].partition("</select>")[0]
     assert re.findall(r'value="([^"]+)"', menu) == [
@@ -253,7 +253,7 @@ def test_the_table_is_sorted(signed_in: Client) -> None:
 
 
 @pytest.mark.usefixtures("many")
-def test_htmx_gets_the_table_alone(signed_in: Client) -> None:
+def test_htmx_request_gets_the_table_only(signed_in: Client) -> None:
     parameters = WHAT | {"group_by": "label.instance", "page": "2"}
     response = signed_in.get(BREAKDOWN, parameters, headers=HTMX)
     html = render_html(response)
@@ -296,7 +296,7 @@ def test_a_bad_parameter_is_named(signed_in: Client) -> None:
     assert len(rows(html)) == 2
 
 
-def test_values_are_shown_as_text(signed_in: Client, project: Project, now: datetime) -> None:
+def test_markup_in_values_is_escaped(signed_in: Client, project: Project, now: datetime) -> None:
     times = shop.minutes_before(now, 3)
     of = shop.deployment(project)
     labelled_shop.send(of, times, labelled_shop.stacks(), {"instance": HOSTILE})

@@ -50,7 +50,7 @@ def test_a_new_request_is_queued_and_polled(client: Client, bob: User, url: str)
     assert client.get(f"{url}/{row.request}").content.decode().count("capture queued") == 2
 
 
-def test_it_says_that_no_agent_is_free_now(
+def test_progress_without_a_free_agent_says_so(
     client: Client, bob: User, url: str, connected: Callable[[int], None]
 ) -> None:
     connected(0)
@@ -78,7 +78,7 @@ def test_a_reached_quota_is_named(client: Client, bob: User, url: str, project: 
 
 
 @pytest.mark.usefixtures("connected")
-def test_without_htmx_the_progress_is_on_the_page_and_stays_there(
+def test_request_without_htmx_redirects_to_the_page_with_its_progress(
     client: Client, bob: User, url: str
 ) -> None:
     client.force_login(bob)
@@ -91,21 +91,23 @@ def test_without_htmx_the_progress_is_on_the_page_and_stays_there(
 
 
 @pytest.mark.usefixtures("connected")
-def test_a_failure_stays_there_too(client: Client, bob: User, url: str) -> None:
+def test_failure_without_htmx_is_shown_again_after_a_reload(
+    client: Client, bob: User, url: str
+) -> None:
     client.force_login(bob)
     response = client.post(url, PARAMS | {"type": "HEAP"}, follow=True)
     again = client.get(response.redirect_chain[0][0]).content.decode()
     assert "No agent of checkout offers HEAP. Available types: CPU." in again
 
 
-def test_without_a_type_the_page_says_what_to_choose(client: Client, bob: User, url: str) -> None:
+def test_request_without_a_type_names_what_to_choose(client: Client, bob: User, url: str) -> None:
     client.force_login(bob)
     html = client.post(url, {"service": "checkout"}, follow=True).content.decode()
     assert "Choose a service and a profile type first." in html
 
 
 @pytest.mark.usefixtures("connected")
-def test_the_agents_page_shows_it_too(client: Client, bob: User, url: str) -> None:
+def test_progress_is_shown_on_the_agents_page(client: Client, bob: User, url: str) -> None:
     client.force_login(bob)
     client.post(url, PARAMS)
     row = UserCapture.objects.get()
@@ -128,7 +130,7 @@ def test_captures_of_another_project_are_not_found(
     assert "capture queued" not in flame.content.decode()
 
 
-def test_a_viewer_only_looks(client: Client, project: Project, charlie: User, url: str) -> None:
+def test_viewer_gets_403(client: Client, project: Project, charlie: User, url: str) -> None:
     Member.objects.create(project=project, user=charlie, role=Role.VIEWER)
     client.force_login(charlie)
     assert client.post(url, PARAMS).status_code == 403
@@ -138,7 +140,9 @@ def test_a_viewer_only_looks(client: Client, project: Project, charlie: User, ur
     )
 
 
-def test_it_takes_a_post_with_a_token(client: Client, bob: User, url: str) -> None:
+def test_get_is_405_and_post_without_a_csrf_token_is_403(
+    client: Client, bob: User, url: str
+) -> None:
     client.force_login(bob)
     assert client.get(url).status_code == 405
     careful = Client(enforce_csrf_checks=True)

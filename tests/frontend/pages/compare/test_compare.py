@@ -73,12 +73,12 @@ def rows(html: str) -> list[list[str]]:
     ]
 
 
-def test_without_services_it_leads_to_the_setup(signed_in: Client, project: Project) -> None:
+def test_page_without_services_links_to_the_setup(signed_in: Client, project: Project) -> None:
     assert "No service sends profiles yet" in shown(signed_in, {})
 
 
 @pytest.mark.usefixtures("versions")
-def test_both_sides_are_told_with_their_averages(signed_in: Client) -> None:
+def test_summary_has_the_averages_of_both_sides(signed_in: Client) -> None:
     html = shown(signed_in, VERSIONS)
     line = " ".join(re.sub(r"<[^>]+>", "", html.partition('class="line"')[2]).split())
     assert line.index("Baseline: 30 profiles, average 805 ms") < line.index(
@@ -89,7 +89,7 @@ def test_both_sides_are_told_with_their_averages(signed_in: Client) -> None:
 
 
 @pytest.mark.usefixtures("versions")
-def test_real_changes_have_an_interval_and_others_say_so(signed_in: Client) -> None:
+def test_significant_changes_have_an_interval_and_others_say_so(signed_in: Client) -> None:
     found = {row[0]: row for row in rows(shown(signed_in, VERSIONS))}
     grew = found["shop.Rule.matches"]
     assert grew[1:3] == ["+100 ms", "+100 ms"]
@@ -100,7 +100,7 @@ def test_real_changes_have_an_interval_and_others_say_so(signed_in: Client) -> N
 
 
 @pytest.mark.usefixtures("versions")
-def test_relative_rows_have_shares_and_points_only(signed_in: Client) -> None:
+def test_relative_rows_have_shares_and_percentage_points(signed_in: Client) -> None:
     html = shown(signed_in, VERSIONS | {"values": "relative", "real": "1"})
     found = {row[0]: row for row in rows(html)}
     assert found["shop.Rule.matches"][1:] == ["+8.5 pp", "+8.5 pp", "12.7%", "21.1%"]
@@ -154,7 +154,7 @@ def test_the_largest_increase_is_first_and_the_largest_decrease_last(signed_in: 
 
 
 @pytest.mark.usefixtures("versions")
-def test_only_real_changes_where_that_is_asked(signed_in: Client) -> None:
+def test_real_parameter_lists_significant_changes_only(signed_in: Client) -> None:
     same = WHAT | {"version": "2.31.0", "b.version": "2.31.0", "b.end": "now"}
     html = shown(signed_in, same)
     assert "Not significant" in html
@@ -170,7 +170,7 @@ def test_only_real_changes_where_that_is_asked(signed_in: Client) -> None:
 
 
 @pytest.mark.usefixtures("versions")
-def test_the_list_is_sorted_as_asked(signed_in: Client) -> None:
+def test_list_is_sorted_by_each_column(signed_in: Client) -> None:
     def names(order: str) -> list[str]:
         return [row[0] for row in rows(shown(signed_in, VERSIONS | {"sort": order}))]
 
@@ -181,7 +181,7 @@ def test_the_list_is_sorted_as_asked(signed_in: Client) -> None:
 
 
 @pytest.mark.usefixtures("versions")
-def test_too_few_profiles_are_said(signed_in: Client, now: datetime) -> None:
+def test_too_few_profiles_are_reported_and_not_tested(signed_in: Client, now: datetime) -> None:
     few = VERSIONS | {"span": "3m"}
     html = shown(signed_in, few)
     assert "Not enough profiles to compare." in html
@@ -191,13 +191,13 @@ def test_too_few_profiles_are_said(signed_in: Client, now: datetime) -> None:
 
 
 @pytest.mark.parametrize("reason", UntestedReason)
-def test_the_page_gives_the_reason_of_the_api(reason: UntestedReason) -> None:
+def test_reason_without_intervals_is_that_of_the_api(reason: UntestedReason) -> None:
     why = Untested(reason, found=12_000, limit=900)
     assert explain_no_intervals(why).startswith(str(why))
 
 
 @pytest.mark.usefixtures("versions")
-def test_without_a_second_side_it_is_the_span_before(signed_in: Client, project: Project) -> None:
+def test_default_baseline_is_the_range_before(signed_in: Client, project: Project) -> None:
     html = shown(signed_in, WHAT | {"span": "15m"})
     line = " ".join(re.sub(r"<[^>]+>", "", html.partition('class="line"')[2]).split())
     assert "Selected: 28 profiles" in line
@@ -217,14 +217,14 @@ def test_a_new_comparison_starts_with_the_newest_version_and_the_one_before(
 
 
 @pytest.mark.usefixtures("versions")
-def test_equal_sides_say_what_to_choose(signed_in: Client) -> None:
+def test_equal_sides_get_a_hint_what_to_change(signed_in: Client) -> None:
     html = shown(signed_in, WHAT | {"b.end": "now"})
     assert "Both sides select the same profiles." in html
     assert "Both sides select the same profiles." not in shown(signed_in, VERSIONS)
 
 
 @pytest.mark.usefixtures("versions")
-def test_another_comparison_keeps_how_the_page_shows_it(signed_in: Client) -> None:
+def test_link_to_another_comparison_keeps_the_display_options(signed_in: Client) -> None:
     html = shown(signed_in, VERSIONS | {"side": "sides", "values": "relative"})
     assert (
         f"{COMPARE}?service=checkout&amp;type=CPU&amp;version=2.31.0&amp;span=1h"
@@ -243,7 +243,7 @@ def test_the_tree_has_both_sides_and_their_intervals(signed_in: Client) -> None:
 
 
 @pytest.mark.usefixtures("versions")
-def test_the_list_is_a_file_too(signed_in: Client) -> None:
+def test_list_is_downloaded_as_csv(signed_in: Client) -> None:
     response = signed_in.get(f"{COMPARE}/csv", VERSIONS)
     header, *found = csv.reader(io.StringIO(response.content.decode()))
     assert header[2:9] == [
@@ -283,7 +283,7 @@ def test_a_tree_or_file_without_a_selection_is_rejected(
     assert signed_in.get(f"{COMPARE}/csv").status_code == 400
 
 
-def test_strangers_and_outsiders_learn_nothing(
+def test_tree_is_401_for_strangers_and_404_for_outsiders(
     client: Client, charlie: User, project: Project
 ) -> None:
     assert client.get(f"{COMPARE}/tree", WHAT).status_code == 401
@@ -292,7 +292,7 @@ def test_strangers_and_outsiders_learn_nothing(
         assert client.get(COMPARE + path, WHAT).status_code == 404
 
 
-def test_hostile_names_are_text(signed_in: Client, project: Project, now: datetime) -> None:
+def test_markup_in_names_is_escaped(signed_in: Client, project: Project, now: datetime) -> None:
     of = shop.deployment(project, version=HOSTILE)
     shop.send(of, shop.minutes_before(now, 1), {((HOSTILE, HOSTILE),): 1000})
     assert "<script>alert" not in shown(signed_in, WHAT)
@@ -325,14 +325,14 @@ def test_the_page_and_its_graph_merge_once(signed_in: Client) -> None:
 
 
 @pytest.mark.usefixtures("versions")
-def test_a_root_that_is_not_there_gives_the_whole(signed_in: Client) -> None:
+def test_unknown_root_gives_the_whole_tree(signed_in: Client) -> None:
     html = shown(signed_in, VERSIONS | {"root": "0123456789abcdef"})
     assert "No node 0123456789abcdef in this view" in html
     assert "shop.Rule.matches" in html or "Rule.matches" in html
     assert 'id="rooted"' not in html
 
 
-def test_nothing_on_either_side_says_what_to_change(
+def test_comparison_without_profiles_suggests_another_range(
     signed_in: Client, project: Project, now: datetime
 ) -> None:
     shop.send(shop.deployment(project), [now - timedelta(days=3)])
@@ -370,7 +370,7 @@ def test_the_total_of_several_roots_has_an_interval(signed_in: Client) -> None:
 
 
 @pytest.mark.usefixtures("two_roots")
-def test_what_got_slower_is_first_and_page_file_and_graph_agree(
+def test_increases_are_listed_first_in_page_csv_and_graph(
     signed_in: Client, project: Project, now: datetime
 ) -> None:
     found = rows(shown(signed_in, VERSIONS))

@@ -18,7 +18,7 @@ def read_query(query: str) -> CompareQuery:
     return found
 
 
-def test_the_baseline_has_what_it_does_not_override() -> None:
+def test_baseline_inherits_parameters_without_an_override() -> None:
     found = read_query("service=shop&zone=eu&version=2&span=1d&b.version=1")
     assert (found.baseline.service, found.baseline.zones, found.baseline.versions) == (
         "shop",
@@ -29,7 +29,7 @@ def test_the_baseline_has_what_it_does_not_override() -> None:
     assert found.baseline.end is None
 
 
-def test_an_empty_override_is_all_of_them() -> None:
+def test_empty_override_selects_every_value() -> None:
     assert read_query("version=2&b.version=").baseline.versions == ()
     assert read_query("version=2&b.version=").parameters().endswith("b.version=")
 
@@ -43,7 +43,7 @@ def test_a_value_of_the_baseline_replaces_an_unset_label() -> None:
     assert read_query("unset=version&b.unset=").baseline.unset == ()
 
 
-def test_without_overrides_the_baseline_is_the_span_before() -> None:
+def test_baseline_without_overrides_is_the_range_before() -> None:
     found = read_query("span=6h")
     assert (found.baseline.end, found.baseline.span) == (
         NOW - timedelta(hours=6),
@@ -67,7 +67,7 @@ def test_the_baseline_may_have_its_own_range() -> None:
     )
 
 
-def test_a_form_sends_the_moment_beside_the_choice() -> None:
+def test_end_of_the_baseline_is_read_beside_the_span() -> None:
     found = read_query("span=1h&b.end=2026-11-20T12:00:00Z&b.version=")
     assert (found.selected.end, found.baseline.end) == (None, NOON)
 
@@ -83,11 +83,11 @@ def test_a_form_sends_the_moment_beside_the_choice() -> None:
         "span=1h&b.weights=5..9",
     ],
 )
-def test_an_address_is_written_as_it_is_read(query: str) -> None:
+def test_parameters_are_written_as_they_were_read(query: str) -> None:
     assert read_query(query).parameters() == query
 
 
-def test_sides_are_swapped() -> None:
+def test_swap_sides_exchanges_selected_and_baseline() -> None:
     found = read_query("version=2&span=1h&b.version=1").swap_sides()
     assert (found.selected.versions, found.baseline.versions) == (("1",), ("2",))
     assert read_query(found.parameters()) == found
@@ -103,5 +103,5 @@ def test_equal_sides_stay_equal(query: str) -> None:
     assert read_query(found.parameters()) == found
 
 
-def test_other_names_of_the_baseline_are_passed_over() -> None:
+def test_service_and_unknown_parameters_of_the_baseline_are_ignored() -> None:
     assert read_query("service=shop&b.service=other&b.nonsense=1").baseline.service == "shop"

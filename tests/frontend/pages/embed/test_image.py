@@ -56,7 +56,7 @@ def texts(response: httpx.Response) -> list[str]:
     return [each.text or "" for each in root.iter(f"{SVG}text")]
 
 
-def test_the_image_shows_the_functions(shop: None, project: Project, bob: User) -> None:
+def test_svg_has_title_functions_and_widths(shop: None, project: Project, bob: User) -> None:
     response = get(made(project, bob))
     assert response.status_code == 200, response.text
     assert response.headers["content-type"] == "image/svg+xml"
@@ -68,7 +68,9 @@ def test_the_image_shows_the_functions(shop: None, project: Project, bob: User) 
     assert widths == [1200, 1199, 839]  # the background, main, and 70 % of it
 
 
-def test_the_signed_query_selects(shop: None, project: Project, bob: User) -> None:
+def test_image_has_the_profiles_of_the_signed_query(
+    shop: None, project: Project, bob: User
+) -> None:
     response = get(made(project, bob, QUERY + "&version=2"))
     assert texts(response)[1:] == ["main"]
     assert texts(get(made(project, bob, QUERY + "&version=3")))[1:] == ["—"]
@@ -95,12 +97,14 @@ def test_an_unchanged_image_is_304(shop: None, project: Project, bob: User) -> N
     ("query", "width"),
     [("?width=400", 400), ("?width=99999", 1200), ("?width=1&theme=x&levels=-1", 1200)],
 )
-def test_sizes_are_bounded(query: str, width: int, shop: None, project: Project, bob: User) -> None:
+def test_size_outside_the_bounds_gets_the_default(
+    query: str, width: int, shop: None, project: Project, bob: User
+) -> None:
     root = ElementTree.fromstring(get(made(project, bob), query).text)
     assert root.get("width") == str(width)
 
 
-def test_levels_cut_the_graph(shop: None, project: Project, bob: User) -> None:
+def test_levels_parameter_limits_the_depth(shop: None, project: Project, bob: User) -> None:
     assert texts(get(made(project, bob), "?levels=1&theme=dark"))[1:] == ["main"]
 
 
@@ -138,7 +142,7 @@ def test_revoked_tokens_are_404(
     ]
 
 
-def test_another_project_does_not_show_in_it(
+def test_image_has_no_profiles_of_another_project(
     shop: None, other_project: Project, charlie: User
 ) -> None:
     assert texts(get(made(other_project, charlie)))[1:] == ["—"]

@@ -39,7 +39,7 @@ def test_a_member_creates_a_url(client: Client, bob: User, project: Project) -> 
 
 
 @pytest.mark.parametrize(("chosen", "more"), [("png", ""), ("png2", "&scale=2")])
-def test_a_png_is_a_format(
+def test_png_format_gives_a_png_url(
     chosen: str, more: str, client: Client, bob: User, project: Project
 ) -> None:
     client.force_login(bob)
@@ -51,7 +51,7 @@ def test_a_png_is_a_format(
     assert f'<img src="{html.escape(address)}" width="800" alt="Flame graph of checkout">' in text
 
 
-def test_htmx_gets_a_dialog_and_then_its_content(
+def test_htmx_request_gets_a_dialog_and_its_form_the_content_only(
     client: Client, alice: User, project: Project
 ) -> None:
     client.force_login(alice)
@@ -83,7 +83,7 @@ def flame_url(project: Project) -> str:
     return reverse("flame", args=[project.project_id]) + QUERY
 
 
-def test_a_viewer_may_not(client: Client, bob: User, project: Project) -> None:
+def test_viewer_gets_403(client: Client, bob: User, project: Project) -> None:
     Member.objects.filter(user=bob).update(role=Role.VIEWER)
     client.force_login(bob)
     assert client.get(url(project)).status_code == 403
@@ -91,7 +91,7 @@ def test_a_viewer_may_not(client: Client, bob: User, project: Project) -> None:
     assert "/embed?" not in client.get(flame_url(project)).content.decode()
 
 
-def test_an_outsider_finds_nothing(client: Client, charlie: User, project: Project) -> None:
+def test_outsider_gets_404(client: Client, charlie: User, project: Project) -> None:
     client.force_login(charlie)
     assert client.get(url(project)).status_code == 404
     assert client.post(reverse("revoke_embeds", args=[project.project_id])).status_code == 404
@@ -109,7 +109,9 @@ def test_values_out_of_bounds_are_errors(
     assert 'aria-invalid="true"' in text
 
 
-def test_owners_revoke_all(client: Client, alice: User, bob: User, project: Project) -> None:
+def test_owner_revokes_all_image_urls_and_member_gets_403(
+    client: Client, alice: User, bob: User, project: Project
+) -> None:
     revoke = reverse("revoke_embeds", args=[project.project_id])
     client.force_login(bob)
     assert client.post(revoke).status_code == 403
@@ -120,7 +122,9 @@ def test_owners_revoke_all(client: Client, alice: User, bob: User, project: Proj
     assert project.embed_generation == 1
 
 
-def test_without_a_selection_it_redirects(client: Client, bob: User, project: Project) -> None:
+def test_page_without_a_selection_redirects_to_the_flame_page(
+    client: Client, bob: User, project: Project
+) -> None:
     client.force_login(bob)
     address = reverse("embed", args=[project.project_id])
     assert client.get(address).headers["Location"].endswith("/flame")

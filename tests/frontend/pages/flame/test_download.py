@@ -37,7 +37,9 @@ def url(project: Project, form: str) -> str:
     return reverse("flame_download", args=[project.project_id, form])
 
 
-def test_pprof(client: Client, bob: User, project: Project) -> None:
+def test_pprof_file_has_the_total_and_a_descriptive_name(
+    client: Client, bob: User, project: Project
+) -> None:
     client.force_login(bob)
     response = client.get(url(project, "pprof") + QUERY)
     assert response.headers["Content-Disposition"] == (
@@ -50,20 +52,20 @@ def test_pprof(client: Client, bob: User, project: Project) -> None:
     assert 0 not in digested.tree.frames.line.tolist()
 
 
-def test_folded_stacks(client: Client, bob: User, project: Project) -> None:
+def test_folded_file_has_every_stack(client: Client, bob: User, project: Project) -> None:
     client.force_login(bob)
     lines = client.get(url(project, "folded") + QUERY).content.decode().splitlines()
     assert sum(int(line.rpartition(" ")[2]) for line in lines) == TOTAL
     assert len(lines) == len(shop.STACKS)
 
 
-def test_speedscope(client: Client, bob: User, project: Project) -> None:
+def test_speedscope_file_has_the_total(client: Client, bob: User, project: Project) -> None:
     client.force_login(bob)
     document = json.loads(client.get(url(project, "speedscope") + QUERY).content)
     assert document["profiles"][0]["endValue"] == TOTAL
 
 
-def test_the_list_of_functions(client: Client, bob: User, project: Project) -> None:
+def test_csv_file_has_the_function_list(client: Client, bob: User, project: Project) -> None:
     client.force_login(bob)
     response = client.get(url(project, "csv") + QUERY)
     assert '_all_all.csv"' in response.headers["Content-Disposition"]
@@ -104,12 +106,12 @@ def test_a_download_without_a_selection_or_known_format_is_rejected(
     assert client.get(url(project, "svg") + QUERY).status_code == 404
 
 
-def test_another_tenants_is_not_found(client: Client, charlie: User, project: Project) -> None:
+def test_download_of_another_tenant_is_404(client: Client, charlie: User, project: Project) -> None:
     client.force_login(charlie)
     assert client.get(url(project, "pprof") + QUERY).status_code == 404
 
 
-def test_names_hold_nothing_that_a_header_or_a_disk_minds(project: Project) -> None:
+def test_file_name_has_no_characters_that_headers_or_file_systems_reject(project: Project) -> None:
     selection = ProfileSelection(
         project.pk,
         'a/b"\r\nX: y',

@@ -42,13 +42,15 @@ def page(client: Client, url: str, **headers: str) -> str:
     return render_html(response)
 
 
-def test_a_stranger_is_asked_to_sign_in(client: Client, url: str, project: Project) -> None:
+def test_stranger_is_redirected_to_sign_in_and_gets_401_for_the_tree(
+    client: Client, url: str, project: Project
+) -> None:
     assert client.get(url).status_code == 302
     tree = client.get(reverse("flame_tree", args=[project.project_id]))
     assert tree.status_code == 401
 
 
-def test_another_tenants_page_and_tree_are_not_found(
+def test_page_tree_and_capture_of_another_tenant_are_404(
     client: Client, charlie: User, project: Project, url: str
 ) -> None:
     client.force_login(charlie)
@@ -70,7 +72,7 @@ def test_a_member_sees_how_many_profiles_were_merged_and_their_average(
 
 
 @pytest.mark.usefixtures("profiles")
-def test_htmx_gets_the_contents_alone(client: Client, alice: User, url: str) -> None:
+def test_htmx_request_gets_the_contents_only(client: Client, alice: User, url: str) -> None:
     client.force_login(alice)
     response = client.get(f"{url}?span=30m", headers=HTMX)
     assert render_html(response).lstrip().startswith('<div class="flame-page"')
@@ -220,7 +222,7 @@ def test_a_registered_service_without_profiles_is_waited_for(
     assert "No profiles from checkout yet" in page(client, url)
 
 
-def test_no_wait_for_a_lock_is_a_result(
+def test_contention_profile_of_zeros_is_shown_as_a_result(
     client: Client, alice: User, project: Project, url: str, now: datetime
 ) -> None:
     of = shop.deployment(project, types=[ProfileType.CONTENTION])
@@ -233,7 +235,7 @@ def test_no_wait_for_a_lock_is_a_result(
     assert "2 profiles without lock waits." in text
 
 
-def test_several_metrics_are_a_menu(
+def test_menu_lists_several_metrics(
     client: Client, alice: User, project: Project, url: str, now: datetime
 ) -> None:
     types = [("samples", "count"), ("cpu", "microseconds")]
@@ -244,7 +246,7 @@ def test_several_metrics_are_a_menu(
     assert "samples in a 10 s profile" in text
 
 
-def test_names_are_shown_as_text(
+def test_markup_in_names_is_escaped(
     client: Client, alice: User, project: Project, url: str, now: datetime
 ) -> None:
     name = "<script>alert(1)</script>"
@@ -266,7 +268,7 @@ def test_a_page_costs_few_queries(
         page(client, url)
 
 
-def test_its_parts_are_small_and_ask_the_database_little(
+def test_fragments_are_small_and_take_few_queries(
     client: Client,
     alice: User,
     project: Project,
@@ -296,9 +298,7 @@ def test_its_parts_are_small_and_ask_the_database_little(
 
 
 @pytest.mark.usefixtures("profiles")
-def test_one_profile_alone_is_shown_with_the_way_back_to_all(
-    client: Client, bob: User, url: str
-) -> None:
+def test_single_profile_is_shown_with_a_link_to_all(client: Client, bob: User, url: str) -> None:
     client.force_login(bob)
     name = Profile.objects.values_list("name_id", flat=True)[0]
     html = page(client, f"{url}?{urlencode({'profile': name})}")
@@ -308,7 +308,7 @@ def test_one_profile_alone_is_shown_with_the_way_back_to_all(
 
 
 @pytest.mark.usefixtures("profiles")
-def test_a_profile_that_is_gone_leads_to_the_others(client: Client, bob: User, url: str) -> None:
+def test_missing_profile_links_to_the_others(client: Client, bob: User, url: str) -> None:
     client.force_login(bob)
     html = page(client, f"{url}?profile=gone")
     assert "Profile not found" in html

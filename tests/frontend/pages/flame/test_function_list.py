@@ -47,7 +47,7 @@ def test_values_are_averages_per_profile_with_their_share() -> None:
     assert bar.count == "2"
 
 
-def test_it_is_sorted_by_any_column_both_ways() -> None:
+def test_list_is_sorted_by_each_column_in_both_directions() -> None:
     assert names(shown(EXAMPLE)) == ["bar", "main", "foo1", "foo2"]
     assert names(shown(EXAMPLE, "total")) == ["main", "bar", "foo1", "foo2"]
     assert names(shown(EXAMPLE, "total", reverse=True)) == ["foo2", "foo1", "bar", "main"]
@@ -70,6 +70,6 @@ def test_a_long_list_begins_with_its_first_rows_and_says_how_many_there_are() ->
     assert first.lines[0].name == f"f{PAGE_ROWS + 49}"
 
 
-def test_nothing_is_divided_by_zero() -> None:
+def test_function_without_values_has_zero_shares() -> None:
     (line,) = shown([FunctionRow("idle", "", 0, 0, 0)]).lines
     assert (line.self, line.self_share, line.bar) == ("0", "0", "")

@@ -139,7 +139,7 @@ def test_errors_before_the_merge_keep_their_status(
     assert shown.status == status
 
 
-def test_the_head_alone_needs_no_merge(shown: Browser, merge: BlockedMerge) -> None:
+def test_head_request_needs_no_merge(shown: Browser, merge: BlockedMerge) -> None:
     shown._scope["method"] = "HEAD"
     asyncio.run(shown.get())
     assert (shown.status, shown.text, merge.calls) == (200, "", 0)

@@ -19,7 +19,7 @@ def names(body: str) -> list[str]:
     return re.findall(r'data-name="([^"]+)" data-file', body)
 
 
-def test_only_what_matches_is_listed_also_on_its_further_pages(
+def test_search_filters_the_list_and_its_further_pages(
     client: Client, bob: User, project: Project
 ) -> None:
     shop.send(shop.deployment(project), [NOON], MANY)

@@ -61,7 +61,7 @@ def strip(
     return StripResult(whole, 3600, metric, NONE, tuple(steps))
 
 
-def test_the_chart_goes_on_around_the_selected_range_but_not_beyond_now() -> None:
+def test_chart_extends_around_the_selected_range_up_to_now() -> None:
     latest = around(selection(NOON - HOUR, NOON), NOON)
     assert (latest.start, latest.end) == (NOON - 7 * HOUR, NOON)
     heavy = around(replace(selection(NOON - HOUR, NOON), top_percent=10.0), NOON)
@@ -148,7 +148,7 @@ def test_the_fragment_has_the_function_that_is_in_focus_or_named(
 
 
 @pytest.mark.django_db
-def test_a_passed_deadline_is_said(signed_in: Client, project: Project) -> None:
+def test_chart_over_its_deadline_is_503_with_advice(signed_in: Client, project: Project) -> None:
     url = reverse("flame_over_time", args=[project.project_id]) + "?service=checkout&type=CPU"
     with patch.object(view, "run_strip", side_effect=DeadlinePassed):
         response = signed_in.get(url)

@@ -74,7 +74,9 @@ def test_a_split_page_has_a_chip_and_a_root_for_each_value(member: Client, url: 
     assert roots == ["endpoint: /pay", "endpoint: /list", "endpoint: (not set)"]
 
 
-def test_downloads_and_other_pages(member: Client, url: str) -> None:
+def test_downloads_keep_the_split_and_links_to_other_pages_drop_it(
+    member: Client, url: str
+) -> None:
     text = page(member, url, **BY_ENDPOINT)
     links = [html.unescape(link) for link in re.findall(r'href="([^"]+)"', text)]
     folded = next(link for link in links if "/download/folded" in link)

@@ -28,7 +28,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("sentence", "case"), CASES.items(), ids=list(CASES))
-def test_the_average_says_of_what_and_in_how_long(
+def test_average_of_each_type_has_its_unit_and_duration(
     sentence: str, case: tuple[str, str, int]
 ) -> None:
     of, name, total = case
@@ -38,7 +38,7 @@ def test_the_average_says_of_what_and_in_how_long(
     assert f"{found.value} {found.after}" == sentence
 
 
-def test_samples_are_counted() -> None:
+def test_average_of_samples_is_a_count() -> None:
     coverage = Coverage(2, 476, 20 * SECOND, NOON, NOON)
     found = average(ProfileType.CPU, Metric("samples", "count"), coverage)
     assert f"{found.value} {found.after}" == "238 samples in a 10 s profile"

@@ -21,7 +21,7 @@ def without_breaks(html: str) -> str:
 
 
 @pytest.mark.django_db
-def test_everybody_may_read_it(client: Client) -> None:
+def test_page_is_shown_without_a_session(client: Client) -> None:
     html = without_breaks(client.get("/help/concepts").content.decode())
     assert '<h2 id="self-and-total">Self and total</h2>' in html
     assert "<td>foo1</td><td>main</td><td>1.5 s</td><td>4 s</td>" in html
@@ -30,7 +30,7 @@ def test_everybody_may_read_it(client: Client) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("language", FILES)
-def test_it_explains_every_type(client: Client, language: str) -> None:
+def test_page_names_every_profile_type_in_each_language(client: Client, language: str) -> None:
     response = client.get("/help/concepts", headers={"Accept-Language": language})
     with translation.override(language):
         names = [type_name(of).lower() for of in set(ProfileType) - NEVER_REQUESTED]
@@ -38,7 +38,7 @@ def test_it_explains_every_type(client: Client, language: str) -> None:
 
 
 @pytest.mark.django_db
-def test_it_is_in_the_visitors_language(client: Client) -> None:
+def test_page_has_the_language_of_the_visitor(client: Client) -> None:
     html = client.get("/help/concepts", headers={"Accept-Language": "es"}).content.decode()
     assert '<h2 id="propio-y-total">Propio y total</h2>' in html
 
@@ -66,7 +66,7 @@ def outline(text: str) -> list[str]:
 
 
 @pytest.mark.django_db
-def test_pages_lead_to_it(client: Client) -> None:
+def test_pages_link_to_concepts(client: Client) -> None:
     assert 'href="/help/concepts"' in client.get("/help/concepts").content.decode()
 
 
@@ -89,5 +89,5 @@ def test_pages_lead_to_it(client: Client) -> None:
         ("[t](javascript:alert(1))", "<p>[t](javascript:alert(1))</p>"),
     ],
 )
-def test_it_reads_the_markdown_that_is_used(text: str, html: str) -> None:
+def test_markdown_is_rendered_as_html(text: str, html: str) -> None:
     assert without_breaks(render_html(text)) == html

@@ -72,7 +72,7 @@ def rows(html: str) -> list[list[str]]:
 
 
 @pytest.mark.django_db
-def test_without_services_it_leads_to_the_setup(signed_in: Client, project: Project) -> None:
+def test_page_without_services_links_to_the_setup(signed_in: Client, project: Project) -> None:
     assert "No service sends profiles yet" in render_html(signed_in.get(HISTORY))
 
 
@@ -103,7 +103,7 @@ def test_each_function_has_its_last_values_and_its_range(signed_in: Client) -> N
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("profiles")
-def test_values_may_be_shares(signed_in: Client) -> None:
+def test_percent_values_are_shares(signed_in: Client) -> None:
     assert rows(shown(signed_in, values="percent"))[1][2:5] == ["22.2%", "22.2%", "12.5% – 22.2%"]
 
 
@@ -135,7 +135,7 @@ def test_functions_are_chosen_or_left_out(signed_in: Client) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("profiles")
-def test_every_step_is_in_the_table_and_gaps_are_no_zeros(signed_in: Client) -> None:
+def test_data_table_has_every_step_and_marks_gaps(signed_in: Client) -> None:
     html = shown(signed_in)
     every = html.partition('<details class="body ruled">')[2]
     counts = [int(n) for n in re.findall(r'</th><td class="num[^"]*">(\d+)</td>', every)]
@@ -146,7 +146,7 @@ def test_every_step_is_in_the_table_and_gaps_are_no_zeros(signed_in: Client) -> 
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("profiles")
-def test_it_is_a_file_too(signed_in: Client) -> None:
+def test_history_is_downloaded_as_csv(signed_in: Client) -> None:
     response = signed_in.get(f"{HISTORY}/csv", WHAT)
     header, *found = csv.reader(io.StringIO(response.content.decode()))
     assert header[:4] == ["from", "profiles", "total (nanoseconds)", "self of main (nanoseconds)"]
@@ -163,7 +163,7 @@ def test_unreadable_parameters_are_named(signed_in: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_hostile_names_are_text(signed_in: Client, project: Project) -> None:
+def test_markup_in_names_is_escaped(signed_in: Client, project: Project) -> None:
     of = shop.deployment(project, version=HOSTILE)
     shop.send(of, shop.minutes_before(timezone.now(), 2), {((HOSTILE, HOSTILE),): 1000})
     assert "<script>alert" not in shown(signed_in, show=HOSTILE)
@@ -171,7 +171,7 @@ def test_hostile_names_are_text(signed_in: Client, project: Project) -> None:
 
 
 @pytest.mark.django_db
-def test_another_tenants_is_not_found(client: Client, charlie: User, project: Project) -> None:
+def test_history_of_another_tenant_is_404(client: Client, charlie: User, project: Project) -> None:
     client.force_login(charlie)
     assert client.get(HISTORY, WHAT).status_code == 404
     assert client.get(f"{HISTORY}/csv", WHAT).status_code == 404
@@ -188,7 +188,7 @@ def test_a_step_suits_the_range(span: str, step: int) -> None:
     assert query.shown_step in steps_for(query.params.span)
 
 
-def test_without_a_range_it_is_a_week() -> None:
+def test_default_range_is_7_days() -> None:
     query, _ = read(LenientReader.from_query(QueryDict("")), NOON)
     assert isinstance(query, HistoryQuery)
     assert query.params.span == timedelta(days=7)

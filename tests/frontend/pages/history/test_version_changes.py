@@ -26,7 +26,7 @@ def of_steps(count: int) -> HistoryResult:
     )
 
 
-def test_a_change_larger_than_the_steps_differ_is_real() -> None:
+def test_change_larger_than_the_variation_of_steps_is_significant() -> None:
     grew = [(100 + i % 3) * MS for i in range(12)] + [(140 + i % 3) * MS for i in range(12)]
     same = [(100 + i % 5) * MS for i in range(24)]
     grown, stayed = changes_since(NOON + 12 * HOUR, of_steps(24), [grew, same], percent=False)
@@ -34,19 +34,19 @@ def test_a_change_larger_than_the_steps_differ_is_real() -> None:
     assert (stayed.tested, stayed.real) == (True, False)
 
 
-def test_the_step_in_which_the_version_began_is_on_neither_side() -> None:
+def test_step_in_which_the_version_began_is_ignored() -> None:
     course = [1.0 * MS] * 12 + [900.0 * MS] + [1.0 * MS] * 12
     (found,) = changes_since(NOON + 12.5 * HOUR, of_steps(25), [course], percent=False)
     assert (found.text, found.real) == ("0", False)
 
 
-def test_steps_without_profiles_tell_nothing() -> None:
+def test_version_without_earlier_profiles_is_not_tested() -> None:
     course = [None] * 12 + [1.0 * MS] * 12
     (found,) = changes_since(NOON + 12 * HOUR, of_steps(24), [course], percent=False)
     assert (found.text, found.tested) == ("", False)
 
 
-def test_few_steps_tell_nothing_either() -> None:
+def test_few_steps_are_not_tested() -> None:
     (found,) = changes_since(NOON + 3 * HOUR, of_steps(6), [[1.0] * 3 + [9.0] * 3], percent=True)
     assert not found.tested
     assert not found.real

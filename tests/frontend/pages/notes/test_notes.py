@@ -84,7 +84,7 @@ def test_a_field_that_cannot_be_used_is_marked(bobs: Client, change: dict[str, s
     assert not Annotation.objects.exists()
 
 
-def test_a_project_with_all_its_notes_says_so(
+def test_note_over_the_limit_of_the_project_is_an_error(
     bobs: Client, note: Annotation, settings: Settings
 ) -> None:
     settings.MAX_ANNOTATIONS = 1
@@ -117,7 +117,9 @@ def test_a_note_of_another_project_is_404(bobs: Client, other_project: Project, 
     assert foreign.text == "theirs"
 
 
-def test_viewers_read_only(client: Client, project: Project, note: Annotation) -> None:
+def test_viewer_reads_notes_and_changes_none(
+    client: Client, project: Project, note: Annotation
+) -> None:
     vera = User.objects.create_user("vera@example.org", "a sentence works well")
     Member.objects.create(project=project, user=vera, role=Role.VIEWER)
     client.force_login(vera)
@@ -127,7 +129,7 @@ def test_viewers_read_only(client: Client, project: Project, note: Annotation) -
     assert address("edit_note", note.pk) not in page
 
 
-def test_the_list_is_of_a_service_newest_first_in_pages(bobs: Client, project: Project) -> None:
+def test_list_of_a_service_is_paged_newest_first(bobs: Client, project: Project) -> None:
     for i in range(55):
         at = AT + timedelta(minutes=i)
         Annotation.objects.create(project=project, at=at, service="checkout", text=f"n{i}.")
@@ -152,7 +154,7 @@ def test_the_list_is_of_a_service_newest_first_in_pages(bobs: Client, project: P
         ("", "/p/acme-shop/notes"),
     ],
 )
-def test_it_returns_to_the_page_of_the_project_before_it(
+def test_form_returns_to_the_referring_page_of_the_project(
     bobs: Client, came: str, back: str
 ) -> None:
     page = render_html(bobs.get(address("new_note"), headers={"Referer": came}))
@@ -164,7 +166,7 @@ def test_it_returns_to_the_page_of_the_project_before_it(
 @pytest.mark.parametrize(
     "next_", ["https://elsewhere.example/", "//elsewhere.example", "/p/other-shop/flame", "/"]
 )
-def test_it_redirects_to_no_other_site(bobs: Client, next_: str) -> None:
+def test_redirect_target_outside_the_project_is_ignored(bobs: Client, next_: str) -> None:
     response = bobs.post(address("new_note"), FIELDS | {"next": next_})
     assert response.headers["Location"] == address("notes")
 

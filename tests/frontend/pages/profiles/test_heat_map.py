@@ -26,7 +26,7 @@ RESULT = HeatMapResult(
 QUERY = ProfileQuery(PageParams(service="shop", type=ProfileType.CPU))
 
 
-def test_the_heaviest_are_on_top() -> None:
+def test_rows_are_ordered_from_the_largest_total() -> None:
     drawn = picture(RESULT, QUERY)
     assert (drawn.columns, drawn.rows, drawn.most) == (4, 2, "10")
     assert drawn.counts == "0 0 0 5 1 5 0 10"
@@ -35,7 +35,7 @@ def test_the_heaviest_are_on_top() -> None:
     assert drawn.step == "10 minutes"
 
 
-def test_each_cell_with_profiles_has_a_level() -> None:
+def test_every_cell_with_profiles_has_a_colour_level() -> None:
     levels = {level.number: level.path for level in picture(RESULT, QUERY).levels}
     assert levels == {
         1: "M0 1h1v1h-1z",
@@ -77,7 +77,7 @@ def test_the_table_has_the_same_counts() -> None:
     assert picked == ("2026-11-20T12:10:00Z", "2026-11-20T12:20:00Z")
 
 
-def test_one_weight_is_one_row() -> None:
+def test_single_profile_total_is_one_row() -> None:
     result = replace(RESULT, edges=(5.0, 6.0), counts=((1, 2, 3, 4),))
     drawn = picture(result, QUERY)
     assert drawn.bounds == "5..6"

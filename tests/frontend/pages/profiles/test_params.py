@@ -19,7 +19,7 @@ def picked(span: timedelta) -> LenientReader:
     )
 
 
-def test_other_pages_can_read_a_region_that_is_picked() -> None:
+def test_selected_region_is_read_by_other_pages() -> None:
     page, notices = read(picked(LONGEST_SPAN), NOON)
     assert not notices
     linked = page_params.read(

@@ -57,11 +57,11 @@ def weights(html: str) -> list[str]:
     return re.findall(r'<td class="num strong[^"]*">([^<]+)</td>', html)
 
 
-def test_without_services_it_leads_to_the_setup(signed_in: Client, project: Project) -> None:
+def test_page_without_services_links_to_the_setup(signed_in: Client, project: Project) -> None:
     assert "No service sends profiles yet" in shown(signed_in)
 
 
-def test_a_profile_says_when_how_heavy_and_where_from(
+def test_row_has_time_total_deployment_and_labels(
     signed_in: Client, checkout: Deployment, now: datetime
 ) -> None:
     agent = Agent.objects.create(
@@ -84,7 +84,7 @@ def test_a_profile_says_when_how_heavy_and_where_from(
     assert "On-CPU time; excludes waiting." in html
 
 
-def test_each_opens_alone_in_the_flame_graph(
+def test_each_profile_links_to_its_own_flame_graph(
     signed_in: Client, checkout: Deployment, now: datetime
 ) -> None:
     for minute in (3, 2, 1):
@@ -98,7 +98,7 @@ def test_each_opens_alone_in_the_flame_graph(
     assert signed_in.get(download).status_code == 200
 
 
-def test_each_opens_alone_where_profiles_without_a_version_are_selected_too(
+def test_each_profile_of_a_selection_with_unset_versions_links_to_its_own_flame_graph(
     signed_in: Client, project: Project, checkout: Deployment, now: datetime
 ) -> None:
     add(checkout, now - timedelta(minutes=2), 1000)
@@ -110,7 +110,7 @@ def test_each_opens_alone_where_profiles_without_a_version_are_selected_too(
         assert "1 profile</b>" in render_html(signed_in.get(link.replace("&amp;", "&")))
 
 
-def test_the_heaviest_come_first_where_that_is_asked(
+def test_order_heaviest_lists_the_largest_totals_first(
     signed_in: Client, checkout: Deployment, now: datetime
 ) -> None:
     for minute, cpu_ms in ((1, 500), (2, 4020), (3, 812)):
@@ -122,7 +122,7 @@ def test_the_heaviest_come_first_where_that_is_asked(
     assert '<th scope="col" class="num" aria-sort="descending">' in html
 
 
-def test_a_picked_part_is_listed_alone(
+def test_selected_region_lists_its_profiles_only(
     signed_in: Client, checkout: Deployment, now: datetime
 ) -> None:
     for minute in range(1, 11):
@@ -143,9 +143,7 @@ def test_a_picked_part_is_listed_alone(
     assert "3 profiles</b>" in render_html(signed_in.get(flame[1].replace("&amp;", "&")))
 
 
-def test_nothing_in_a_picked_part_says_so(
-    signed_in: Client, checkout: Deployment, now: datetime
-) -> None:
+def test_empty_region_says_so(signed_in: Client, checkout: Deployment, now: datetime) -> None:
     add(checkout, now - timedelta(minutes=1), 100)
     html = shown(signed_in, weights="1..2")
     assert "No profiles in this selection" in html
@@ -159,7 +157,7 @@ def test_an_empty_range_says_why(signed_in: Client, checkout: Deployment, now: d
     assert 'href="/p/acme-shop/profiles?' in html
 
 
-def test_many_come_in_pages(signed_in: Client, checkout: Deployment, now: datetime) -> None:
+def test_long_list_is_paged(signed_in: Client, checkout: Deployment, now: datetime) -> None:
     size = profile_list.PAGE_SIZE
     for second in range(size + 3):
         add(checkout, now - timedelta(seconds=second + 1), 100 + second)
@@ -197,7 +195,7 @@ def test_a_fragment_is_small_and_takes_few_queries(
     assert response.headers["HX-Push-Url"].endswith("order=heaviest")
 
 
-def test_the_list_is_a_file_too(signed_in: Client, checkout: Deployment, now: datetime) -> None:
+def test_list_is_downloaded_as_csv(signed_in: Client, checkout: Deployment, now: datetime) -> None:
     add(checkout, now - timedelta(minutes=1), 100, labels={"a": "=1+1"})
     Deployment.objects.update(version="＝HYPERLINK(1)")
     response = signed_in.get(f"{PROFILES}/csv", CPU)
@@ -213,19 +211,23 @@ def test_a_file_without_a_selection_is_rejected(signed_in: Client, project: Proj
     assert signed_in.get(f"{PROFILES}/csv").status_code == 400
 
 
-def test_hostile_names_are_text(signed_in: Client, checkout: Deployment, now: datetime) -> None:
+def test_markup_in_names_is_escaped(signed_in: Client, checkout: Deployment, now: datetime) -> None:
     add(checkout, now - timedelta(minutes=1), 1, labels={HOSTILE: HOSTILE})
     Deployment.objects.update(version=HOSTILE, zone=HOSTILE)
     assert "<script>alert" not in shown(signed_in)
 
 
-def test_another_tenants_are_not_found(client: Client, charlie: User, project: Project) -> None:
+def test_profiles_of_another_tenant_are_404(
+    client: Client, charlie: User, project: Project
+) -> None:
     client.force_login(charlie)
     assert client.get(PROFILES).status_code == 404
     assert client.get(f"{PROFILES}/csv", CPU).status_code == 404
 
 
-def test_instants_have_no_duration(signed_in: Client, checkout: Deployment, now: datetime) -> None:
+def test_instantaneous_profiles_have_no_duration_column(
+    signed_in: Client, checkout: Deployment, now: datetime
+) -> None:
     moment = now - timedelta(minutes=1)
     threads = (("thread", "count"),)
     shop.send(checkout, [moment], {(("main", ""),): 7}, ProfileType.THREADS, threads)

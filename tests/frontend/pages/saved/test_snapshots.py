@@ -54,7 +54,9 @@ def without_profiles(project: Project) -> None:
     assert not Profile.objects.exists()
 
 
-def test_it_keeps_the_result_after_the_profiles_are_gone(alices: Client, project: Project) -> None:
+def test_snapshot_keeps_its_result_after_its_profiles_are_deleted(
+    alices: Client, project: Project
+) -> None:
     query = "service=checkout&type=CPU&span=1h"
     before = tree(alices, query)
     url = take(alices)
@@ -69,7 +71,7 @@ def test_it_keeps_the_result_after_the_profiles_are_gone(alices: Client, project
     assert "3 profiles" in page
 
 
-def test_its_address_has_the_view_and_nothing_of_the_selection(alices: Client) -> None:
+def test_url_of_a_snapshot_has_the_view_but_not_the_selection(alices: Client) -> None:
     url = urlsplit(take(alices))
     snapshot = ResultSnapshot.objects.get()
     assert parse_qs(url.query) == {"f": ["hide:json.dumps"], "snapshot": [snapshot.snapshot_id]}
@@ -79,7 +81,7 @@ def test_its_address_has_the_view_and_nothing_of_the_selection(alices: Client) -
     assert "seen" not in stored
 
 
-def test_filters_and_views_apply_to_it(alices: Client, project: Project) -> None:
+def test_filters_and_views_apply_to_a_snapshot(alices: Client, project: Project) -> None:
     take(alices)
     without_profiles(project)
     snapshot = ResultSnapshot.objects.get().snapshot_id
@@ -91,7 +93,9 @@ def test_filters_and_views_apply_to_it(alices: Client, project: Project) -> None
 
 
 @pytest.mark.parametrize("form", ["pprof", "folded", "speedscope", "csv"])
-def test_it_is_downloaded_as_the_selection_was(alices: Client, project: Project, form: str) -> None:
+def test_download_of_a_snapshot_equals_that_of_its_selection(
+    alices: Client, project: Project, form: str
+) -> None:
     end = timezone.now()
     query = f"service=checkout&type=CPU&from={end - timedelta(hours=1):%FT%TZ}&to={end:%FT%TZ}"
     before = alices.get(f"{P}/flame/download/{form}?{query}").content
@@ -105,7 +109,7 @@ def test_it_is_downloaded_as_the_selection_was(alices: Client, project: Project,
         assert after == before
 
 
-def test_lines_are_kept(alices: Client, project: Project) -> None:
+def test_snapshot_keeps_lines(alices: Client, project: Project) -> None:
     take(alices)
     without_profiles(project)
     snapshot = ResultSnapshot.objects.get().snapshot_id
@@ -114,7 +118,7 @@ def test_lines_are_kept(alices: Client, project: Project) -> None:
     assert "quote.py" in page
 
 
-def test_it_is_compared_with_live_profiles(alices: Client, project: Project) -> None:
+def test_snapshot_is_compared_with_live_profiles(alices: Client, project: Project) -> None:
     take(alices)
     shop.send(
         shop.deployment(project, version="2.32.0"),
@@ -151,7 +155,7 @@ def test_a_snapshot_offers_the_services_to_compare_with(alices: Client) -> None:
     assert "checkout, last day" in page
 
 
-def test_other_pages_ignore_it(alices: Client) -> None:
+def test_snapshot_parameter_is_ignored_by_other_pages(alices: Client) -> None:
     take(alices)
     snapshot = ResultSnapshot.objects.get().snapshot_id
     query = f"service=checkout&type=CPU&end={timezone.now():%FT%TZ}"
@@ -161,7 +165,9 @@ def test_other_pages_ignore_it(alices: Client) -> None:
         assert plain.count(b"\n") > 3
 
 
-def test_bytes_are_charged_and_returned(alices: Client, project: Project) -> None:
+def test_bytes_of_a_snapshot_count_as_stored_until_its_deletion(
+    alices: Client, project: Project
+) -> None:
     before = DayUsage.objects.get().stored_bytes
     take(alices)
     snapshot = ResultSnapshot.objects.get()
@@ -176,7 +182,9 @@ def test_bytes_are_charged_and_returned(alices: Client, project: Project) -> Non
     assert [*blobs().list()] == []
 
 
-def test_a_full_project_stores_none(alices: Client, project: Project) -> None:
+def test_project_over_its_stored_bytes_creates_no_snapshot(
+    alices: Client, project: Project
+) -> None:
     Quota.objects.create(project=project, stored_bytes=1)
     limits.forget(project.pk)
     response = alices.post(SNAPSHOTS, {"title": "x", "address": ADDRESS}, follow=True)
@@ -206,7 +214,7 @@ def test_an_empty_selection_is_not_stored(alices: Client) -> None:
     assert not ResultSnapshot.objects.exists()
 
 
-def test_those_of_another_project_are_not_there(
+def test_snapshot_of_another_project_is_404(
     alices: Client, charlie: User, other_project: Project
 ) -> None:
     take(alices)
@@ -231,7 +239,7 @@ def test_those_of_another_project_are_not_there(
     assert ResultSnapshot.objects.exists()
 
 
-def test_only_creators_and_owners_delete(alices: Client, bob: User) -> None:
+def test_only_the_creator_and_owners_delete_a_snapshot(alices: Client, bob: User) -> None:
     take(alices)
     snapshot = ResultSnapshot.objects.get().snapshot_id
     alices.force_login(bob)
@@ -247,7 +255,7 @@ def test_only_creators_and_owners_delete(alices: Client, bob: User) -> None:
     ]
 
 
-def test_viewers_see_snapshots_and_take_none(alices: Client, project: Project) -> None:
+def test_viewer_opens_snapshots_and_creates_none(alices: Client, project: Project) -> None:
     url = take(alices)
     vera = User.objects.create_user("vera@example.org", "a sentence works well")
     Member.objects.create(project=project, user=vera, role=Role.VIEWER)
@@ -256,7 +264,7 @@ def test_viewers_see_snapshots_and_take_none(alices: Client, project: Project) -
     assert alices.post(SNAPSHOTS, {"title": "x", "address": ADDRESS}).status_code == 403
 
 
-def test_they_are_deleted_with_the_project(alices: Client, project: Project) -> None:
+def test_snapshots_are_deleted_with_the_project(alices: Client, project: Project) -> None:
     take(alices)
     project.delete()
     assert not ResultSnapshot.objects.exists()
@@ -265,7 +273,7 @@ def test_they_are_deleted_with_the_project(alices: Client, project: Project) -> 
     assert [*blobs().list()] == []
 
 
-def test_a_damaged_tree_is_told(alices: Client) -> None:
+def test_damaged_snapshot_is_400_with_the_reason(alices: Client) -> None:
     url = take(alices)
     snapshot = ResultSnapshot.objects.get()
     blobs().put(snapshot.blob.key, b"x" * snapshot.blob.size)

@@ -43,7 +43,7 @@ def test_without_a_page_to_return_to_the_error_is_on_the_list(
     assert "This page cannot be saved as a view." in render_html(response)
 
 
-def test_htmx_gets_one_sentence(client: Client, alice: User, view: SavedView) -> None:
+def test_htmx_request_gets_a_message_only(client: Client, alice: User, view: SavedView) -> None:
     client.force_login(alice)
     for name, sentence in (("other", "View “other” saved"), (view.name, "already exists")):
         response = client.post(
@@ -58,7 +58,7 @@ def test_names_are_escaped(client: Client, alice: User, view: SavedView) -> None
     assert "Checkout &lt;6 h&gt;" in render_html(client.get(SAVED))
 
 
-def test_the_creator_renames_and_deletes(client: Client, bob: User, project: Project) -> None:
+def test_creator_renames_and_deletes_a_view(client: Client, bob: User, project: Project) -> None:
     view = saved_views.create(project, "mine", ADDRESS, actor=bob)
     client.force_login(bob)
     client.post(f"{VIEWS}/{view.pk}/rename", {"name": "ours"})
@@ -67,7 +67,7 @@ def test_the_creator_renames_and_deletes(client: Client, bob: User, project: Pro
     assert not SavedView.objects.exists()
 
 
-def test_a_view_of_somebody_else_is_for_owners(
+def test_view_of_another_member_is_changed_by_owners_only(
     client: Client, bob: User, alice: User, view: SavedView
 ) -> None:
     client.force_login(bob)
@@ -78,7 +78,7 @@ def test_a_view_of_somebody_else_is_for_owners(
     assert client.post(f"{VIEWS}/{mine.pk}/delete").status_code == 302
 
 
-def test_viewers_open_views_and_save_none(client: Client, vera: User, view: SavedView) -> None:
+def test_viewer_opens_views_and_saves_none(client: Client, vera: User, view: SavedView) -> None:
     client.force_login(vera)
     assert client.get(f"{VIEWS}/{view.pk}").status_code == 302
     assert 'id="save"' not in render_html(client.get("/p/acme-shop/services"))
@@ -86,7 +86,7 @@ def test_viewers_open_views_and_save_none(client: Client, vera: User, view: Save
     assert SavedView.objects.count() == 1
 
 
-def test_a_view_of_another_project_is_not_there(
+def test_view_of_another_project_is_404(
     client: Client, charlie: User, other_project: Project, view: SavedView
 ) -> None:
     client.force_login(charlie)
@@ -98,7 +98,7 @@ def test_a_view_of_another_project_is_not_there(
     assert "Checkout" not in render_html(client.get(f"/p/{other_project.project_id}/saved"))
 
 
-def test_numbers_beyond_the_database_are_not_there(
+def test_view_number_beyond_the_database_is_404(
     client: Client, alice: User, project: Project
 ) -> None:
     client.force_login(alice)

@@ -52,21 +52,21 @@ def names(html: str) -> list[str]:
     return re.findall(r"<b>([^<]+)</b>", html)
 
 
-def test_strangers_sign_in_first(client: Client, project: Project) -> None:
+def test_stranger_is_redirected_to_sign_in(client: Client, project: Project) -> None:
     assert client.get(SERVICES).headers["Location"] == f"/account/login/?next={SERVICES}"
 
 
-def test_outsiders_learn_nothing(client: Client, charlie: User, project: Project) -> None:
+def test_outsider_gets_404(client: Client, charlie: User, project: Project) -> None:
     client.force_login(charlie)
     assert client.get(SERVICES).status_code == 404
 
 
-def test_members_see_it(client: Client, bob: User, project: Project) -> None:
+def test_member_gets_the_page(client: Client, bob: User, project: Project) -> None:
     client.force_login(bob)
     assert client.get(SERVICES).status_code == 200
 
 
-def test_without_services_it_leads_to_the_setup(signed_in: Client) -> None:
+def test_page_without_services_links_to_the_setup(signed_in: Client) -> None:
     html = shown(signed_in)
     assert "No service sends profiles yet" in html
     assert 'href="/p/acme-shop/setup"' in html
@@ -85,7 +85,7 @@ def test_a_service_is_shown_with_its_average(signed_in: Client, project: Project
     assert "1 service, 1 reporting now · 2 profiles in the last 24 hours" in html
 
 
-def test_a_service_of_another_type_says_which(signed_in: Client, project: Project) -> None:
+def test_service_without_cpu_profiles_names_its_type(signed_in: Client, project: Project) -> None:
     shop = add_service(project, "checkout", "1", ProfileType.WALL)
     stored = rows.stored(shop, type=ProfileType.WALL)
     Profile.objects.filter(name_id=stored.name_id).update(time=timezone.now())
@@ -94,7 +94,9 @@ def test_a_service_of_another_type_says_which(signed_in: Client, project: Projec
     assert "of a core" not in html
 
 
-def test_it_tells_reporting_silent_and_absent_apart(signed_in: Client, project: Project) -> None:
+def test_reporting_silent_and_absent_services_have_their_states(
+    signed_in: Client, project: Project
+) -> None:
     reporting = add_service(project, "reporting", "1", ProfileType.CPU)
     add_profile(reporting, 2)
     silent = add_service(project, "silent", "1", ProfileType.CPU)
@@ -113,7 +115,7 @@ def test_it_tells_reporting_silent_and_absent_apart(signed_in: Client, project: 
     assert "· 1 not reporting" in html
 
 
-def test_a_low_rate_is_not_silence(signed_in: Client, project: Project) -> None:
+def test_service_with_a_low_capture_rate_is_reporting(signed_in: Client, project: Project) -> None:
     Project.objects.update(profiles_per_minute=0.05)
     shop = add_service(project, "checkout", "1", ProfileType.CPU)
     add_profile(shop, 60)
@@ -121,7 +123,7 @@ def test_a_low_rate_is_not_silence(signed_in: Client, project: Project) -> None:
     assert 'class="dot"></i><span class="sr">reporting' in shown(signed_in)
 
 
-def test_nothing_in_the_range_is_said_in_words(signed_in: Client, project: Project) -> None:
+def test_service_without_profiles_in_the_range_says_so(signed_in: Client, project: Project) -> None:
     add_profile(add_service(project, "checkout", "1", ProfileType.CPU), 60 * 30)
     html = shown(signed_in)
     assert "none in 24 hours" in html
@@ -137,7 +139,7 @@ def test_older_versions_are_counted(signed_in: Client, project: Project) -> None
     assert "2 older" in html
 
 
-def test_it_finds_by_a_part_of_the_name(signed_in: Client, project: Project) -> None:
+def test_search_matches_a_part_of_the_name(signed_in: Client, project: Project) -> None:
     for name in ("checkout", "catalog", "search"):
         add_service(project, name)
     html = shown(signed_in, find="Ca")
@@ -147,7 +149,9 @@ def test_it_finds_by_a_part_of_the_name(signed_in: Client, project: Project) -> 
     assert "&lt;nothing&gt;" in shown(signed_in, find="<nothing>")
 
 
-def test_it_sorts_by_name_profiles_and_the_last_one(signed_in: Client, project: Project) -> None:
+def test_list_is_sorted_by_name_profiles_or_last_profile(
+    signed_in: Client, project: Project
+) -> None:
     for name, count, newest in (("alpha", 1, 5.0), ("Beta", 3, 9.0), ("gamma", 2, 1.0)):
         service = add_service(project, name, "1", ProfileType.CPU)
         for i in range(count):
@@ -157,7 +161,7 @@ def test_it_sorts_by_name_profiles_and_the_last_one(signed_in: Client, project: 
     assert names(shown(signed_in, sort="last")) == ["gamma", "alpha", "Beta"]
 
 
-def test_links_keep_what_else_is_asked_for(signed_in: Client, project: Project) -> None:
+def test_sort_links_keep_the_other_parameters(signed_in: Client, project: Project) -> None:
     add_service(project, "checkout")
     html = shown(signed_in, find="check", span="7d")
     assert 'href="?find=check&amp;sort=last&amp;span=7d"' in html
@@ -176,7 +180,9 @@ def test_unreadable_parameters_are_named_and_replaced_by_the_nearest(
         assert "could not be read" in html
 
 
-def test_htmx_gets_the_list_and_the_summary(signed_in: Client, project: Project) -> None:
+def test_htmx_request_gets_the_list_and_the_summary_only(
+    signed_in: Client, project: Project
+) -> None:
     add_service(project, "checkout")
     response = signed_in.get(SERVICES, {"find": "x"}, headers={"HX-Request": "true"})
     assert render_html(response).startswith('<div class="card" id="services">')
@@ -184,7 +190,7 @@ def test_htmx_gets_the_list_and_the_summary(signed_in: Client, project: Project)
     assert response.headers["HX-Push-Url"] == "/p/acme-shop/services?find=x"
 
 
-def test_thousands_of_services_come_in_pages(
+def test_thousands_of_services_are_paged(
     signed_in: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     now = timezone.now()
@@ -212,7 +218,7 @@ def test_thousands_of_services_come_in_pages(
     assert len(fragment) <= 30_000
 
 
-def test_names_with_markup_are_harmless(signed_in: Client, project: Project) -> None:
+def test_markup_in_names_is_escaped(signed_in: Client, project: Project) -> None:
     add_service(project, "<script>alert(1)</script>", "<b>1</b>")
     html = shown(signed_in)
     assert "<script>alert" not in html

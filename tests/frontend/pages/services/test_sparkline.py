@@ -3,25 +3,25 @@
 from frontend.pages.services.service_list import LineSegment, stretches
 
 
-def test_the_highest_value_reaches_the_head_and_zero_the_foot() -> None:
+def test_highest_value_is_at_the_top_and_zero_at_the_bottom() -> None:
     assert stretches([0, 5, 10]) == [
         LineSegment("0,31 50,18 100,4", "0,31 0,31 50,18 100,4 100,31")
     ]
 
 
-def test_a_gap_stays_a_gap() -> None:
+def test_gap_splits_the_line() -> None:
     lines = [stretch.line for stretch in stretches([10, 10, None, None, 5])]
     assert lines == ["0,4 40,4", "80,18 100,18"]
 
 
-def test_one_value_is_as_wide_as_its_step() -> None:
+def test_single_value_is_drawn_as_wide_as_its_step() -> None:
     assert [stretch.line for stretch in stretches([None, 3, None, None])] == ["25,4 50,4"]
 
 
-def test_nothing_but_zeros_lies_at_the_foot() -> None:
+def test_zeros_are_drawn_at_the_bottom() -> None:
     assert [stretch.line for stretch in stretches([0, 0])] == ["0,31 100,31"]
 
 
-def test_nothing_is_no_line() -> None:
+def test_series_without_values_has_no_line() -> None:
     assert stretches([None, None]) == []
     assert stretches([]) == []

@@ -33,7 +33,7 @@ def test_only_owners_and_admins_download(
     assert not KeyFile.objects.exists()
 
 
-def test_the_list_of_keys_offers_it(client: Client, alice: User, address: str) -> None:
+def test_key_list_links_to_the_key_file(client: Client, alice: User, address: str) -> None:
     client.force_login(alice)
     assert f'href="{address}"' in render_html(client.get("/p/acme-shop/settings"))
     page = render_html(client.get(address))
@@ -45,7 +45,7 @@ def test_the_list_of_keys_offers_it(client: Client, alice: User, address: str) -
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("kind", ["standard", "node"])
-def test_the_file_opens_the_project(
+def test_token_signed_with_the_file_gives_access_to_the_project(
     client: Client, alice: User, key: ApiKey, address: str, kind: str
 ) -> None:
     client.force_login(alice)
@@ -66,7 +66,7 @@ def test_every_download_is_a_new_file(client: Client, alice: User, address: str)
     assert KeyFile.objects.count() == 2
 
 
-def test_the_limit_is_named(
+def test_file_over_the_limit_is_400_with_the_limit(
     client: Client, alice: User, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(account_limits, "MAX_KEY_FILES", 0)
@@ -76,7 +76,9 @@ def test_the_limit_is_named(
     assert "Key files of “production”: 0; the limit is 0." in render_html(response)
 
 
-def test_a_revoked_key_has_no_file(client: Client, alice: User, key: ApiKey, address: str) -> None:
+def test_key_file_of_a_revoked_key_is_404(
+    client: Client, alice: User, key: ApiKey, address: str
+) -> None:
     keys.revoke(key)
     client.force_login(alice)
     assert client.get(address).status_code == client.post(address).status_code == 404

@@ -34,13 +34,13 @@ def revoke(key: ApiKey) -> str:
     return f"{KEYS}/{key.key_id}/revoke"
 
 
-def test_strangers_sign_in_first(client: Client, revoke: str) -> None:
+def test_stranger_is_redirected_to_sign_in(client: Client, revoke: str) -> None:
     for address in (SETTINGS, KEYS, revoke):
         for ask in (client.get, client.post):
             assert ask(address).headers["Location"].startswith("/account/login/")
 
 
-def test_outsiders_learn_nothing(client: Client, charlie: User, revoke: str) -> None:
+def test_outsider_gets_404(client: Client, charlie: User, revoke: str) -> None:
     client.force_login(charlie)
     for address in (SETTINGS, KEYS, revoke):
         for ask in (client.get, client.post):
@@ -48,7 +48,9 @@ def test_outsiders_learn_nothing(client: Client, charlie: User, revoke: str) -> 
     assert ApiKey.objects.get().revoked is None
 
 
-def test_members_see_it_and_are_told_who_may_change(client: Client, bob: User, revoke: str) -> None:
+def test_member_reads_settings_and_gets_403_for_changes(
+    client: Client, bob: User, revoke: str
+) -> None:
     client.force_login(bob)
     page = render_html(client.get(SETTINGS))
     assert "production" in page
@@ -107,7 +109,7 @@ def test_a_new_key_is_shown_once(client: Client, alice: User, project: Project) 
 @pytest.mark.parametrize(
     ("scope", "may"), [("write", (True, False)), ("read", (False, True)), ("both", (True, True))]
 )
-def test_a_key_may_what_its_scope_says(
+def test_key_has_the_permissions_of_its_scope(
     client: Client, alice: User, project: Project, scope: str, may: tuple[bool, bool]
 ) -> None:
     client.force_login(alice)
@@ -143,14 +145,16 @@ def test_a_key_without_a_name_is_not_made(client: Client, alice: User, project: 
     assert not ApiKey.objects.exists()
 
 
-def test_htmx_gets_the_keys_alone(client: Client, alice: User, project: Project) -> None:
+def test_htmx_request_gets_the_keys_only(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
     form = {"name": "laptop", "scope": "write"}
     fragment = render_html(client.post(KEYS, form, headers={"HX-Request": "true"}))
     assert fragment.startswith('<section class="card" id="keys">')
 
 
-def test_revoking_asks_first(client: Client, alice: User, key: ApiKey, revoke: str) -> None:
+def test_revocation_asks_for_confirmation(
+    client: Client, alice: User, key: ApiKey, revoke: str
+) -> None:
     client.force_login(alice)
     page = render_html(client.get(revoke))
     assert "Revoke “production”?" in page
@@ -198,14 +202,14 @@ def test_members_are_listed_with_their_roles(client: Client, alice: User, bob: U
     assert "2 people" in page
 
 
-def test_admins_may_change_too(client: Client, bob: User, project: Project) -> None:
+def test_admin_creates_a_key(client: Client, bob: User, project: Project) -> None:
     Member.objects.filter(user=bob).update(role=Role.ADMIN)
     client.force_login(bob)
     client.post(KEYS, {"name": "laptop", "scope": "write"})
     assert ApiKey.objects.count() == 1
 
 
-def test_it_takes_ten_queries_at_most(
+def test_page_takes_ten_queries_at_most(
     client: Client,
     alice: User,
     project: Project,

@@ -12,7 +12,7 @@ SETUPTOOLS = AgentFile("setuptools-84.2.1-py3-none-any.whl", Path(), "")
 SDIST = AgentFile("flamewatch_agent-0.2.0.tar.gz", Path(), "")
 
 
-def test_a_wheel_is_found_on_this_server_and_no_index() -> None:
+def test_wheel_is_installed_from_this_server_without_an_index() -> None:
     shown = install_commands("https://profiles.acme.example", "fw_key", [WHEEL, SDIST])
     assert shown.install == (
         "pip install --no-index --find-links https://profiles.acme.example/agents/python/"
@@ -25,7 +25,7 @@ def test_plain_http_from_another_machine_has_to_be_trusted() -> None:
     assert "--trusted-host 10.0.0.5:8000 flamewatch-agent" in shown.install
 
 
-def test_an_sdist_alone_goes_by_its_address() -> None:
+def test_sdist_alone_is_installed_by_its_url() -> None:
     shown = install_commands("http://127.0.0.1:8000", "fw_key", [SDIST])
     assert shown.install == (
         'pip install "flamewatch-agent @'
@@ -33,19 +33,19 @@ def test_an_sdist_alone_goes_by_its_address() -> None:
     )
 
 
-def test_an_sdist_with_its_build_requirements_takes_no_index() -> None:
+def test_sdist_with_build_requirements_is_installed_without_an_index() -> None:
     shown = install_commands("http://127.0.0.1:8000", "fw_key", [SDIST, SETUPTOOLS])
     assert shown.install.startswith("pip install --no-index --find-links ")
 
 
-def test_a_build_requirement_is_no_agent() -> None:
+def test_build_requirement_alone_is_not_installed_as_the_agent() -> None:
     assert (
         "flamewatch-agent @"
         not in install_commands("http://127.0.0.1", "fw_key", [SETUPTOOLS]).install
     )
 
 
-def test_the_key_and_the_address_are_in_what_is_run() -> None:
+def test_run_commands_have_url_and_key() -> None:
     shown = install_commands("http://127.0.0.1:8000", "fw_key", [WHEEL])
     assert shown.run.splitlines() == [
         "export FLAMEWATCH_URL=http://127.0.0.1:8000",
@@ -54,7 +54,7 @@ def test_the_key_and_the_address_are_in_what_is_run() -> None:
     ]
 
 
-def test_the_code_is_python() -> None:
+def test_code_to_paste_compiles() -> None:
     compile(install_commands("http://127.0.0.1:8000", "fw_key", [WHEEL]).code, "pasted", "exec")
 
 

@@ -29,7 +29,7 @@ def test_every_client_has_the_address_of_this_server(clients: dict[str, OtherCli
         assert SERVER in text(client)
 
 
-def test_the_key_is_where_a_client_takes_it(clients: dict[str, OtherClient]) -> None:
+def test_commands_of_clients_with_a_key_contain_it(clients: dict[str, OtherClient]) -> None:
     with_key = [name for name, client in clients.items() if KEY in text(client)]
     # Cloud Profiler's agents read a key file.
     assert with_key == ["go", "node", "java", "opentelemetry", "pyroscope"]

@@ -57,12 +57,12 @@ def add_agent(project: Project) -> Callable[..., Agent]:
     return add
 
 
-def test_strangers_sign_in_first(client: Client, project: Project) -> None:
+def test_stranger_is_redirected_to_sign_in(client: Client, project: Project) -> None:
     for address in (SETUP, STATUS):
         assert client.get(address).headers["Location"] == f"/account/login/?next={address}"
 
 
-def test_outsiders_learn_nothing(client: Client, charlie: User, project: Project) -> None:
+def test_outsider_gets_404(client: Client, charlie: User, project: Project) -> None:
     client.force_login(charlie)
     assert client.get(SETUP).status_code == 404
     assert client.post(SETUP).status_code == 404
@@ -70,7 +70,7 @@ def test_outsiders_learn_nothing(client: Client, charlie: User, project: Project
     assert not ApiKey.objects.exists()
 
 
-def test_looking_makes_no_key(
+def test_get_request_creates_no_key(
     client: Client, alice: User, project: Project, agent_files: Path
 ) -> None:
     client.force_login(alice)
@@ -80,7 +80,7 @@ def test_looking_makes_no_key(
     assert not ApiKey.objects.exists()
 
 
-def test_a_new_key_is_in_the_lines_once(
+def test_new_key_is_shown_in_the_commands_once(
     client: Client, alice: User, project: Project, agent_files: Path
 ) -> None:
     client.force_login(alice)
@@ -93,7 +93,7 @@ def test_a_new_key_is_in_the_lines_once(
     assert AuditEntry.objects.latest("pk").action == "key.create"
 
 
-def test_members_are_told_who_makes_keys(
+def test_member_is_told_who_can_create_keys(
     client: Client, bob: User, project: Project, agent_files: Path
 ) -> None:
     client.force_login(bob)
@@ -106,7 +106,7 @@ def test_members_are_told_who_makes_keys(
     assert not ApiKey.objects.exists()
 
 
-def test_htmx_gets_the_lines_alone(client: Client, alice: User, project: Project) -> None:
+def test_htmx_request_gets_the_commands_only(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
     fragment = render_html(client.post(SETUP, headers={"HX-Request": "true"}))
     assert fragment.startswith('<div class="two" id="connect">')
@@ -133,21 +133,19 @@ def test_a_server_without_the_agents_files_says_so(
     assert "install-lines" not in page
 
 
-def test_it_waits_for_an_agent(client: Client, alice: User, project: Project) -> None:
+def test_status_without_agents_is_polled(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
     fragment = render_html(client.get(STATUS))
     assert "Waiting for agent" in fragment
     assert 'hx-get="/p/acme-shop/setup/status?state=nobody" hx-trigger="every 2s"' in fragment
 
 
-def test_nothing_is_sent_while_nothing_changes(
-    client: Client, alice: User, project: Project
-) -> None:
+def test_unchanged_status_is_204(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
     assert client.get(STATUS, {"state": "nobody"}).status_code == 204
 
 
-def test_it_shows_the_agent_and_what_it_offers(
+def test_status_shows_the_agent_and_its_types(
     client: Client, alice: User, project: Project, add_agent: Callable[..., Agent]
 ) -> None:
     add_agent()
@@ -169,7 +167,7 @@ def test_the_first_profile_ends_the_wait_and_opens_its_flame_graph(
     assert "hx-trigger" not in fragment
 
 
-def test_the_way_out_says_whether_a_service_is_connected(
+def test_exit_link_depends_on_whether_a_service_is_connected(
     client: Client, alice: User, project: Project, add_agent: Callable[..., Agent]
 ) -> None:
     def way_out(page: str) -> tuple[str, bool]:
@@ -193,7 +191,7 @@ def test_a_new_key_waits_for_a_new_agent(
     assert "Waiting for agent" in render_html(client.post(SETUP))
 
 
-def test_agents_of_others_are_not_ours(
+def test_agents_of_another_project_do_not_end_the_wait(
     client: Client, charlie: User, project: Project, add_agent: Callable[..., Agent]
 ) -> None:
     add_agent()
@@ -245,7 +243,7 @@ def test_an_agent_is_shown_before_imported_files(
     assert "Profiles imported" not in fragment
 
 
-def test_the_status_is_cheap(
+def test_status_takes_few_queries(
     client: Client,
     alice: User,
     project: Project,

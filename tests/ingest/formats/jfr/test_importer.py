@@ -113,7 +113,7 @@ def test_labels_come_from_the_contexts_of_the_events() -> None:
     assert imported.totals(cpu)["samples"] == 3
 
 
-def test_chunks_are_summed() -> None:
+def test_profile_sums_all_chunks() -> None:
     one = sample("jdk.ExecutionSample", 1, RUNNABLE, 0)
     second = chunk(one, start_ns=START_NS + 10**10)
     [cpu] = import_jfr(chunk(one) + second + b"rest")

@@ -90,7 +90,7 @@ UNNAMED = [
 
 
 @pytest.mark.parametrize(("stacks", "kind", "count", "total"), UNNAMED)
-def test_stacks_tell_what_captures_without_an_engine_count(
+def test_stacks_decide_the_type_of_captures_without_an_engine(
     stacks: async_profiler.Stacks, kind: str, count: str, total: str
 ) -> None:
     old = async_profiler.message_4_1("noop", "total", [(7, 700), (2, 90)], stacks=stacks)
@@ -121,7 +121,7 @@ CAPTURES = [
 
 
 @pytest.mark.parametrize(("name", "kind", "totals"), CAPTURES)
-def test_values_of_real_captures_tell_allocations_from_monitors(
+def test_values_of_real_captures_distinguish_allocations_from_monitors(
     name: str, kind: str, totals: dict[str, int]
 ) -> None:
     converted = convert(sample(f"async-profiler/{name}.pb"))
@@ -145,7 +145,7 @@ INSTANCES = (("Cart_[i]", "Cart.total"), ("Point_[i]", "Shape.area"))
         ([(0, 5), (2**64 - 1, 2**64 - 7)], None),
     ],
 )
-def test_counts_and_totals_tell_only_what_chance_does_not(
+def test_counts_and_totals_decide_the_type_only_beyond_chance(
     rows: list[tuple[int, int]], kind: str | None
 ) -> None:
     body = async_profiler.message_4_1("noop", "total", rows, stacks=INSTANCES)
@@ -161,7 +161,7 @@ def test_real_captures_of_counts_alone_are_rejected_with_what_to_do(name: str) -
     assert "option total" in converted.rejections[0].reason
 
 
-def test_a_capture_that_nothing_tells_apart_is_rejected_with_the_version_that_does() -> None:
+def test_ambiguous_capture_is_rejected_with_the_version_that_is_not() -> None:
     converted = convert(async_profiler.message_4_5("noop", "total", [700, 90], False, 0))
     assert not converted.profiles
     assert converted.rejections[0].reason.endswith("update to 4.4.")

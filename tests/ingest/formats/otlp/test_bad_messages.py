@@ -61,7 +61,7 @@ def test_a_bad_resource_rejects_its_profiles_only() -> None:
     assert [rejection.reason[:15] for rejection in found.rejections] == ["String index 99"] * 2
 
 
-def test_profiles_without_samples_are_nothing() -> None:
+def test_profile_without_samples_is_neither_stored_nor_rejected() -> None:
     found = converted([])
     assert (found.profiles, found.rejections) == ([], [])
 
@@ -117,7 +117,7 @@ def test_many_small_profiles_with_one_large_stack_are_too_large() -> None:
         convert(sent)
 
 
-def test_nested_lists_are_cut() -> None:
+def test_deeply_nested_attribute_values_are_cut() -> None:
     value = field(1, b"deep")
     for _ in range(50):
         value = field(5, field(1, value))

@@ -38,7 +38,7 @@ def of(message: object) -> Converted:
     return convert(json.dumps(message).encode())
 
 
-def test_numbers_may_be_texts_and_ids_are_hexadecimal() -> None:
+def test_numbers_as_text_and_hexadecimal_ids_are_accepted() -> None:
     converted = of(document(values=["5", 2], linkIndex=1))
     assert converted.trace_links == 1
     (profile,) = converted.profiles
@@ -46,7 +46,7 @@ def test_numbers_may_be_texts_and_ids_are_hexadecimal() -> None:
     assert profile.totals == {"samples/count": 7}
 
 
-def test_timestamps_are_counted() -> None:
+def test_timestamps_without_values_are_counted() -> None:
     (profile,) = of(
         document(timestampsUnixNano=["1790000000000000001", "1790000000000000002"])
     ).profiles

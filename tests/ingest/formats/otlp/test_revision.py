@@ -46,14 +46,14 @@ def converted(
     return convert(message(samples, profile, tables))
 
 
-def test_unpacked_values_of_1_10() -> None:
+def test_unpacked_values_in_field_4_are_detected_as_1_10() -> None:
     found = converted([field(1, 1) + field(4, 7), field(1, 1) + field(2, 1) + field(4, 3)])
     assert found.request.revision is SINCE_1_10
     assert found.profiles[0].totals == {"samples/count": 10}
     assert found.profiles[0].labels == [{"thread.name": "x"}]
 
 
-def test_unpacked_values_of_1_9() -> None:
+def test_unpacked_values_in_field_2_are_detected_as_1_9() -> None:
     found = converted([field(1, 1) + field(2, 7), field(1, 1) + field(2, 3) + field(3, 1)])
     assert found.request.revision is UP_TO_1_9
     assert found.profiles[0].totals == {"samples/count": 10}
@@ -61,7 +61,7 @@ def test_unpacked_values_of_1_9() -> None:
 
 
 @pytest.mark.parametrize(("link", "revision", "total"), [(1, UP_TO_1_9, 900), (5, SINCE_1_10, 5)])
-def test_unpacked_numbers_of_two_readings_by_the_tables(
+def test_ambiguous_unpacked_numbers_are_detected_by_the_size_of_the_tables(
     link: int, revision: Revision, total: int
 ) -> None:
     # Values and a link in 1.9, an attribute and values in 1.10.
@@ -72,14 +72,14 @@ def test_unpacked_numbers_of_two_readings_by_the_tables(
     assert found.profiles[0].totals == {"samples/count": total}
 
 
-def test_values_and_timestamps_of_1_9() -> None:
+def test_as_many_values_as_timestamps_are_detected_as_1_9() -> None:
     sample = field(1, 1) + field(2, varint(1) * 3) + field(5, timestamps(3))
     found = converted([sample])
     assert found.request.revision is UP_TO_1_9
     assert found.profiles[0].totals == {"samples/count": 3}
 
 
-def test_attributes_and_timestamps_of_1_10() -> None:
+def test_attributes_beside_varying_timestamps_are_detected_as_1_10() -> None:
     samples = [
         field(1, 1) + field(2, varint(1)) + field(5, timestamps(1)),
         field(1, 1) + field(2, varint(1)) + field(5, timestamps(4)),
@@ -89,12 +89,12 @@ def test_attributes_and_timestamps_of_1_10() -> None:
     assert found.profiles[0].totals == {"samples/count": 5}
 
 
-def test_values_that_are_no_attributes_are_of_1_9() -> None:
+def test_values_beyond_the_attribute_table_are_detected_as_1_9() -> None:
     sample = field(1, 1) + field(2, varint(500)) + field(5, timestamps(2))
     assert converted([sample]).request.revision is UP_TO_1_9
 
 
-def test_timestamps_and_a_link() -> None:
+def test_field_of_the_link_beside_timestamps_decides_the_revision() -> None:
     of_1_10 = field(1, 1) + field(3, 1) + field(5, timestamps(2))
     assert converted([of_1_10], tables=dictionary(1, 2)).request.revision is SINCE_1_10
     of_1_9 = field(1, 1) + field(4, 1) + field(5, timestamps(2))
@@ -103,7 +103,7 @@ def test_timestamps_and_a_link() -> None:
     assert found.profiles[0].totals == {"samples/count": 2}
 
 
-def test_unpacked_values_of_1_7() -> None:
+def test_unpacked_values_with_text_keys_are_detected_as_1_7() -> None:
     profile = field(3, varint(1)) + field(4, 1_790_000_000 * 10**9) + field(5, 10**10)
     sample = field(1, 0) + field(2, 1) + field(3, 7) + field(4, 1)
     found = converted([sample], profile, dictionary(text_keys=True))
@@ -113,7 +113,7 @@ def test_unpacked_values_of_1_7() -> None:
     assert found.profiles[0].stacks == {"main": 7}
 
 
-def test_unpacked_locations_of_1_7() -> None:
+def test_unpacked_locations_in_the_profile_are_detected_as_1_7() -> None:
     profile = field(3, 1) + field(3, 1) + field(5, 10**10) + field(6, field(1, 1))
     sample = field(1, 0) + field(2, 2) + field(3, 7)
     found = converted([sample], profile, dictionary(text_keys=True))

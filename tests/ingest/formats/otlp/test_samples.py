@@ -37,7 +37,7 @@ def test_the_revision_is_detected(version: str, kind: str) -> None:
 
 @ALL
 @pytest.mark.parametrize("form", ["pb", "json"])
-def test_values_labels_links_and_inlined_functions(version: str, form: str) -> None:
+def test_each_published_version_gives_the_same_values_and_stacks(version: str, form: str) -> None:
     converted = convert(sample(f"{version}-values.{form}"))
     assert not converted.rejections
     (profile,) = converted.profiles

@@ -38,7 +38,7 @@ def typed(*names: str, profile: str = "") -> dict[str, tuple[str, ...]]:
         (("exception",), {}),
     ],
 )
-def test_the_names_of_sample_types_decide(
+def test_profile_type_is_decided_by_the_sample_types(
     names: tuple[str, ...], expected: dict[str, tuple[str, ...]]
 ) -> None:
     assert typed(*names) == expected
@@ -48,7 +48,7 @@ def test_the_names_of_sample_types_decide(
     ("profile", "type_"),
     [("wall", "WALL"), ("process_cpu", "CPU"), ("memory", "HEAP"), ("block", "CONTENTION")],
 )
-def test_the_name_of_the_profile_decides_where_they_do_not(profile: str, type_: str) -> None:
+def test_profile_name_decides_the_type_of_ambiguous_sample_types(profile: str, type_: str) -> None:
     assert typed("samples", profile=profile) == {type_: ("samples",)}
     assert typed("custom", profile=profile) == {type_: ("custom",)}
 
@@ -68,6 +68,8 @@ def test_unknown_sample_types_are_named() -> None:
         ("", {}, ""),
     ],
 )
-def test_mutexes_are_told_from_blocking(profile: str, display: dict[str, str], kind: str) -> None:
+def test_mutex_profiles_are_distinguished_from_block_profiles(
+    profile: str, display: dict[str, str], kind: str
+) -> None:
     sample_types = [Metric("contentions", "count"), Metric("delay", "nanoseconds")]
     assert type_samples(sample_types, profile, display).contention == kind

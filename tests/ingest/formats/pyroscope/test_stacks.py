@@ -46,7 +46,7 @@ def counts_of(imported: list[ImportedProfile]) -> dict[tuple[str, ...], int]:
 
 
 @given(STACKS)
-def test_all_formats_have_the_same_stacks(expected: dict[tuple[str, ...], int]) -> None:
+def test_every_format_gives_the_same_stacks(expected: dict[tuple[str, ...], int]) -> None:
     assert counts_of(import_folded(encoding.folded(expected), SPACE)) == expected
     assert counts_of(import_tree(encoding.tree(expected), SPACE)) == expected
     for size in (1, 2, 5, 100):
@@ -54,7 +54,7 @@ def test_all_formats_have_the_same_stacks(expected: dict[tuple[str, ...], int]) 
 
 
 @given(STACKS)
-def test_the_same_body_gives_the_same_bytes(expected: dict[tuple[str, ...], int]) -> None:
+def test_equal_bodies_give_equal_bytes(expected: dict[tuple[str, ...], int]) -> None:
     body = encoding.folded(expected)
     assert import_folded(body, SPACE) == import_folded(body, SPACE)
 
@@ -75,7 +75,7 @@ def test_a_path_that_ends_within_a_name_is_a_stack() -> None:
     assert counts_of(import_trie(body, SPACE)) == {("main", "w"): 2, ("main", "work"): 5}
 
 
-def test_a_stack_of_ten_thousand_frames() -> None:
+def test_stack_of_10000_frames_is_read() -> None:
     names = tuple(f"f{number}" for number in range(10_000))
     body = b"\x00\x00\x01" + b"".join(
         varint(len(name)) + name.encode() + b"\x00\x01" for name in names

@@ -37,14 +37,14 @@ def test_order_does_not_matter(parts: list[Tree], rng: "st.random.Random") -> No
 
 @few
 @given(LISTS, st.integers(0, 5))
-def test_it_does_not_matter_what_was_merged_before(parts: list[Tree], cut: int) -> None:
+def test_merging_is_associative(parts: list[Tree], cut: int) -> None:
     halves = merge([merge(parts[:cut]), merge(parts[cut:])])
     assert meaning(halves) == meaning(merge(parts))
 
 
 @few
 @given(trees())
-def test_nothing_added_changes_nothing(tree: Tree) -> None:
+def test_merging_an_empty_tree_changes_nothing(tree: Tree) -> None:
     assert meaning(merge([tree])) == meaning(tree)
     assert meaning(merge([tree, merge([])])) == meaning(tree)
 

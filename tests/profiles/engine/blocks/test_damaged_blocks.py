@@ -70,7 +70,7 @@ def test_every_changed_byte_is_noticed(data: bytes) -> None:
             use(opened(bytes(changed)))
 
 
-def test_the_section_is_named() -> None:
+def test_error_names_the_damaged_section() -> None:
     at = HOUR.index(zstandard.FRAME_HEADER)
     changed = bytearray(HOUR)
     changed[at + 5] ^= 255
@@ -78,12 +78,12 @@ def test_the_section_is_named() -> None:
         use(open_hour(bytes(changed)))
 
 
-def test_a_day_is_no_hour() -> None:
+def test_day_block_opened_as_an_hour_is_rejected() -> None:
     with pytest.raises(BadBlock, match="kind h"):
         open_hour(DAY)
 
 
-def test_what_cannot_be_read_is_not_added_in_part() -> None:
+def test_truncated_block_adds_nothing_to_a_merge() -> None:
     merge = Merge([CPU], by_function=True)
     merge.add_hour(open_hour(HOUR))
     before = meaning(merge.tree())
@@ -129,7 +129,9 @@ def test_a_directory_without_a_table_of_sections_is_refused(sections: object) ->
 
 @settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from([HOUR, DAY]), st.data())
-def test_damage_under_good_checksums_is_rejected_or_read(data: bytes, draw: st.DataObject) -> None:
+def test_changed_sections_with_valid_checksums_are_rejected_or_read(
+    data: bytes, draw: st.DataObject
+) -> None:
     block = opened(data)
     container = block._container
     names = list(container.head["sections"])

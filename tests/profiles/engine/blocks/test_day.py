@@ -46,7 +46,7 @@ def test_a_day_merges_like_its_profiles(
 
 @few
 @given(PROFILES)
-def test_its_profiles_are_those_of_its_hours(profiles: list[BlockProfile]) -> None:
+def test_day_block_has_the_profiles_of_its_hours(profiles: list[BlockProfile]) -> None:
     day = open_day(build_day([open_hour(build_hour(profiles))]))
     columns, groups = day.profiles, day.groups
     found = sorted(

@@ -45,7 +45,7 @@ def test_blocks_merge_like_their_profiles(
 
 @few
 @given(PROFILES, st.data(), st.booleans())
-def test_a_mask_takes_the_profiles_that_it_marks(
+def test_mask_selects_the_marked_profiles(
     profiles: list[BlockProfile], data: st.DataObject, by_function: bool
 ) -> None:
     metrics = reference_sums.metrics_of(profiles)
@@ -61,7 +61,7 @@ def test_a_mask_takes_the_profiles_that_it_marks(
     assert by_blocks([(rest, None)], metrics, by_function) == expected
 
 
-def test_one_metric_of_several_is_taken() -> None:
+def test_merge_reads_only_the_metrics_that_a_block_has() -> None:
     block = open_hour(build_hour([profile_of(tree_of(EXAMPLE))]))
     merge = Merge([Metric("cpu", "nanoseconds"), Metric("other", "count")], by_function=True)
     merge.add_hour(block)
@@ -70,7 +70,7 @@ def test_one_metric_of_several_is_taken() -> None:
 
 @few
 @given(PROFILES)
-def test_profiles_come_back_as_they_went_in(profiles: list[BlockProfile]) -> None:
+def test_stored_profiles_are_read_back_unchanged(profiles: list[BlockProfile]) -> None:
     block = open_hour(build_hour(profiles))
     columns = block.profiles
     expected = {

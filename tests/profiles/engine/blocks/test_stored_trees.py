@@ -71,7 +71,7 @@ def mappings_in(data: bytes) -> list[tuple[str, str]]:
 
 @few
 @given(st.lists(drawn_profiles(), max_size=5), st.data())
-def test_trees_of_old_give_the_same_block(
+def test_trees_of_the_former_encoding_give_the_same_block(
     profiles: list[BlockProfile], data: st.DataObject
 ) -> None:
     older = [of_old(p) if data.draw(st.booleans()) else p for p in profiles]
@@ -91,7 +91,9 @@ def test_a_function_of_two_binaries_has_two_frames() -> None:
     assert len(found) > len(trees[0].frames.id)
 
 
-def test_texts_are_unpacked_only_where_something_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strings_are_decoded_only_for_trees_with_new_functions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     read: list[bytes] = []
 
     def noted(data: bytes, numbers: Numbers) -> StringTable:
@@ -139,7 +141,7 @@ def test_a_damaged_header_is_rejected(change: Callable[[dict[str, Any]], object]
 
 @settings(max_examples=examples(300), deadline=None)
 @given(st.data())
-def test_damage_under_a_good_checksum_is_rejected_or_read(data: st.DataObject) -> None:
+def test_changed_tree_with_a_valid_checksum_is_rejected_or_read(data: st.DataObject) -> None:
     tree = data.draw(st.sampled_from([tree_of(EXAMPLE), mapped("libz", "shop")]))
     numbers, texts = map(bytearray, stored_tree.write(stored_tree.to_columns(tree)))
     body = data.draw(st.sampled_from([numbers, texts]))

@@ -28,14 +28,14 @@ TREES = st.one_of(trees(), folded().map(tree_of))
 
 @few
 @given(TREES, FILTERS)
-def test_it_agrees_with_explicit_stacks(tree: Tree, filters: Filters) -> None:
+def test_filtered_tree_equals_filtered_stacks(tree: Tree, filters: Filters) -> None:
     if filters != Filters():
         assert stacks_of(filter_tree(tree, filters)) == obviously_filtered(tree, filters)
 
 
 @few
 @given(TREES, FILTERS)
-def test_what_comes_out_is_a_tree(tree: Tree, filters: Filters) -> None:
+def test_filtered_tree_is_a_valid_tree(tree: Tree, filters: Filters) -> None:
     out = filter_tree(tree, filters)
     assert (out.parent < np.arange(len(out.parent))).all()
     assert len(np.unique(out.id)) == len(out.id)
@@ -87,7 +87,7 @@ def stacks_of_any(tree: Tree) -> object:
 
 @few
 @given(TREES, ONE_KIND)
-def test_twice_is_once(tree: Tree, filters: Filters) -> None:
+def test_applying_a_filter_twice_changes_nothing(tree: Tree, filters: Filters) -> None:
     once = filter_tree(tree, filters)
     assert meaning(filter_tree(once, filters)) == meaning(once)
 
@@ -147,7 +147,7 @@ def test_without_filters_nothing_changes() -> None:
         (Filters(show=("Foo1",)), {}),
     ],
 )
-def test_what_each_filter_does(filters: Filters, expected: Stacks) -> None:
+def test_each_filter_gives_the_documented_stacks(filters: Filters, expected: Stacks) -> None:
     assert own(filter_tree(tree_of(EXAMPLE), filters)) == expected
 
 
@@ -156,7 +156,7 @@ def test_recursion_starts_at_the_match_nearest_the_root() -> None:
     assert own(filter_tree(tree, Filters(show_from=("b",)))) == {"b;c;b": 1, "b;c": 2}
 
 
-def test_deep_stacks() -> None:
+def test_stacks_of_10000_frames_are_filtered() -> None:
     deep = tree_of({";".join(["a", "b"] * 5_000): 1})
     assert len(filter_tree(deep, Filters(hide_frames=("/^a$/",))).id) == 5_000
     assert len(filter_tree(deep, Filters(show_from=("/^b$/",))).id) == 9_999

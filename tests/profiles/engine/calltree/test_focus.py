@@ -89,7 +89,7 @@ def test_totals_are_those_of_the_list(stacks: Stacks) -> None:
 
 @few
 @given(TREES, NAMES)
-def test_whole_stacks_reach_it(tree: Tree, name: str) -> None:
+def test_reaching_keeps_exactly_the_stacks_with_the_function(tree: Tree, name: str) -> None:
     stacks = stacks_of(tree)[0]
     expected = {
         path: values for path, values in stacks.items() if name in [frame[0] for frame in path]
@@ -97,7 +97,7 @@ def test_whole_stacks_reach_it(tree: Tree, name: str) -> None:
     assert stacks_of(reaching(tree, name)) == (expected, {}, ids_of(expected))
 
 
-def test_a_function_of_several_files_is_one() -> None:
+def test_function_of_several_files_is_summed() -> None:
     tree = by_function(tree_in_files({"a": "x.py", "b": "y.py"}))
     cost = function_cost(tree, "work")
     assert cost is not None
@@ -120,7 +120,7 @@ def tree_in_files(files: dict[str, str]) -> Tree:
     return decode_profile(bytes(builder.message.SerializeToString()), "CPU", DecodeLimits()).tree
 
 
-def test_the_example() -> None:
+def test_focus_gives_the_documented_callers_and_callees() -> None:
     tree = tree_of(EXAMPLE)
     got = focus_tree(tree, "bar")
     assert {
@@ -131,7 +131,7 @@ def test_the_example() -> None:
     assert focus_tree(tree, "other").callees.self.tolist() == [[]]
 
 
-def test_deep_stacks() -> None:
+def test_stacks_of_5000_frames_are_inverted_and_focused() -> None:
     deep = tree_of({";".join(f"f{i}" for i in range(5_000)): 1})
     assert len(bottom_up(deep).id) == 5_000
     assert len(focus_tree(deep, "f2000").callers.id) == 2_001

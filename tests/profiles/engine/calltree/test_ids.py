@@ -11,7 +11,7 @@ TEXTS = st.lists(st.text(max_size=40), min_size=2, max_size=8)
 
 
 @given(TEXTS)
-def test_texts(texts: list[str]) -> None:
+def test_string_ids_equal_those_of_the_reference(texts: list[str]) -> None:
     expected = [reference_ids.text_id(text) for text in texts]
     assert string_ids(texts).tolist() == expected
     data = [text.encode() for text in texts]
@@ -20,7 +20,7 @@ def test_texts(texts: list[str]) -> None:
 
 
 @given(TEXTS, st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=6))
-def test_paths(texts: list[str], lines: list[int]) -> None:
+def test_node_ids_equal_those_of_the_reference(texts: list[str], lines: list[int]) -> None:
     count = len(lines)
     name = np.zeros(count, np.int32)
     file = np.ones(count, np.int32)
@@ -32,6 +32,6 @@ def test_paths(texts: list[str], lines: list[int]) -> None:
     assert nodes.tolist() == [reference_ids.node_id(path[: i + 1]) for i in range(count)]
 
 
-def test_they_never_change() -> None:
+def test_node_id_of_a_fixed_path_is_constant() -> None:
     """Check a fixed id, because merging old profiles with new ones depends on it."""
     assert reference_ids.node_id([("main", "main.go", 7)]) == 0x4BE47BF4E42CA954

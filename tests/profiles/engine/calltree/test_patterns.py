@@ -19,7 +19,7 @@ from profiles.engine.calltree.patterns import MAX_PATTERN, BadFilterPattern, mat
         ("/é.é$/", "tété", True),
     ],
 )
-def test_what_a_value_matches(value: str, text: str, found: bool) -> None:
+def test_pattern_matches_as_substring_or_regex(value: str, text: str, found: bool) -> None:
     assert matcher(value)(text) is found
 
 

@@ -29,7 +29,7 @@ def test_every_call_of_a_recursive_function_counts_and_a_stack_once() -> None:
     assert total_of(found.callees) == {"h": 6, "g": 5}
 
 
-def test_a_function_that_nothing_calls_or_that_is_not_there_has_none() -> None:
+def test_root_leaf_or_missing_function_has_no_callers_or_callees() -> None:
     tree = tree_of(RECURSIVE)
     assert peek(tree, "main").callers == ()
     assert peek(tree, "f").callees != ()
@@ -39,7 +39,7 @@ def test_a_function_that_nothing_calls_or_that_is_not_there_has_none() -> None:
 
 @few
 @given(TREES, NAMES)
-def test_it_agrees_with_explicit_stacks(tree: Tree, name: str) -> None:
+def test_callers_and_callees_equal_those_of_explicit_stacks(tree: Tree, name: str) -> None:
     callers, callees = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for path, values in stacks_of(tree)[0].items():
         calls = {(above[:2], below[:2]) for above, below in pairwise(path)}

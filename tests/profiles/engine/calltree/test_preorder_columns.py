@@ -44,7 +44,7 @@ def trees(draw: st.DrawFn) -> Tree:
     return tree(parent, names, [draw(st.integers(0, 100)) for _ in range(count)])
 
 
-def test_the_documented_example_comes_out_exactly() -> None:
+def test_documented_example_gives_these_columns() -> None:
     assert totals(EXAMPLE.parent, EXAMPLE.self[0]).tolist() == [18, 6, 8, 5, 5]
     columns = to_columns(EXAMPLE)
     names = [columns["names"][columns["frames"]["name"][i]] for i in columns["frame"]]
@@ -81,7 +81,7 @@ def test_pre_order_has_every_node_once_and_its_subtree_behind_it(drawn: Tree) ->
 
 
 @given(trees(), st.booleans())
-def test_siblings_stand_by_total_then_name_then_id(drawn: Tree, by_name: bool) -> None:
+def test_siblings_are_ordered_by_total_then_name_then_id(drawn: Tree, by_name: bool) -> None:
     total, names = totals(drawn.parent, drawn.self[0]), drawn.frames.strings
     order = pre_order(drawn, by_name).tolist()
     siblings: dict[int, list[tuple[int, str, int]]] = {}
@@ -92,7 +92,7 @@ def test_siblings_stand_by_total_then_name_then_id(drawn: Tree, by_name: bool) -
     assert all(keys == sorted(keys) for keys in siblings.values())
 
 
-def test_a_chain_of_ten_thousand_frames_is_no_trouble() -> None:
+def test_chain_of_10000_frames_is_converted() -> None:
     count = 10_000
     chain = tree(list(range(-1, count - 1)), ["f"] * count, [0] * (count - 1) + [7])
     columns = to_columns(chain)

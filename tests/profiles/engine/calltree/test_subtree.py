@@ -40,14 +40,14 @@ def test_a_folded_tree_can_be_folded_again(stacks: Stacks, most: int, fewer: int
     assert shown == int(tree.self[0].sum())
 
 
-def test_what_is_wide_stays() -> None:
+def test_widest_nodes_are_drawn_and_narrow_ones_folded() -> None:
     drawn, left_out = fold(tree_of(EXAMPLE), 3)
     names = [drawn.frames.strings[drawn.frames.name[frame]] for frame in drawn.frame.tolist()]
     assert names == ["main", "foo1", "foo2"]
     assert left_out == {1: (1, 2500), 2: (1, 2500)}
 
 
-def test_nothing_is_folded_that_fits() -> None:
+def test_tree_within_the_limit_is_not_folded() -> None:
     tree = tree_of(EXAMPLE)
     assert fold(tree, 5) == (tree, {})
 

@@ -33,7 +33,7 @@ def test_recursion_counts_once(stacks: Stacks) -> None:
     assert [row.self for row in rows] == sorted((row.self for row in rows), reverse=True)
 
 
-def test_the_documented_example() -> None:
+def test_documented_example_gives_this_function_list() -> None:
     rows = {row.name: row for row in top(tree_of(EXAMPLE))}
     assert (rows["foo1"].self, rows["foo1"].total) == (1500, 4000)
     assert rows["foo1"].self / rows["foo1"].total == 0.375

@@ -59,7 +59,7 @@ def same(one: Tree, other: Tree) -> bool:
 
 @settings(max_examples=examples(200), deadline=None)
 @given(trees())
-def test_what_is_decoded_is_what_was_encoded(tree: Tree) -> None:
+def test_encoded_trees_are_decoded_unchanged(tree: Tree) -> None:
     assert same(decode(encode(tree)), tree)
 
 
@@ -87,7 +87,7 @@ def test_another_version_is_named() -> None:
 
 @settings(max_examples=examples(200), deadline=None)
 @given(st.data())
-def test_damage_under_a_good_checksum_is_rejected_or_read(data: st.DataObject) -> None:
+def test_changed_tree_with_a_valid_checksum_is_rejected_or_read(data: st.DataObject) -> None:
     numbers, texts = map(bytearray, stored_tree.write(stored_tree.to_columns(tree_of(EXAMPLE))))
     body = data.draw(st.sampled_from([numbers, texts]))
     for _ in range(data.draw(st.integers(1, 5))):
@@ -109,7 +109,7 @@ def test_the_order_of_nodes_is_unchanged_for_large_trees() -> None:
     assert len(open_stored(encode(tree)).node) == len(stacks)
 
 
-def test_many_are_unpacked_at_once_and_damage_is_that_of_one(
+def test_damaged_trees_of_a_batch_do_not_affect_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     good = [encode(tree_of(EXAMPLE)), encode(tree_of({"main;b": 3})), encode(tree_of(EXAMPLE))]

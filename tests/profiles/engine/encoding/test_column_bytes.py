@@ -22,7 +22,7 @@ def test_a_number_takes_as_many_bytes_as_the_greatest_needs(highest: int, code: 
     assert ColumnReader(join({}, [column])).head["columns"] == [[code, 3]]
 
 
-def test_ids_are_without_a_sign() -> None:
+def test_ids_are_read_as_unsigned_64_bits() -> None:
     ids = np.array([2**64 - 1, 0], np.uint64)
     reader = ColumnReader(join({}, [ids]))
     assert reader.head["columns"] == [[8, 2]]
@@ -30,7 +30,7 @@ def test_ids_are_without_a_sign() -> None:
 
 
 @given(st.lists(INT64))
-def test_values_come_back_whatever_their_sign(values: list[int]) -> None:
+def test_values_of_any_sign_are_read_back_unchanged(values: list[int]) -> None:
     reader = ColumnReader(join({}, [np.array(values, np.int64)]))
     assert reader.values(len(values), [1]).tolist() == [values]
     reader.end()
@@ -41,13 +41,13 @@ def test_numbers_of_32_bits_take_the_same_bytes_as_the_same_of_64(values: list[i
     assert join({}, [np.array(values, np.int32)]) == join({}, [np.array(values, np.int64)])
 
 
-def test_every_second_number_of_an_array_is_a_column_too() -> None:
+def test_strided_array_is_encoded() -> None:
     column = np.arange(10, dtype=np.int32)[::2]
     assert ColumnReader(join({}, [column])).index(10).tolist() == [0, 2, 4, 6, 8]
 
 
 @given(st.lists(INT64))
-def test_the_divisor_is_what_all_values_have_in_common(values: list[int]) -> None:
+def test_divisor_of_a_column_is_the_greatest_common_one(values: list[int]) -> None:
     expected = math.gcd(*values)
     assert greatest_common_divisor(np.array(values, np.int64)) == (
         expected if 0 < expected < 2**63 else 1
@@ -56,7 +56,7 @@ def test_the_divisor_is_what_all_values_have_in_common(values: list[int]) -> Non
 
 @pytest.mark.parametrize("count", [2**14 - 1, 2**14, 50_000])
 @pytest.mark.parametrize("highest", [200, 60_000, 2**31])
-def test_long_columns_come_back_too(count: int, highest: int) -> None:
+def test_long_columns_are_read_back_unchanged(count: int, highest: int) -> None:
     column = np.linspace(0, highest, count).astype(np.int64)
     assert ColumnReader(join({}, [column])).values(count, [1])[0].tolist() == column.tolist()
     assert greatest_common_divisor(column * 6) == 6 * math.gcd(*column.tolist())

@@ -18,7 +18,7 @@ def test_metrics_and_labels_are_read() -> None:
 @pytest.mark.parametrize(
     "rows", [[["cpu", True]], [[1, "count"]], [["cpu"]], [None], 5, [[[], ""]]]
 )
-def test_other_metrics_are_damage(rows: object) -> None:
+def test_malformed_metrics_are_rejected(rows: object) -> None:
     with pytest.raises((ValueError, TypeError)):
         read_metrics(rows)
 
@@ -26,6 +26,6 @@ def test_other_metrics_are_damage(rows: object) -> None:
 @pytest.mark.parametrize(
     "labels", [["a", [[]], None], ["a", 1, None], [None, "b", None], ["a", "b", 1], ["a"], 5]
 )
-def test_other_labels_are_damage(labels: object) -> None:
+def test_malformed_labels_are_rejected(labels: object) -> None:
     with pytest.raises((ValueError, TypeError)):
         read_label_sets([[labels]])

@@ -18,7 +18,7 @@ from profiles.engine.exports.csv_file import encode
         )
     )
 )
-def test_what_is_written_is_read_back(rows: list[list[str]]) -> None:
+def test_csv_is_read_back_unchanged(rows: list[list[str]]) -> None:
     read = list(csv.reader(io.StringIO(encode(["a", "b"], rows), newline="")))
     assert read == [["a", "b"], *rows]
 

@@ -18,7 +18,7 @@ def read(text: str) -> dict[str, int]:
 
 @settings(max_examples=examples(200), deadline=None)
 @given(folded())
-def test_what_was_folded_comes_out(stacks: Stacks) -> None:
+def test_folded_stacks_are_read_back_unchanged(stacks: Stacks) -> None:
     assert read(encode(tree_of(stacks))) == stacks
 
 
@@ -32,12 +32,12 @@ def test_every_metric_has_its_total(tree: Tree) -> None:
     assert set(read(encode(tree))) == names
 
 
-def test_names_that_would_break_a_line() -> None:
+def test_separators_in_names_are_replaced() -> None:
     tree = tree_of({"a": 1})
     strings = [{"a": "f(;)\n  g"}.get(text, text) for text in tree.frames.strings]
     object.__setattr__(tree.frames, "strings", tuple(strings))
     assert encode(tree) == "f(:)   g 1\n"
 
 
-def test_nothing() -> None:
+def test_empty_tree_is_an_empty_text() -> None:
     assert encode(tree_of({})) == ""

@@ -36,7 +36,7 @@ def test_every_stack_of_every_metric_is_there(tree: Tree) -> None:
         assert read(document, metric) == expected
 
 
-def test_the_example() -> None:
+def test_documented_example_gives_this_document() -> None:
     document = json.loads(encode(tree_of(EXAMPLE), name="shop · CPU"))
     profile = document.pop("profiles")[0]
     assert document == {

@@ -60,7 +60,7 @@ def test_build_ids_have_no_spaces(text: str, build_id: str) -> None:
         ("app+0xffffffffffffffff", "", "/bin/app", FileAddress(Binary("", "/bin/app"), 2**64 - 1)),
     ],
 )
-def test_generated_functions_are_addresses(
+def test_generated_function_names_are_parsed_as_addresses(
     name: str, file: str, mapping: str, address: FileAddress
 ) -> None:
     assert find_address(name, file, mapping) == address
@@ -81,5 +81,5 @@ def test_generated_functions_are_addresses(
         ("0x1f", "a.c", ""),
     ],
 )
-def test_other_functions_are_not(name: str, file: str, mapping: str) -> None:
+def test_other_function_names_are_no_addresses(name: str, file: str, mapping: str) -> None:
     assert find_address(name, file, mapping) is None

@@ -82,7 +82,7 @@ def test_truncated_messages_are_rejected(body: bytes) -> None:
         scalars(reader, root, 3)
 
 
-def test_other_bytes_are_rejected_by_kind() -> None:
+def test_other_bytes_are_rejected_with_the_kind_of_message() -> None:
     reader, root = reader_of(b"\0\0\0\0")
     with pytest.raises(BadProfile, match="Not a test message: no valid field at byte"):
         children(reader, root, 1, "LIMIT", 1)

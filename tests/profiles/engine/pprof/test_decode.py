@@ -44,7 +44,7 @@ def built(change: Callable[[PprofBuilder], None]) -> bytes:
     return bytes(builder.message.SerializeToString())
 
 
-def test_the_documented_example() -> None:
+def test_documented_example_is_decoded_exactly() -> None:
     digested = read(pprof(EXAMPLE))
     assert own(digested)["main;foo1;bar"] == 2_500_000
     assert own(digested)["main"] == 2_000_000
@@ -98,7 +98,7 @@ def test_locations_without_names_are_named_by_binary_and_offset() -> None:
     assert files == {"app+0x1010": "[build-id abc123]", "0x77": "", "?": ""}
 
 
-def test_text_that_is_not_utf_8_is_replaced_and_generics_stay() -> None:
+def test_invalid_utf_8_is_replaced_and_generic_names_are_unchanged() -> None:
     def odd(b: PprofBuilder) -> None:
         location = b.frame("main.Map[go.shape.int]")
         b.message.string_table.append(b"caf\xe9")
@@ -134,7 +134,7 @@ def each_labelled(b: PprofBuilder) -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_samples_with_labels_of_their_own() -> None:
+def test_hundred_thousand_samples_with_distinct_labels_are_decoded() -> None:
     tree = read(built(each_labelled)).tree
     assert tree.labelled is not None
     assert tree.labelled.label_sets == tuple(
@@ -172,7 +172,7 @@ def test_labels_of_samples_have_a_limit_and_those_of_equal_samples_count_once() 
         (10**11 - 1, 0),
     ],
 )
-def test_times_are_nanoseconds_whatever_they_were_counted_in(met: int, expected: int) -> None:
+def test_times_in_any_unit_are_converted_to_nanoseconds(met: int, expected: int) -> None:
     assert read(pprof(EXAMPLE, time_nanos=met)).time_ns == expected
 
 
@@ -195,7 +195,7 @@ def test_names_and_units_are_normalised(
     assert digested.totals == (7 * factor,)
 
 
-def test_the_default_metric_is_the_type_s_own_else_the_named_else_the_last() -> None:
+def test_default_metric_is_that_of_the_type_else_the_named_else_the_last() -> None:
     three = [("a", "count"), ("b", "count"), ("cpu", "nanoseconds")]
     assert read(pprof({"main": [1, 2, 3]}, sample_types=three)).weight == 3
     assert read(pprof({"main": [1, 2, 3]}, sample_types=three), "HEAP").weight == 3
@@ -214,7 +214,7 @@ def test_a_heap_s_empty_allocation_columns_are_left_out() -> None:
     assert len(read(raw, "HEAP_ALLOC").tree.metrics) == 3
 
 
-def test_stacks_have_values_that_are_left_in_them() -> None:
+def test_columns_omit_metrics_left_out_and_samples_that_cancel() -> None:
     """Check that stacks have no entry for an omitted column, or where samples cancel out."""
     kinds = [("alloc_space", "bytes"), ("inuse_space", "bytes")]
     raw = pprof({"a": [5, 0], "b": [-5, 0], "c;a": [0, 2], "c": [0, 1]}, sample_types=kinds)
@@ -231,12 +231,12 @@ def test_stacks_have_values_that_are_left_in_them() -> None:
     assert read(built(cancelled), negative=True).columns.node.tolist() == []
 
 
-def test_a_profile_without_samples_is_fine() -> None:
+def test_profile_without_samples_is_accepted() -> None:
     digested = read(pprof({}))
     assert (digested.samples, digested.totals, len(digested.tree.id)) == (0, (0,), 0)
 
 
-def test_a_stack_of_ten_thousand_frames_is_fine_and_one_more_is_not() -> None:
+def test_stack_over_10000_frames_is_rejected() -> None:
     names = [f"f{i}" for i in range(10_001)]
     assert len(read(pprof({";".join(names[:-1]): 1})).tree.id) == 10_000
     with pytest.raises(TooLarge) as caught:
@@ -353,7 +353,7 @@ def test_a_single_function_with_the_id_0_is_rejected(extra: int) -> None:
         (lambda b: b.message.sample_type.add(), "Duplicate sample type|sample types"),
     ],
 )
-def test_what_does_not_fit_together_is_named(
+def test_inconsistent_messages_are_rejected_with_the_reason(
     change: Callable[[PprofBuilder], None], reason: str
 ) -> None:
     def used(builder: PprofBuilder) -> None:
@@ -388,7 +388,7 @@ def test_sums_beyond_64_bits_are_rejected() -> None:
 
 
 @pytest.mark.parametrize("stacks", [{"main": 2**56 + 1}, {"main": 2**56, "other": 1}])
-def test_what_a_profile_comes_to_has_a_limit(stacks: dict[str, int]) -> None:
+def test_sum_of_a_profile_over_the_limit_is_rejected(stacks: dict[str, int]) -> None:
     kinds = [("cpu", "nanoseconds")]
     assert read(pprof({"main": 2**56}, sample_types=kinds)).weight == 2**56
     with pytest.raises(TooLarge) as caught:
@@ -413,7 +413,7 @@ def test_comments_are_read_packed_or_one_by_one(packed: bool) -> None:
     assert read(raw).comments == ("flamewatch.samples=3", "x" * LONGEST_COMMENT)
 
 
-def test_a_crowd_of_comments_is_cut_off() -> None:
+def test_comments_over_the_limit_are_cut() -> None:
     builder = PprofBuilder()
     number = builder.string("again")
     raw = built_of(builder) + bytes([104, number]) * 10_000

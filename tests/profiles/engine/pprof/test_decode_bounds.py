@@ -103,7 +103,7 @@ def test_strings_have_a_limit_in_sum() -> None:
     assert caught.value.limit == "FLAMEWATCH_MAX_STRING_BYTES"
 
 
-def test_a_rejection_says_what_the_raw_bytes_may_become() -> None:
+def test_error_names_the_expansion_limit_and_the_raw_bytes() -> None:
     raw = hostile.nodes_of_inlined_lines(5000, 500)
     words = (
         f"FLAMEWATCH_MAX_EXPANSION allows .* nodes of the call tree of a profile of {len(raw):,}"

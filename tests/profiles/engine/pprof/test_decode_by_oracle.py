@@ -18,7 +18,7 @@ TYPES = st.sampled_from(["CPU", "WALL", "HEAP"])
 
 @settings(max_examples=examples(300), deadline=None)
 @given(messages(), TYPES)
-def test_it_agrees_with_the_oracle(message: Any, profile_type: str) -> None:
+def test_decoder_equals_the_oracle(message: Any, profile_type: str) -> None:
     raw = message.SerializeToString()
     got = decode_profile(raw, profile_type, LIMITS)
     expected = oracle.digest(raw, profile_type)
@@ -63,7 +63,9 @@ def test_truncated_and_changed_bytes_are_rejected_or_read(
 
 @settings(max_examples=examples(200), deadline=None)
 @given(messages(), st.data())
-def test_what_both_accept_they_read_alike(message: Any, data: st.DataObject) -> None:
+def test_changed_bytes_that_both_accept_give_equal_results(
+    message: Any, data: st.DataObject
+) -> None:
     raw = bytearray(message.SerializeToString())
     raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     try:
@@ -75,7 +77,7 @@ def test_what_both_accept_they_read_alike(message: Any, data: st.DataObject) -> 
 
 
 @given(st.binary(max_size=200))
-def test_arbitrary_bytes_are_rejected_or_mean_what_the_oracle_reads(raw: bytes) -> None:
+def test_arbitrary_bytes_are_rejected_or_decoded_like_by_the_oracle(raw: bytes) -> None:
     try:
         got = decode_profile(raw, "CPU", LIMITS)
     except (BadProfile, TooLarge):

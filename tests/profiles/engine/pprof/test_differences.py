@@ -18,7 +18,7 @@ def read(stacks: Any, types: Any = HEAP, profile_type: str = "HEAP") -> DecodedP
     return decode_profile(pprof(stacks, types), profile_type, DecodeLimits())
 
 
-def test_gos_own_difference_keeps_what_was_allocated() -> None:
+def test_difference_of_go_heap_profiles_keeps_its_allocations() -> None:
     found = decode_profile(raw("go-heap-delta"), "HEAP", DecodeLimits())
     assert found.columns.metrics == ALLOCATED
     assert found.tree.self.min() == 0
@@ -29,14 +29,14 @@ def test_gos_own_difference_keeps_what_was_allocated() -> None:
     )
 
 
-def test_objects_go_with_their_bytes() -> None:
+def test_negative_bytes_leave_out_their_objects_too() -> None:
     found = read({"main": [1, 8, 2, 16], "main;a": [2, 8, 3, -16]})
     assert (found.columns.metrics, found.totals) == (ALLOCATED, (3, 16))
     assert [warning.split()[0] for warning in found.warnings] == ["inuse_objects", "inuse_space"]
     assert "such as -16" in found.warnings[1]
 
 
-def test_nothing_of_what_is_left_out_stays_in_the_tree() -> None:
+def test_tree_has_no_nodes_of_metrics_left_out() -> None:
     found = read({"main;stored": [1, 8, 0, 0], "main;gone": [0, 0, 5, 5], "main": [0, 0, -1, -1]})
     names = {found.tree.frames.strings[i] for i in found.tree.frames.name.tolist()}
     assert names == {"main", "stored"}
@@ -56,7 +56,7 @@ def test_a_profile_of_differences_only_is_rejected() -> None:
     )
 
 
-def test_samples_of_cpu_stay_where_only_times_are_negative() -> None:
+def test_negative_cpu_times_leave_the_sample_counts() -> None:
     types = [("samples", "count"), ("cpu", "nanoseconds")]
     found = read({"main": [5, -7], "other": [1, 9]}, types, "CPU")
     assert (found.columns.metrics, found.totals) == ((Metric("samples", "count"),), (6,))

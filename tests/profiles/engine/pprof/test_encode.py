@@ -40,13 +40,13 @@ def back(tree: Tree, profile_type: str) -> Tree:
 
 @settings(max_examples=examples(200), deadline=None)
 @given(trees())
-def test_the_round_trip_is_exact(tree: Tree) -> None:
+def test_any_tree_is_read_back_unchanged(tree: Tree) -> None:
     assert meaning(back(tree, "CPU")) == meaning(tree)
     assert back(tree, "CPU").metrics == tree.metrics
 
 
 @pytest.mark.parametrize(("name", "profile_type"), TYPES.items())
-def test_so_it_is_for_real_profiles(name: str, profile_type: str) -> None:
+def test_real_profiles_are_read_back_unchanged(name: str, profile_type: str) -> None:
     tree = decode_profile(raw(name), profile_type, DecodeLimits(max_total=2**63 - 1)).tree
     assert meaning(back(tree, profile_type)) == meaning(tree)
 
@@ -111,7 +111,7 @@ def test_a_library_at_another_address_is_the_same_and_another_build_is_not() -> 
 
 
 @pytest.mark.slow  # Go compiles pprof at its first use
-def test_pprof_reads_it(tmp_path: Path) -> None:
+def test_pprof_reads_encoded_profiles(tmp_path: Path) -> None:
     """It finds no binary of this build id here, and names addresses by their binary."""
     file = tmp_path / "native.pb.gz"
     file.write_bytes(encode(native_tree()))
@@ -128,7 +128,7 @@ def test_pprof_reads_it(tmp_path: Path) -> None:
     assert "main main.c:3" in text
 
 
-def test_what_it_says_beside_the_tree() -> None:
+def test_encoded_profile_has_time_duration_and_default_metric() -> None:
     data = gzip.decompress(encode(tree_of(EXAMPLE), time_ns=7, duration_ns=10**10, default="cpu"))
     message = Profile.FromString(data)
     assert (message.time_nanos, message.duration_nanos) == (7, 10**10)
@@ -138,16 +138,16 @@ def test_what_it_says_beside_the_tree() -> None:
     assert len(message.sample) == 5
 
 
-def test_the_same_tree_has_the_same_bytes() -> None:
+def test_equal_trees_give_equal_bytes() -> None:
     assert encode(tree_of(EXAMPLE)) == encode(tree_of(EXAMPLE))
 
 
-def test_an_empty_tree() -> None:
+def test_empty_tree_is_read_back_unchanged() -> None:
     empty = tree_of({})
     assert np.array_equal(back(empty, "CPU").parent, empty.parent)
 
 
-def test_deep_stacks() -> None:
+def test_stack_of_10000_frames_is_read_back_unchanged() -> None:
     deep = tree_of({";".join(f"f{i}" for i in range(10_000)): 1})
     paths = PathNumbers()
     exported, own = (meaning(each, paths.join)["own"] for each in (back(deep, "CPU"), deep))

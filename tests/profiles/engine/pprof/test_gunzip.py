@@ -10,24 +10,24 @@ from profiles.engine.pprof.gunzip import gunzip, read_claimed_size
 RAW = b"profile " * 1000
 
 
-def test_it_gunzips() -> None:
+def test_gzip_is_unpacked() -> None:
     assert gunzip(gzip.compress(RAW), len(RAW)) == RAW
 
 
-def test_it_takes_several_members() -> None:
+def test_gzip_of_several_members_is_unpacked() -> None:
     assert gunzip(gzip.compress(RAW[:99]) + gzip.compress(RAW[99:]), len(RAW)) == RAW
 
 
-def test_it_ignores_what_follows_the_gzip() -> None:
+def test_bytes_after_the_gzip_are_ignored() -> None:
     assert gunzip(gzip.compress(RAW) + b"\0\0 garbage", len(RAW)) == RAW
 
 
-def test_it_takes_bytes_that_are_not_compressed() -> None:
+def test_uncompressed_bytes_are_returned_unchanged() -> None:
     assert gunzip(RAW, len(RAW)) == RAW
 
 
 @pytest.mark.parametrize("body", [gzip.compress(RAW), RAW, gzip.compress(RAW[:-1]) * 2])
-def test_it_stops_at_the_limit_and_names_it(body: bytes) -> None:
+def test_output_over_the_limit_is_rejected_with_the_limit(body: bytes) -> None:
     with pytest.raises(TooLarge) as caught:
         gunzip(body, len(RAW) - 1)
     assert caught.value.limit == "FLAMEWATCH_MAX_PROFILE_BYTES"
@@ -53,7 +53,7 @@ def test_a_wrong_checksum_is_rejected() -> None:
         gunzip(bytes(body), 10**6)
 
 
-def test_a_gzip_claims_its_raw_size() -> None:
+def test_raw_size_is_read_from_the_gzip_trailer() -> None:
     assert read_claimed_size(gzip.compress(RAW)) == len(RAW)
     assert read_claimed_size(RAW) == len(RAW)
     assert read_claimed_size(b"") == 0

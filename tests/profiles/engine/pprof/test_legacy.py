@@ -24,7 +24,7 @@ CPU_WORDS = (0, 3, 0, 10_000, 0, 1, 1, 0xDEAD)
         b"".join(word.to_bytes(4, "big") for word in CPU_WORDS),
     ],
 )
-def test_it_says_how_to_convert_it(data: bytes) -> None:
+def test_legacy_profile_is_rejected_with_the_command_that_converts_it(data: bytes) -> None:
     with pytest.raises(
         BadProfile, match=r"Legacy profile format.* go tool pprof -proto FILE > out\.pb\.gz"
     ):

@@ -38,7 +38,7 @@ BY_ORACLE = [
 
 
 @pytest.mark.parametrize(("name", "profile_type"), BY_ORACLE)
-def test_it_agrees_with_the_oracle(name: str, profile_type: str) -> None:
+def test_real_profiles_are_decoded_like_by_the_oracle(name: str, profile_type: str) -> None:
     got = decode_profile(raw(name), profile_type, DecodeLimits())
     expected = oracle.digest(raw(name), profile_type)
     assert oracle.meaning_of(got.tree, got.totals, got.samples) == expected
@@ -46,7 +46,9 @@ def test_it_agrees_with_the_oracle(name: str, profile_type: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "profile_type"), TYPES.items())
-def test_it_survives_storage_and_merging(name: str, profile_type: str) -> None:
+def test_real_profiles_are_unchanged_by_storage_and_doubled_by_merging(
+    name: str, profile_type: str
+) -> None:
     tree = decode_profile(raw(name), profile_type, DecodeLimits()).tree
     assert meaning(decode(encode(tree))) == meaning(tree)
     twice = merge([tree, tree])
@@ -54,7 +56,7 @@ def test_it_survives_storage_and_merging(name: str, profile_type: str) -> None:
         assert twice.self[k].sum() == 2 * tree.self[tree.metrics.index(metric)].sum()
 
 
-def test_default_metrics() -> None:
+def test_each_real_profile_has_its_default_metric() -> None:
     found = {
         name: (d := decode_profile(raw(name), kind, DecodeLimits())).tree.metrics[d.default]
         for name, kind in TYPES.items()
@@ -80,7 +82,7 @@ def test_generics_keep_their_names() -> None:
     assert {label.key for labels in tree.labelled.label_sets for label in labels} == {"job"}
 
 
-def test_the_list_has_the_total_of_the_whole_as_its_greatest() -> None:
+def test_largest_total_of_the_function_list_is_the_whole() -> None:
     tree = by_function(decode_profile(raw("python-wall"), "WALL", DecodeLimits()).tree)
     rows = top(tree, tree.metrics.index(("wall", "nanoseconds")))
     assert max(row.total for row in rows) == tree.self[1].sum()

@@ -46,7 +46,7 @@ def one_metric(tree: Tree) -> Tree:
 
 @few
 @given(trees(), trees(), st.booleans())
-def test_either_side_of_the_united_tree_is_that_side(a: Tree, b: Tree, lines: bool) -> None:
+def test_each_side_of_aligned_trees_equals_its_tree(a: Tree, b: Tree, lines: bool) -> None:
     a, b = (one_metric(tree) if lines else by_function(one_metric(tree)) for tree in (a, b))
     both, node_of_b = align(a, b)
     assert len(set(both.id.tolist())) == len(both.id)
@@ -128,7 +128,7 @@ def test_a_side_without_profiles_has_no_tests() -> None:
     assert nothing.tree.self.shape == (2, 0)
 
 
-def test_functions_have_both_sides_sums_and_what_changed_is_found() -> None:
+def test_functions_have_sums_of_both_sides_and_changed_ones_are_significant() -> None:
     a = [{"main;work": 100 + i % 7, "main;rest": 50 + i % 5} for i in range(40)]
     b = [{"main;work": 120 + i % 7, "main;rest": 50 + i % 5, "new": 9} for i in range(40)]
     found = between(a, b)

@@ -39,7 +39,7 @@ def alone(profile: BlockProfile, by_function: bool) -> dict[int, int]:
 
 @settings(max_examples=examples(60), deadline=None)
 @given(st.lists(drawn_profiles(), max_size=8), st.integers(0, 8), st.data(), st.booleans())
-def test_each_row_is_its_profile(
+def test_each_row_has_the_values_of_its_profile(
     profiles: list[BlockProfile], cut: int, data: st.DataObject, by_function: bool
 ) -> None:
     merge = PerProfile(CPU, by_function)

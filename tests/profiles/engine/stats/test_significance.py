@@ -50,7 +50,7 @@ def test_samples_of_one_distribution_seldom_show_a_change(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profiles", [240, 43_200])
-def test_neither_do_independent_functions(profiles: int) -> None:
+def test_independent_functions_seldom_show_a_change(profiles: int) -> None:
     rng = np.random.default_rng(2)
     found = 0
     for _ in range(RUNS):
@@ -95,7 +95,7 @@ def test_swapping_the_sides_turns_the_difference_round() -> None:
     assert there.p == pytest.approx(back.p, nan_ok=True)
 
 
-def test_equal_sides_show_nothing() -> None:
+def test_equal_sides_have_p_1() -> None:
     same = captured(np.random.default_rng(6), COMMON, 50)
     found = differences(same, same)
     tested = ~np.isnan(found.p)
@@ -118,7 +118,9 @@ def side(profiles: int, value: float, present: int | None = None) -> SampleVaria
         (side(250, 100, present=10), side(250, 0)),  # one in 512 permutations gives the same
     ],
 )
-def test_what_is_too_little_is_not_tested(a: SampleVariance, b: SampleVariance) -> None:
+def test_functions_with_too_few_profiles_are_not_tested(
+    a: SampleVariance, b: SampleVariance
+) -> None:
     assert np.isnan(np.array(differences(a, b))).all()
 
 
@@ -128,7 +130,7 @@ def test_a_function_that_is_new_in_few_profiles_is_found() -> None:
     assert new.high[0] < 0
 
 
-def test_a_few_of_many_profiles_say_nothing_of_ten_others() -> None:
+def test_function_in_few_of_many_profiles_is_not_significant_against_ten() -> None:
     assert differences(side(43_200, 5, present=100), side(10, 0)).p == pytest.approx([1.0])
 
 
@@ -151,7 +153,7 @@ def test_q_is_benjamini_hochbergs_with_a_margin() -> None:
     assert all(low <= high for low, high in pairwise(ordered.tolist()))
 
 
-def test_a_second_family_shows_nothing_that_the_first_does_not_open() -> None:
+def test_gate_limits_q_of_nodes_to_that_of_their_family() -> None:
     nodes = np.array([0.001, np.nan, 0.3])
     assert apply_gate(nodes, np.array([0.04, 0.9])) == pytest.approx(
         [0.04, np.nan, 0.3], nan_ok=True

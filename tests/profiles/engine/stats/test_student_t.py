@@ -27,7 +27,7 @@ def integrated(t: float, df: float) -> float:
 
 @pytest.mark.parametrize("df", [5, 7, 10.5, 14, 30, 478, 86_398])
 @pytest.mark.parametrize("t", [0.5, 1, 2, 3, 5, 7, 10])
-def test_the_tail_is_the_integral_of_the_density(t: float, df: float) -> None:
+def test_tail_equals_the_integral_of_the_density(t: float, df: float) -> None:
     found = two_sided(np.array([t, -t]), np.array([df, df]))
     assert found == pytest.approx([integrated(t, df)] * 2, rel=1e-3)
 
@@ -36,9 +36,9 @@ def test_the_tail_is_the_integral_of_the_density(t: float, df: float) -> None:
     ("df", "printed"),
     [(5, 2.5706), (7, 2.3646), (10, 2.2281), (20, 2.0860), (30, 2.0423), (120, 1.9799)],
 )
-def test_the_quantile_is_that_of_the_tables(df: float, printed: float) -> None:
+def test_quantile_equals_that_of_published_tables(df: float, printed: float) -> None:
     assert half_width(np.array([df])) == pytest.approx([printed], rel=2e-4)
 
 
-def test_no_difference_is_certain_to_be_reached() -> None:
+def test_tail_at_zero_is_one() -> None:
     assert two_sided(np.zeros(1), np.full(1, 9.0)) == pytest.approx([1.0])

@@ -44,7 +44,7 @@ def assert_equal(merge: VarianceMerge, profiles: Sequence[BlockProfile]) -> None
 
 @few_examples
 @given(PROFILES)
-def test_of_stored_trees(profiles: list[BlockProfile]) -> None:
+def test_stored_trees_give_the_reference_sums(profiles: list[BlockProfile]) -> None:
     merge = VarianceMerge(CPU)
     for profile in profiles:
         merge.add_encoded(profile.tree)
@@ -53,7 +53,7 @@ def test_of_stored_trees(profiles: list[BlockProfile]) -> None:
 
 @few_examples
 @given(PROFILES, st.integers(0, 8), st.integers(0, 8), st.data())
-def test_of_head_hour_and_day_together(
+def test_head_hour_and_day_together_give_the_reference_sums(
     profiles: list[BlockProfile], one: int, other: int, data: st.DataObject
 ) -> None:
     first, last = sorted((one, other))
@@ -79,7 +79,7 @@ def test_of_head_hour_and_day_together(
 
 @few_examples
 @given(PROFILES)
-def test_the_sums_are_those_of_a_merge(profiles: list[BlockProfile]) -> None:
+def test_sums_of_the_variance_merge_equal_those_of_a_merge(profiles: list[BlockProfile]) -> None:
     merge = VarianceMerge(CPU)
     merge.add_hour(open_hour(build_hour(profiles)))
     having = [p for p in profiles if CPU in reference_sums.metrics_of([p])]
@@ -89,7 +89,7 @@ def test_the_sums_are_those_of_a_merge(profiles: list[BlockProfile]) -> None:
 
 @few_examples
 @given(PROFILES, st.data())
-def test_of_the_nodes_that_sums_have_found_they_are_the_same_bits(
+def test_precomputed_nodes_give_bit_identical_sums(
     profiles: list[BlockProfile], data: st.DataObject
 ) -> None:
     block = open_hour(build_hour(profiles))

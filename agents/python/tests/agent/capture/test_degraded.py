@@ -36,16 +36,14 @@ def check(out: str, errors: str, reason: str) -> None:
     assert line.startswith(f"{ONLY}: {reason}")
 
 
-def test_a_container_that_forbids_to_read_memory(server: FakeServer, url: str) -> None:
+def test_denied_memory_reads_leave_the_signal_sampler(server: FakeServer, url: str) -> None:
     before = f"sys.path.insert(0, {SECCOMP!r}); import seccomp; seccomp.deny('process_vm_readv')"
     out, errors = run(MAIN_THREAD.format(before=before), url)
     check(out, errors, "the kernel refuses process_vm_readv (Operation not permitted)")
     assert len(server.requests("PATCH")) == 1
 
 
-def test_a_free_threaded_build_does_not_even_load_what_it_would_crash_in(
-    server: FakeServer, url: str
-) -> None:
+def test_free_threaded_build_does_not_load_the_native_sampler(server: FakeServer, url: str) -> None:
     after = "assert 'flamewatch._native' not in sys.modules"
     program = MAIN_THREAD.format(before=after).replace(
         "import flamewatch, sys, time", "import sys, time; sys.abiflags = 't'; import flamewatch"
@@ -70,14 +68,18 @@ if UNSUITABLE:
 
     @pytest.mark.server
     @pytest.mark.parametrize("name", UNSUITABLE)
-    def test_a_build_of_another_kind(server: FakeServer, url: str, name: str) -> None:
+    def test_unsuitable_build_falls_back_with_a_warning(
+        server: FakeServer, url: str, name: str
+    ) -> None:
         out, errors = run(MAIN_THREAD.format(before=""), url, python=str(interpreter(name)))
         check(out, errors, UNSUITABLE[name])
         assert len(server.requests("PATCH")) == 1
 
     @pytest.mark.server
     @pytest.mark.parametrize("name", UNSUITABLE)
-    def test_one_profile_of_a_build_of_another_kind(tmp_path: Path, name: str) -> None:
+    def test_one_shot_mode_on_an_unsuitable_build_runs_the_program_with_a_warning(
+        tmp_path: Path, name: str
+    ) -> None:
         python = str(interpreter(name))
         command = [python, "-m", "flamewatch.run", "--once", "wall", "--", python, "-c", "print(7)"]
         done = families.run(command, env={"PYTHONPATH": SOURCE}, cwd=tmp_path, timeout=60)

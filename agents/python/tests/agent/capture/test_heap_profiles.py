@@ -122,7 +122,7 @@ class FakeHeap:
         return {**fixed, **empty, **variable}
 
 
-def test_a_sample_that_heap_dropped_is_told_once() -> None:
+def test_dropped_heap_sample_is_reported_once() -> None:
     native = FakeHeap()
     heap = NativeHeap(native)
 

@@ -18,11 +18,11 @@ def test_waits_of_the_standard_library_are_found() -> None:
     assert (CONDITION, feeder.__code__) in found
 
 
-def test_the_sampler_has_room_for_all_of_them() -> None:
+def test_number_of_idle_waits_is_within_the_samplers_limit() -> None:
     assert len(IDLE_WAITS) <= 32
 
 
-def test_modules_that_are_not_loaded_are_not_loaded_for_this() -> None:
+def test_lookup_imports_no_module() -> None:
     assert idle_codes({}) == ()
     assert idle_codes({"threading": threading}) == tuple(
         (CONDITION, other) if other else (inner, None)
@@ -38,11 +38,11 @@ class Eager(ModuleType):
         raise AssertionError(f"asked for {name}")
 
 
-def test_a_module_is_not_asked_for_attributes() -> None:
+def test_lookup_does_not_trigger_module_getattr() -> None:
     assert idle_codes({"threading": Eager("threading")}) == ()
 
 
-def test_a_function_that_somebody_replaced_is_passed_over() -> None:
+def test_patched_function_is_skipped() -> None:
     patched = ModuleType("queue")
     patched.Queue = type("Queue", (), {"get": len})  # type: ignore[attr-defined]
     assert idle_codes({"threading": threading, "queue": patched}) == idle_codes(

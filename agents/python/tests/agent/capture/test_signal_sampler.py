@@ -59,11 +59,11 @@ def within(taken: Capture, function: str) -> int:
     )
 
 
-def test_in_the_main_thread_it_offers_cpu(sampler: SignalSampler) -> None:
+def test_sampler_started_in_the_main_thread_offers_cpu(sampler: SignalSampler) -> None:
     assert sampler.types == (ProfileType.CPU, ProfileType.THREADS)
 
 
-def test_cpu_time_is_the_main_threads_own(sampler: SignalSampler) -> None:
+def test_cpu_profile_excludes_other_threads(sampler: SignalSampler) -> None:
     stop = threading.Event()
 
     def noise() -> None:
@@ -80,7 +80,7 @@ def test_cpu_time_is_the_main_threads_own(sampler: SignalSampler) -> None:
     assert taken.notes == {"threads": "main"}
 
 
-def test_threads_are_all_there_once(sampler: SignalSampler) -> None:
+def test_threads_profile_has_every_thread_once(sampler: SignalSampler) -> None:
     gate = threading.Event()
     threads = [threading.Thread(target=stand_still, args=(gate,)) for _ in range(5)]
     for thread in threads:
@@ -118,7 +118,7 @@ def is_waiting(stack: Stack) -> bool:
     return {"Condition.wait", "stand_still"} <= {frame.function for frame in stack.frames}
 
 
-def test_outside_the_main_thread_it_offers_threads_only() -> None:
+def test_sampler_started_in_another_thread_offers_threads_only() -> None:
     found: list[tuple[ProfileType, ...]] = []
     thread = threading.Thread(target=lambda: found.append(SignalSampler().types))
     thread.start()
@@ -126,7 +126,7 @@ def test_outside_the_main_thread_it_offers_threads_only() -> None:
     assert found == [(ProfileType.THREADS,)]
 
 
-def test_a_signal_that_the_host_uses_is_the_hosts() -> None:
+def test_handler_of_the_host_for_sigprof_is_kept() -> None:
     def theirs(number: int, frame: object) -> None: ...
 
     signal.signal(signal.SIGPROF, theirs)
@@ -171,7 +171,7 @@ WITHOUT_NATIVE = """
 """
 
 
-def test_without_the_compiled_part_one_warning_says_what_is_left(
+def test_without_the_native_module_one_warning_names_the_remaining_types(
     server: FakeServer, url: str
 ) -> None:
     server.respond_with("POST", assigned("CPU", "0.2s"), never_responds)
@@ -182,7 +182,7 @@ def test_without_the_compiled_part_one_warning_says_what_is_left(
     assert "reduced profiling, only the main thread's CPU time and THREADS" in errors
 
 
-def test_it_survives_a_fork(server: FakeServer, url: str) -> None:
+def test_child_forked_without_the_native_module_is_profiled(server: FakeServer, url: str) -> None:
     server.respond_with("POST", never_responds, assigned("CPU", "0.2s"), never_responds)
     work = """
     sys.stdin.readline()

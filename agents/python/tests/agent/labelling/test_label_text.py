@@ -12,12 +12,12 @@ def test_labels_survive_a_round_trip() -> None:
     assert decode(encode((("empty", ""),))) == (("empty", ""),)
 
 
-def test_a_checksum_goes_first() -> None:
+def test_encoded_labels_begin_with_their_checksum() -> None:
     data = encode((("a", "b"),))
     assert int.from_bytes(data[:4], "little") == zlib.adler32(data[4:])
 
 
-def test_it_is_bounded() -> None:
+def test_encoded_labels_over_the_size_limit_are_cut() -> None:
     huge = tuple((f"name{n}" * 10, "€" * 200) for n in range(20))
     assert len(encode(huge)) <= LARGEST
     assert decode(encode(huge)) == huge[: len(decode(encode(huge)))] != ()
@@ -31,7 +31,7 @@ def test_names_and_values_are_text_of_bounded_length() -> None:
     assert value.endswith("…")
 
 
-def test_later_labels_win_and_others_stay() -> None:
+def test_later_labels_override_earlier_ones() -> None:
     outer = encode((("endpoint", "/"), ("tenant", "acme")))
     assert decode(extend_labels(outer, (("endpoint", "/pay"),))) == (
         ("endpoint", "/pay"),

@@ -15,20 +15,20 @@ def now() -> dict[str, str]:
     return dict(decode(RUNNING.get()))
 
 
-def test_inside_there_are_labels_and_outside_not() -> None:
+def test_labels_apply_inside_their_block_only() -> None:
     with flamewatch.labels(endpoint="/pay", tenant=7):
         assert now() == {"endpoint": "/pay", "tenant": "7"}
     assert now() == {}
 
 
-def test_inner_ones_come_on_top() -> None:
+def test_inner_labels_override_outer_ones_until_their_end() -> None:
     with flamewatch.labels(endpoint="/", tenant="acme"):
         with flamewatch.labels(endpoint="/pay"):
             assert now() == {"endpoint": "/pay", "tenant": "acme"}
         assert now() == {"endpoint": "/", "tenant": "acme"}
 
 
-def test_an_error_goes_through_and_ends_them() -> None:
+def test_exception_in_the_block_propagates_and_removes_its_labels() -> None:
     with pytest.raises(KeyError), flamewatch.labels(a="b"):
         raise KeyError
     assert now() == {}
@@ -55,7 +55,7 @@ async def test_a_decorated_coroutine_is_labelled_while_it_runs() -> None:
     assert now() == {}
 
 
-async def test_tasks_have_their_own_and_inherit_their_creators() -> None:
+async def test_tasks_have_their_own_labels_and_inherit_those_of_their_creator() -> None:
     async def inner() -> dict[str, str]:
         await asyncio.sleep(0)
         return now()

@@ -44,15 +44,17 @@ def django_site(settings: Settings) -> None:
 @pytest.mark.usefixtures("django_site")
 @pytest.mark.parametrize("view", ["", "async/"])
 class TestDjango:
-    def test_under_wsgi(self, view: str) -> None:
+    def test_wsgi_request_has_its_route_as_endpoint(self, view: str) -> None:
         found = Client().get(f"/orders/7/{view}").json()
         assert found == {"endpoint": f"/orders/<int:number>/{view}"}
 
-    async def test_under_asgi(self, view: str) -> None:
+    async def test_asgi_request_has_its_route_as_endpoint(self, view: str) -> None:
         found = (await AsyncClient().get(f"/orders/7/{view}")).json()
         assert found == {"endpoint": f"/orders/<int:number>/{view}"}
 
-    async def test_among_middlewares_that_are_sync(self, settings: Settings, view: str) -> None:
+    async def test_asgi_request_through_sync_middlewares_has_its_route(
+        self, settings: Settings, view: str
+    ) -> None:
         settings.MIDDLEWARE = ["test_middleware.sync_only", OURS, "test_middleware.sync_only"]
         found = (await AsyncClient().get(f"/orders/7/{view}")).json()
         assert found == {"endpoint": f"/orders/<int:number>/{view}"}
@@ -66,7 +68,7 @@ class TestDjangosErrors:
     def test_an_error_ends_the_label(self) -> None:
         assert Client(raise_request_exception=False).get("/fails/").status_code == 500
 
-    async def test_no_thread_is_needed_for_an_async_stack(self) -> None:
+    async def test_async_stack_uses_the_async_middleware(self) -> None:
         handler = ASGIHandler()
         [method] = handler._view_middleware
         assert method.__name__ == "_label_async"
@@ -87,7 +89,7 @@ def flask_app() -> flask.Flask:
     return app
 
 
-def test_flask() -> None:
+def test_flask_request_has_its_route_as_endpoint() -> None:
     client = flask_app().test_client()
     assert client.get("/orders/7").json == {"endpoint": "/orders/<int:number>"}
     assert client.get("/nowhere").status_code == 404
@@ -125,7 +127,7 @@ async def get(app: App, path: str, method: str = "GET") -> httpx.Response:
 
 @pytest.mark.parametrize("make", [around, within])
 @pytest.mark.parametrize("mount", ["", "/shop", "/other"])
-async def test_starlette(make, mount: str) -> None:  # type: ignore[no-untyped-def]
+async def test_starlette_request_has_its_route_as_endpoint(make, mount: str) -> None:  # type: ignore[no-untyped-def]
     app = make()
     found = (await get(app, f"{mount}/orders/7")).json()
     assert found == {"endpoint": f"{mount}/orders/{{number:int}}"}
@@ -139,13 +141,13 @@ async def plain(scope: Scope, receive: object, send) -> None:  # type: ignore[no
     await JSONResponse(now())(scope, receive, send)  # type: ignore[arg-type]
 
 
-async def test_other_asgi_applications_say_it_themselves() -> None:
+async def test_other_asgi_application_passes_its_own_endpoint_function() -> None:
     assert (await get(Middleware(plain), "/7")).json() == {}
     application = Middleware(plain, endpoint=lambda scope: "/" + scope["path"].split("/")[1])
     assert (await get(application, "/orders/7")).json() == {"endpoint": "/orders"}
 
 
-async def test_an_endpoint_that_cannot_be_said_is_no_error() -> None:
+async def test_failing_endpoint_function_leaves_the_label_out() -> None:
     broken = Middleware(plain, endpoint=lambda scope: scope["no such key"])
     assert (await get(broken, "/7")).json() == {}
 

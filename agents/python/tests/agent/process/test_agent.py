@@ -30,7 +30,7 @@ def stuck() -> Iterator[StuckSampler]:
     made.release_socket.set()
 
 
-def test_stopping_waits_no_longer_than_it_may(
+def test_stop_returns_within_its_time_limit(
     server: FakeServer, url: str, stuck: StuckSampler
 ) -> None:
     server.respond_with("POST", assigned("CPU"))
@@ -41,7 +41,7 @@ def test_stopping_waits_no_longer_than_it_may(
     assert stuck.closed
 
 
-def test_stopping_before_the_first_handshake_makes_none(server: FakeServer, url: str) -> None:
+def test_stop_before_the_first_handshake_sends_none(server: FakeServer, url: str) -> None:
     agent = Agent(config(url), FakeSampler())
     agent.start(60.0)
     assert agent.stop(20.0) is True

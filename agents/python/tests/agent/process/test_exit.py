@@ -28,26 +28,26 @@ def seconds_to_end(program: str, url: str, server: FakeServer, ready: str = "POS
     return time.monotonic() - begun
 
 
-def test_it_ends_while_a_handshake_is_parked(server: FakeServer, url: str) -> None:
+def test_process_exits_while_a_handshake_is_parked(server: FakeServer, url: str) -> None:
     server.respond_with("POST", never_responds)
     assert seconds_to_end(UNTIL_TOLD, url, server) < SOON
 
 
-def test_it_ends_while_an_upload_is_pending(server: FakeServer, url: str) -> None:
+def test_process_exits_while_an_upload_is_pending(server: FakeServer, url: str) -> None:
     server.respond_with("POST", assigned("THREADS"))
     server.respond_with("PATCH", never_responds)
     assert seconds_to_end(UNTIL_TOLD, url, server, "PATCH") < SOON
 
 
 @pytest.mark.parametrize("kind", ["CPU", "WALL"])
-def test_it_ends_in_the_middle_of_a_capture(server: FakeServer, url: str, kind: str) -> None:
+def test_process_exits_during_a_capture(server: FakeServer, url: str, kind: str) -> None:
     server.respond_with("POST", assigned(kind, "60s"))
     server.respond_with("PATCH", never_responds)
     assert seconds_to_end(UNTIL_TOLD, url, server) < SOON
 
 
 @pytest.mark.parametrize("kind", ["CPU", "WALL"])
-def test_the_profile_in_hand_is_sent_as_far_as_it_got(
+def test_exit_during_a_capture_sends_the_partial_profile(
     server: FakeServer, url: str, kind: str
 ) -> None:
     """Profile a program that ends before its capture does."""
@@ -74,7 +74,7 @@ def test_the_profile_in_hand_is_sent_as_far_as_it_got(
     assert errors == ""
 
 
-def test_it_ends_at_once_after_its_start(url: str, server: FakeServer) -> None:
+def test_process_exits_right_after_the_start_of_the_agent(url: str, server: FakeServer) -> None:
     server.respond_with("POST", never_responds)
     for _ in range(5):
         _, errors = run("import flamewatch; flamewatch.start()", url)

@@ -41,7 +41,7 @@ def finish(process: subprocess.Popen[str]) -> None:
     assert errors == ""
 
 
-def test_the_child_handshakes_under_its_own_name(server: FakeServer, url: str) -> None:
+def test_forked_child_handshakes_as_an_agent_of_its_own(server: FakeServer, url: str) -> None:
     server.respond_with("POST", never_responds)
     process = begin(FORKED.format(before=""), url)
     server.wait_until(lambda seen: len(agents(seen)) == 2)
@@ -57,7 +57,9 @@ def test_the_parents_handshake_is_not_disturbed(server: FakeServer, url: str) ->
     assert len(server.seen) == 2, "one handshake each"
 
 
-def test_a_fork_in_the_middle_of_a_capture(server: FakeServer, url: str) -> None:
+def test_fork_during_a_capture_leaves_the_parents_profile_complete(
+    server: FakeServer, url: str
+) -> None:
     server.respond_with("POST", assigned("CPU", "2s"), never_responds)
     capturing = 'while flamewatch.status()["state"] != "capturing": pass'
     process = begin(FORKED.format(before=capturing), url)
@@ -75,7 +77,7 @@ def test_a_child_is_profiled_itself(server: FakeServer, url: str) -> None:
     finish(process)
 
 
-def test_children_of_a_stopped_agent_have_none(server: FakeServer, url: str) -> None:
+def test_child_of_a_stopped_agent_has_no_agent(server: FakeServer, url: str) -> None:
     server.respond_with("POST", never_responds)
     program = """
         import flamewatch, os
@@ -127,7 +129,7 @@ def test_multiprocessing_workers_are_profiled(server: FakeServer, url: str) -> N
     finish(process)
 
 
-def test_children_that_are_over_at_once_are_no_trouble(server: FakeServer, url: str) -> None:
+def test_short_lived_children_cause_no_error_and_no_handshake(server: FakeServer, url: str) -> None:
     server.respond_with("POST", never_responds)
     program = """
         import flamewatch, os
@@ -183,7 +185,7 @@ def test_forks_from_a_thread_and_of_children(server: FakeServer, url: str) -> No
     assert process.returncode == 0, errors
 
 
-def test_a_host_with_threads_of_its_own_is_warned_as_ever(server: FakeServer, url: str) -> None:
+def test_fork_of_a_multithreaded_host_still_warns(server: FakeServer, url: str) -> None:
     server.respond_with("POST", never_responds)
     program = """
         import flamewatch, os, threading, warnings

@@ -28,7 +28,7 @@ from flamewatch.process import lifecycle
 pytestmark = pytest.mark.usefixtures("environment")
 
 
-def test_three_words_are_enough(server: FakeServer) -> None:
+def test_start_with_environment_only_sends_a_profile(server: FakeServer) -> None:
     server.respond_with("POST", assigned("THREADS"), never_responds)
     flamewatch.start()
     [upload] = server.wait_for("PATCH")
@@ -41,7 +41,7 @@ def test_three_words_are_enough(server: FakeServer) -> None:
     assert status["samples"] >= 1
 
 
-def test_arguments_say_more_than_the_environment(server: FakeServer) -> None:
+def test_arguments_override_the_environment(server: FakeServer) -> None:
     server.respond_with("POST", never_responds)
     flamewatch.start("basket", "2.0", "eu-2", project="acme")
     [seen] = server.wait_for("POST")
@@ -71,7 +71,7 @@ def test_a_second_start_changes_nothing(server: FakeServer, lines: list[str]) ->
     assert lines == []
 
 
-def test_two_threads_that_start_it_start_one(server: FakeServer) -> None:
+def test_concurrent_starts_start_one_agent(server: FakeServer) -> None:
     server.respond_with("POST", never_responds)
     threads = [threading.Thread(target=flamewatch.start) for _ in range(10)]
     for thread in threads:
@@ -83,7 +83,7 @@ def test_two_threads_that_start_it_start_one(server: FakeServer) -> None:
     assert server.connections == 1
 
 
-def test_it_can_be_stopped_and_started_again(server: FakeServer) -> None:
+def test_agent_is_stopped_and_started_again(server: FakeServer) -> None:
     server.respond_with("POST", never_responds)
     agents = set()
     for count in range(1, 4):
@@ -94,7 +94,7 @@ def test_it_can_be_stopped_and_started_again(server: FakeServer) -> None:
     assert len(agents) == 3
 
 
-def test_stopping_without_a_start_is_nothing() -> None:
+def test_stop_without_a_start_changes_nothing() -> None:
     before = flamewatch.status()
     flamewatch.stop()
     flamewatch.stop()
@@ -105,7 +105,7 @@ def handlers() -> list[object]:
     return [signal.getsignal(number) for number in signal.valid_signals()]
 
 
-def test_stopping_gives_everything_back(
+def test_stop_ends_threads_and_restores_signal_handlers(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lifecycle, "STOP_SECONDS", 20)  # seconds that a busy machine may need
@@ -147,7 +147,7 @@ def wait_for_state(state: str) -> None:
         ("FLAMEWATCH_SERVICE", "", "FLAMEWATCH_SERVICE"),
     ],
 )
-def test_a_bad_configuration_is_one_line_and_nothing_else(
+def test_bad_configuration_is_logged_in_one_line_without_a_request(
     monkeypatch: pytest.MonkeyPatch,
     lines: list[str],
     server: FakeServer,
@@ -166,7 +166,7 @@ def test_a_bad_configuration_is_one_line_and_nothing_else(
     assert server.seen == []
 
 
-def test_a_configuration_that_was_mended_can_be_started(
+def test_start_succeeds_after_a_failed_start_with_bad_configuration(
     monkeypatch: pytest.MonkeyPatch, server: FakeServer
 ) -> None:
     monkeypatch.delenv("FLAMEWATCH_SERVICE")
@@ -175,7 +175,7 @@ def test_a_configuration_that_was_mended_can_be_started(
     assert server.wait_for("POST")[0].json["deployment"]["target"] == "basket"
 
 
-def test_a_rejected_key_is_one_line(server: FakeServer, lines: list[str]) -> None:
+def test_rejected_key_is_logged_in_one_line(server: FakeServer, lines: list[str]) -> None:
     server.respond_with("POST", error_response(401, "There is no such key.", "60s"))
     flamewatch.start()
     server.wait_for("POST")
@@ -187,7 +187,9 @@ def test_a_rejected_key_is_one_line(server: FakeServer, lines: list[str]) -> Non
     assert 30 < flamewatch.status()["next_try_in"] <= 66
 
 
-def test_a_dead_server_is_one_line(monkeypatch: pytest.MonkeyPatch, lines: list[str]) -> None:
+def test_unreachable_server_is_logged_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, lines: list[str]
+) -> None:
     with serving() as (_, gone):
         pass
     monkeypatch.setenv("FLAMEWATCH_URL", gone)
@@ -198,7 +200,7 @@ def test_a_dead_server_is_one_line(monkeypatch: pytest.MonkeyPatch, lines: list[
     assert f"cannot send profiles to {gone}: connection refused (retry in " in line
 
 
-def test_a_log_that_fails_is_not_the_agents_end(server: FakeServer) -> None:
+def test_failing_log_handler_does_not_end_the_agent(server: FakeServer) -> None:
     class Broken(logging.Handler):
         def handle(self, record: logging.LogRecord) -> bool:
             raise RuntimeError("the disk is full")
@@ -214,7 +216,7 @@ def test_a_log_that_fails_is_not_the_agents_end(server: FakeServer) -> None:
         logging.getLogger("flamewatch").removeHandler(broken)
 
 
-def test_a_thread_that_cannot_be_started_is_one_line(
+def test_failed_thread_start_is_logged_in_one_line(
     monkeypatch: pytest.MonkeyPatch, lines: list[str]
 ) -> None:
     def fail_to_start(target: object) -> None:
@@ -226,7 +228,7 @@ def test_a_thread_that_cannot_be_started_is_one_line(
     assert flamewatch.status()["state"] == "off"
 
 
-def test_the_hosts_dice_are_not_touched(server: FakeServer) -> None:
+def test_random_numbers_of_the_host_are_unchanged(server: FakeServer) -> None:
     random.seed(7)
     expected = [random.random() for _ in range(3)]
     random.seed(7)
@@ -244,6 +246,6 @@ def test_the_agents_own_thread_is_in_no_profile(server: FakeServer) -> None:
         assert not [name for name in found.functions_seen() if name.startswith("flamewatch.")]
 
 
-def test_it_says_what_it_is(server: FakeServer) -> None:
+def test_version_is_set_and_sampler_is_empty_before_the_start(server: FakeServer) -> None:
     assert flamewatch.__version__
     assert lifecycle.status()["sampler"] == ""

@@ -42,7 +42,7 @@ def test_a_clock_that_jumps_by_days_changes_no_duration(
     assert all(0.3e9 <= profile.duration_ns < 60e9 for profile in found)
 
 
-def test_a_log_on_a_full_disk_is_not_the_programs_end(url: str) -> None:
+def test_log_on_a_full_disk_does_not_end_the_program(url: str) -> None:
     program = """
         import flamewatch, logging
         logging.basicConfig(filename="/dev/full")

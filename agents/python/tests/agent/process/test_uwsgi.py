@@ -30,18 +30,18 @@ def test_missing_options_are_named(options: tuple[bytes, ...], expected: str) ->
     assert missing(modules(*options)) == expected
 
 
-def test_elsewhere_nothing_is_missing() -> None:
+def test_without_uwsgi_no_option_is_missing() -> None:
     assert missing({}) == ""
     assert missing({"uwsgi": SimpleNamespace()}) == ""
 
 
-def test_it_is_recognized_by_its_name() -> None:
+def test_uwsgi_is_recognized_by_the_name_of_its_executable() -> None:
     assert is_uwsgi(["/usr/bin/uwsgi", "--ini", "shop.ini"])
     assert not is_uwsgi(["gunicorn", "uwsgi"])
 
 
 @pytest.mark.usefixtures("environment")
-def test_the_start_says_it_in_one_line(
+def test_start_without_the_options_logs_one_line(
     server: FakeServer, lines: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.respond_with("POST", never_responds)

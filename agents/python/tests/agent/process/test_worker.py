@@ -50,7 +50,7 @@ class Running:
         return self.bell.pauses[1:]
 
 
-def test_a_handshake_offers_the_types_and_says_who_we_are(server: FakeServer, url: str) -> None:
+def test_handshake_has_the_offered_types_and_the_identity(server: FakeServer, url: str) -> None:
     running = Running(url, 1)
     [seen] = server.seen
     assert (seen.method, seen.path) == ("POST", "/v2/projects/-/profiles")
@@ -90,7 +90,7 @@ def test_a_throttle_is_not_logged_and_its_delay_is_observed(
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_rejected_key_is_one_line_and_retried_ever_more_seldom(
+def test_rejected_key_is_logged_once_and_retried_with_growing_delays(
     server: FakeServer, url: str, lines: list[str], status: int
 ) -> None:
     server.respond_with("POST", error_response(status, "This key was revoked.", "60s"))
@@ -104,7 +104,7 @@ def test_a_rejected_key_is_one_line_and_retried_ever_more_seldom(
     assert running.counters.state != "failed"
 
 
-def test_a_dead_server_is_one_line_and_its_return_another(
+def test_outage_and_recovery_of_the_server_are_logged_once_each(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
     dead: list[Respond] = [
@@ -121,7 +121,7 @@ def test_a_dead_server_is_one_line_and_its_return_another(
     assert lines[1].startswith(f"flamewatch: {url} works again")
 
 
-def test_a_server_that_is_somebody_else_is_one_line(
+def test_response_of_another_program_is_logged_once(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
     server.respond_with("POST", text(b"<html>Welcome"), assigned("PEAK_HEAP"), text(b"{}", 204))
@@ -130,7 +130,7 @@ def test_a_server_that_is_somebody_else_is_one_line(
     assert "not a JSON object" in lines[0]
 
 
-def test_a_redirect_is_said_and_not_followed(
+def test_redirect_is_logged_and_not_followed(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
     with serving() as (elsewhere, other_url):
@@ -174,7 +174,7 @@ def test_a_capture_that_works_again_is_forgiven(server: FakeServer, url: str) ->
     assert ProfileType.CPU in running.worker.types
 
 
-def test_without_any_type_left_it_ends_and_says_so(
+def test_worker_without_a_capturable_type_ends_with_a_log_line(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
     kinds = [assigned(kind) for kind in ProfileType for _ in range(3)]
@@ -218,7 +218,7 @@ def test_each_profile_reports_all_cpu_time_since_the_one_before(
     assert first < 0.1e9 <= second
 
 
-def test_a_lost_upload_is_counted_and_not_hurried(
+def test_rejected_upload_is_counted_and_its_retry_delay_observed(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
     server.respond_with("POST", assigned("CPU"))
@@ -254,7 +254,9 @@ def test_a_capture_that_was_ended_early_is_sent_with_its_true_duration(
     assert seen.json["duration"] == "2.500s"
 
 
-def test_nothing_that_goes_wrong_comes_out(url: str, server: FakeServer, lines: list[str]) -> None:
+def test_unexpected_exceptions_are_counted_and_logged_once(
+    url: str, server: FakeServer, lines: list[str]
+) -> None:
     bell, counters = FakeBell(4), Counters()
     client = Client(config(url), new_identity(), {})
     client.handshake = lambda types: 1 / 0  # type: ignore[method-assign,assignment,return-value]

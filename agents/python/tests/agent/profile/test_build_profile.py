@@ -30,14 +30,14 @@ def test_each_type_has_its_metrics(
     assert found.samples[0].values == values
 
 
-def test_time_period_and_duration_travel() -> None:
+def test_time_period_and_duration_are_those_of_the_capture() -> None:
     found = encoded(ProfileType.CPU, capture())
     assert found.time_ns == 1_700_000_000_000_000_000
     assert found.duration_ns == 10_000_000_000
     assert (found.period, found.period_type) == (10_000_000, ("cpu", "nanoseconds"))
 
 
-def test_a_cut_stack_is_marked_where_it_was_cut() -> None:
+def test_cut_stack_ends_with_a_marker_frame() -> None:
     found = encoded(ProfileType.CPU, capture(Stack((WORK,), 10, 1, 7, "", cut=True)))
     assert [frame.function for frame in found.samples[0].frames] == [
         "work",

@@ -23,7 +23,7 @@ def test_functions_get_their_modules_name() -> None:
     )
 
 
-def test_the_programs_own_file_and_unknown_ones_stay_bare() -> None:
+def test_functions_of_main_and_unknown_files_have_no_module_prefix() -> None:
     name = namer({"/srv/app.py": "__main__"})
     assert name(Frame("main", "/srv/app.py", 3, 1)).function == "main"
     assert name(Frame("main", "<string>", 3, 1)).function == "main"
@@ -34,17 +34,17 @@ def test_frozen_modules_are_in_the_files_name() -> None:
     assert namer({})(frame).function == "importlib._bootstrap._find_and_load"
 
 
-def test_the_same_frame_stays_one_object() -> None:
+def test_named_frames_of_equal_frames_are_one_object() -> None:
     name, frame = namer({}), Frame("f", "/x.py", 1, 1)
     assert name(frame) is name(frame)
 
 
-def test_it_finds_the_modules_of_this_process() -> None:
+def test_modules_of_this_process_are_found_by_file() -> None:
     assert modules_by_file()[__file__] == __name__
     assert "json" in modules_by_file().values() or "json" not in sys.modules
 
 
-def test_modules_that_mind_being_looked_at_are_not_disturbed() -> None:
+def test_objects_in_sys_modules_that_are_no_plain_modules_are_skipped() -> None:
     odd = {
         "explosive": Explosive("explosive"),
         "number": 7,

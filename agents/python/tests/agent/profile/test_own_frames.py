@@ -20,7 +20,7 @@ def shown(*frames: Frame) -> list[tuple[Frame, ...]]:
     return [found.frames for found in host_stacks([Stack(frames, 5, 1, 7, "", cut=False)])]
 
 
-def test_stacks_of_the_host_are_as_they_were() -> None:
+def test_stack_without_agent_frames_is_unchanged() -> None:
     stack = Stack((VIEW, MAIN), 5, 1, 7, "", cut=False)
     assert [*host_stacks([stack])] == [stack]
 
@@ -33,7 +33,7 @@ def test_a_middleware_and_a_decorator_are_taken_out_of_the_stack() -> None:
     ]
 
 
-def test_the_agents_own_work_in_a_thread_of_the_host_is_left_out() -> None:
+def test_stack_that_ends_in_the_agent_is_left_out() -> None:
     assert shown(own("process/bell.py"), own("process/lifecycle.py"), MAIN) == []
     assert shown(ACQUIRE, own("process/lifecycle.py"), MAIN) == []
     assert shown(own("labelling/context.py"), MAIN) == []

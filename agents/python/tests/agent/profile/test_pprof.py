@@ -28,7 +28,7 @@ def profile(*samples: Sample, **changes: object) -> Profile:
     return Profile(**(fields | changes))  # type: ignore[arg-type]
 
 
-def test_it_says_what_was_measured_and_when() -> None:
+def test_metrics_period_time_and_comments_are_encoded() -> None:
     found = read(pprof.encode(profile(comments=("flamewatch.samples=0",))))
     assert found.metrics == [("samples", "count"), ("cpu", "nanoseconds")]
     assert found.default_metric == "cpu"
@@ -53,7 +53,7 @@ def test_equal_stacks_are_one_sample_also_by_equal_frames() -> None:
     assert (found.locations, found.functions) == (2, 2)
 
 
-def test_labels_keep_samples_apart() -> None:
+def test_samples_with_different_labels_are_not_merged() -> None:
     samples = [Sample((A,), (1, 10), (("thread", name),)) for name in ("one", "two")]
     assert len(read(pprof.encode(profile(*samples))).samples) == 2
 
@@ -64,19 +64,19 @@ def test_two_lines_of_a_function_are_two_locations() -> None:
     assert (found.locations, found.functions) == (2, 1)
 
 
-def test_a_stack_may_be_empty_or_recurse_deeply() -> None:
+def test_empty_and_deeply_recursive_stacks_are_encoded() -> None:
     found = read(pprof.encode(profile(Sample((), (1, 10)), Sample((A,) * 5000, (1, 10)))))
     assert [len(sample.frames) for sample in found.samples] == [0, 5000]
     assert found.locations == 1
 
 
-def test_names_may_hold_anything() -> None:
+def test_any_characters_in_names_are_encoded() -> None:
     odd = Frame("é\udc80\x00", "/srv/☃.py", 1, 1)
     [sample] = read(pprof.encode(profile(Sample((odd,), (1, 10))))).samples
     assert sample.frames[0].function == "é?\x00"
 
 
-def test_the_same_profile_is_the_same_bytes() -> None:
+def test_equal_profiles_give_equal_bytes() -> None:
     assert pprof.encode(profile(Sample((A,), (1, 2)))) == pprof.encode(
         profile(Sample((A,), (1, 2)))
     )
@@ -84,7 +84,7 @@ def test_the_same_profile_is_the_same_bytes() -> None:
 
 @settings(deadline=None)
 @given(st.integers(0, 2**63 - 1))
-def test_numbers_survive(value: int) -> None:
+def test_encoded_numbers_are_read_back_unchanged(value: int) -> None:
     assert numbers(message(protobuf.pack_numbers(1, [value, 1])), 1) == [value, 1]
     assert message(protobuf.number(1, value)).get(1, [0]) == [value]
 
@@ -110,7 +110,7 @@ samples = st.builds(
 
 @settings(deadline=None)
 @given(st.lists(samples, max_size=20))
-def test_nothing_is_lost_and_no_stack_is_there_twice(given_samples: list[Sample]) -> None:
+def test_totals_are_preserved_and_each_stack_is_written_once(given_samples: list[Sample]) -> None:
     found = read(pprof.encode(profile(*given_samples)))
     for at, metric in enumerate(("samples", "cpu")):
         assert found.total(metric) == sum(sample.values[at] for sample in given_samples)
@@ -119,7 +119,7 @@ def test_nothing_is_lost_and_no_stack_is_there_twice(given_samples: list[Sample]
     assert len(keys) == len({(sample.frames, sample.labels) for sample in given_samples})
 
 
-def test_a_large_profile_stays_small() -> None:
+def test_profile_of_1000_stacks_is_below_120_kb() -> None:
     dice = random.Random(1)
     many = [Frame(f"package.module.function_{i}", f"/srv/m{i % 40}.py", i, i) for i in range(400)]
     stacks = [Sample(tuple(dice.choices(many, k=30)), (1, 10**7)) for _ in range(1000)]

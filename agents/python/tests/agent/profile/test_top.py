@@ -14,7 +14,7 @@ def profile(*samples: Sample, kind: ProfileType = ProfileType.CPU) -> Profile:
     return Profile(METRICS[kind], samples, Metric("cpu", "nanoseconds"), 1, 0, 0)
 
 
-def test_functions_come_by_their_own_share_with_units() -> None:
+def test_functions_are_sorted_by_self_value_with_units() -> None:
     found = table(
         profile(
             Sample((WORK, MAIN), (3, 30_000_000)),
@@ -37,11 +37,11 @@ def test_counts_have_no_unit() -> None:
     assert line.split() == ["3", "100.0%", "3", "100.0%", "work"]
 
 
-def test_it_shows_the_first_only() -> None:
+def test_table_is_cut_to_its_limit() -> None:
     many = [Sample((Frame(f"f{n}", "", 1, 1),), (1, n + 1)) for n in range(40)]
     found = table(profile(*many), shown=5)
     assert [line.split()[-1] for line in found[1:]] == ["f39", "f38", "f37", "f36", "f35"]
 
 
-def test_nothing_is_said_to_be_nothing() -> None:
+def test_empty_profile_has_the_text_no_samples() -> None:
     assert table(profile()) == ["No samples."]

@@ -35,24 +35,26 @@ def cpu_is_wanted(server: FakeServer) -> None:
 @pytest.mark.parametrize(
     "worker", [["sync"], ["gthread", "--threads", "4"], ["gevent"]], ids=lambda worker: worker[0]
 )
-def test_gunicorn(server: FakeServer, url: str, worker: list[str]) -> None:
+def test_gunicorn_workers_are_profiled_with_endpoints(
+    server: FakeServer, url: str, worker: list[str]
+) -> None:
     with hosted(url, *GUNICORN, "--worker-class", *worker, "host_apps:wsgi") as host, busy(host):
         for profile in wait_for_profiles(server, BURN, agents=2, host=host):
             assert (("endpoint", "/orders/<int:number>"),) in labels_of(profile, BURN)
 
 
-def test_gunicorn_that_loads_the_program_before_it_forks(server: FakeServer, url: str) -> None:
+def test_gunicorn_workers_are_profiled_with_preload(server: FakeServer, url: str) -> None:
     with hosted(url, *GUNICORN, "--preload", "host_apps:wsgi") as host, busy(host):
         wait_for_profiles(server, BURN, agents=2, host=host)
 
 
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
-def test_uvicorn(server: FakeServer, url: str, loop: str) -> None:
+def test_uvicorn_is_profiled(server: FakeServer, url: str, loop: str) -> None:
     with hosted(url, *UVICORN, "--loop", loop, "host_apps:asgi") as host, busy(host):
         wait_for_profiles(server, BURN, host=host)
 
 
-def test_uvicorn_with_workers(server: FakeServer, url: str) -> None:
+def test_uvicorn_workers_are_profiled(server: FakeServer, url: str) -> None:
     with hosted(url, *UVICORN, "--workers", "2", "host_apps:asgi") as host, busy(host):
         wait_for_profiles(server, BURN, agents=2, host=host)
 
@@ -62,24 +64,30 @@ def test_uvicorn_with_workers(server: FakeServer, url: str) -> None:
     [([], 2), (["--threads", "2"], 2), (["--lazy-apps"], 1)],  # lazy: one may serve all
     ids=["processes", "threads", "lazy"],
 )
-def test_uwsgi(server: FakeServer, url: str, options: list[str], agents: int) -> None:
+def test_uwsgi_workers_are_profiled(
+    server: FakeServer, url: str, options: list[str], agents: int
+) -> None:
     with hosted(url, *UWSGI, *options) as host, busy(host):
         wait_for_profiles(server, BURN, agents, host)
 
 
-def test_uwsgi_with_the_agent_in_the_program(server: FakeServer, url: str) -> None:
+def test_uwsgi_workers_are_profiled_if_the_program_starts_the_agent(
+    server: FakeServer, url: str
+) -> None:
     hooks = ("--enable-threads", "--py-call-uwsgi-fork-hooks")
     program = ("--module", "host_started:bare")
     with hosted(url, *UWSGI, *hooks, *program, run=False) as host, busy(host):
         wait_for_profiles(server, BURN, agents=2, host=host)
 
 
-def test_celery(server: FakeServer, url: str) -> None:
+def test_celery_workers_are_profiled(server: FakeServer, url: str) -> None:
     with hosted(url, *CELERY) as host, tasks(host):
         wait_for_profiles(server, BURN, agents=2, host=host)
 
 
-def test_gevent_that_patches_everything(server: FakeServer, url: str) -> None:
+def test_fully_patched_gevent_is_profiled_with_labels_of_each_greenlet(
+    server: FakeServer, url: str
+) -> None:
     """The agent's thread waits in system calls, and not in an event loop."""
     with hosted(url, sys.executable, "-u", script("host_gevent.py")) as host:
         both = {(("job", "first"),), (("job", "second"),)}
@@ -89,24 +97,26 @@ def test_gevent_that_patches_everything(server: FakeServer, url: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_multiprocessing(server: FakeServer, url: str, method: str) -> None:
+def test_multiprocessing_workers_are_profiled(server: FakeServer, url: str, method: str) -> None:
     program = script("host_multiprocessing.py")
     with hosted(url, sys.executable, program, method) as host:
         wait_for_profiles(server, BURN, agents=3, host=host)
 
 
-def test_a_program_that_becomes_another(server: FakeServer, url: str) -> None:
+def test_program_is_profiled_after_exec(server: FakeServer, url: str) -> None:
     become = f"import os, sys; os.execv(sys.executable, ['python', {script('host_loop.py')!r}])"
     with hosted(url, sys.executable, "-c", become) as host:
         wait_for_profiles(server, BURN, host=host)
 
 
-def test_started_in_a_thread_of_an_embedded_program(server: FakeServer, url: str) -> None:
+def test_agent_started_in_another_thread_of_an_embedding_program_profiles_it(
+    server: FakeServer, url: str
+) -> None:
     with hosted(url, sys.executable, script("host_thread.py"), run=False) as host:
         wait_for_profiles(server, BURN, host=host)
 
 
-def test_subinterpreters_are_left_alone(server: FakeServer, url: str) -> None:
+def test_subinterpreters_are_not_sampled(server: FakeServer, url: str) -> None:
     with hosted(url, sys.executable, "-u", script("host_subinterpreters.py")) as host:
         [profile] = wait_for_profiles(server, BURN, host=host)
         assert "inside" not in profile.functions_seen()

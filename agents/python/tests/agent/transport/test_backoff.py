@@ -13,7 +13,7 @@ def upper(low: float, high: float) -> float:
     return high
 
 
-def test_without_a_word_from_the_server_the_range_grows_to_an_hour() -> None:
+def test_without_a_server_delay_the_range_grows_to_an_hour() -> None:
     backoff = Backoff(upper)
     pauses = [backoff.next() for _ in range(40)]
     assert pauses[:3] == pytest.approx([60, 78, 101.4])
@@ -21,7 +21,7 @@ def test_without_a_word_from_the_server_the_range_grows_to_an_hour() -> None:
     assert pauses[-1] == LONGEST
 
 
-def test_guesses_are_spread_over_the_whole_range() -> None:
+def test_first_delays_are_spread_from_0_to_60_seconds() -> None:
     dice = random.Random(7)
     pauses = [Backoff(dice.uniform).next() for _ in range(1000)]
     assert min(pauses) < 1
@@ -38,7 +38,7 @@ def test_a_mistyped_delay_does_not_end_profiling() -> None:
     assert Backoff(lower).next(1e12) == LONGEST_SERVER_DELAY
 
 
-def test_success_begins_anew() -> None:
+def test_success_resets_the_delay() -> None:
     backoff = Backoff(upper)
     backoff.next()
     backoff.next()
@@ -46,14 +46,14 @@ def test_success_begins_anew() -> None:
     assert backoff.next() == 60
 
 
-def test_ten_thousand_failures_are_no_overflow() -> None:
+def test_delay_after_10000_failures_is_the_longest() -> None:
     backoff = Backoff(upper)
     for _ in range(10_000):
         backoff.next()
     assert backoff.next() == LONGEST
 
 
-def test_permanent_errors_are_retried_ever_more_seldom() -> None:
+def test_permanent_errors_are_retried_with_growing_delays() -> None:
     backoff = Backoff(lower)
     pauses = [backoff.next_long(10.0) for _ in range(30)]
     assert pauses[0] == 30

@@ -15,7 +15,7 @@ ASSIGNED = {"name": "projects/acme/profiles/aB-_=", "profileType": "WALL", "dura
 TYPES = (ProfileType.CPU, ProfileType.WALL)
 
 
-def test_a_handshake_says_what_can_be_captured_and_where() -> None:
+def test_handshake_has_types_and_deployment() -> None:
     assert messages.create_path(config()) == "/v2/projects/-/profiles"
     assert json.loads(messages.create_body(config(), TYPES)) == {
         "deployment": {
@@ -90,7 +90,7 @@ def test_retry_info_is_found_whatever_the_status() -> None:
         assert (found.status, found.message, found.retry_after) == (status, "later", 33.0)
 
 
-def test_a_load_balancers_retry_after_stands_in() -> None:
+def test_retry_after_header_is_used_without_retry_info() -> None:
     assert messages.read_error_response(503, b"<html>", "120").retry_after == 120
     assert (
         messages.read_error_response(503, b"<html>", "Fri, 31 Dec 1999 23:59:59 GMT").retry_after
@@ -105,5 +105,5 @@ def test_a_load_balancers_retry_after_stands_in() -> None:
     "body",
     [b'{"error": 5}', b'{"error": {"details": 7, "message": []}}', error_body(None, "x", {})],
 )
-def test_a_strange_error_response_is_still_one(body: bytes) -> None:
+def test_malformed_error_body_has_no_retry_delay(body: bytes) -> None:
     assert messages.read_error_response(403, body).retry_after is None

@@ -8,7 +8,7 @@ class Clock:
         return self.now
 
 
-def test_an_outage_is_one_line_and_its_end_another() -> None:
+def test_outage_and_its_end_are_logged_once_each() -> None:
     lines: list[str] = []
     clock = Clock()
     outage = Outage(lines.append, clock)
@@ -21,7 +21,7 @@ def test_an_outage_is_one_line_and_its_end_another() -> None:
     assert lines == ["it is dead", "http://server works again, after 5 min."]
 
 
-def test_another_kind_of_failure_has_its_own_line_once() -> None:
+def test_another_kind_of_failure_is_logged_once() -> None:
     lines: list[str] = []
     outage = Outage(lines.append)
     for _ in range(10):
@@ -30,7 +30,7 @@ def test_another_kind_of_failure_has_its_own_line_once() -> None:
     assert lines == ["it is dead", "the key is refused"]
 
 
-def test_the_next_outage_is_told_again() -> None:
+def test_next_outage_is_logged_again() -> None:
     lines: list[str] = []
     outage = Outage(lines.append)
     for _ in range(2):

@@ -19,7 +19,7 @@ def send(url: str, bell: FakeBell | None = None) -> Lost | None:
         client.connection.close()
 
 
-def test_it_is_sent_once(server: FakeServer, url: str) -> None:
+def test_accepted_upload_is_sent_once(server: FakeServer, url: str) -> None:
     assert send(url) is None
     [seen] = server.seen
     assert (seen.method, seen.path) == ("PATCH", "/v2/projects/acme/profiles/p1")
@@ -39,7 +39,7 @@ def test_a_short_outage_is_waited_out(server: FakeServer, url: str, status: int)
     assert bell.pauses == [2.0, 4.0]
 
 
-def test_it_waits_as_long_as_the_server_says(server: FakeServer, url: str) -> None:
+def test_retry_waits_for_the_delay_of_the_server(server: FakeServer, url: str) -> None:
     server.respond_with("PATCH", error_response(503, delay="7s"), stored)
     bell = FakeBell(100)
     assert send(url, bell) is None
@@ -57,20 +57,20 @@ def test_an_error_response_is_final(server: FakeServer, url: str, status: int) -
     assert len(server.seen) == 1
 
 
-def test_it_gives_up_after_a_while(server: FakeServer, url: str) -> None:
+def test_upload_is_given_up_after_the_maximum_of_attempts(server: FakeServer, url: str) -> None:
     server.respond_with("PATCH", error_response(503, "away", delay=None))
     assert send(url) is not None
     assert len(server.seen) == ATTEMPTS
 
 
-def test_it_does_not_wait_for_longer_than_news_are_news(server: FakeServer, url: str) -> None:
+def test_retry_delay_longer_than_the_limit_gives_up_at_once(server: FakeServer, url: str) -> None:
     server.respond_with("PATCH", error_response(503, "away", "3000s"))
     bell = FakeBell(100)
     assert send(url, bell) is not None
     assert bell.pauses == []
 
 
-def test_stopping_ends_it(server: FakeServer, url: str) -> None:
+def test_stop_ends_the_retries(server: FakeServer, url: str) -> None:
     server.respond_with("PATCH", error_response(503, "away", None))
     assert send(url, FakeBell(1)) is not None
     assert len(server.seen) == 1

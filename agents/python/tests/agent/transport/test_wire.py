@@ -75,14 +75,14 @@ def test_error_responses_are_returned(connection: Connection, server: FakeServer
     assert [patch(connection).status for _ in range(3)] == [503, 401, 502]
 
 
-def test_nobody_listens() -> None:
+def test_refused_connection_is_unreachable() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         with pytest.raises(Unreachable, match="connection refused"):
             patch(Connection(f"http://127.0.0.1:{unused.getsockname()[1]}", HEADERS, {}))
 
 
-def test_no_such_host() -> None:
+def test_unknown_host_is_unreachable() -> None:
     with pytest.raises(Unreachable):
         patch(Connection("http://no-such-host.invalid", HEADERS, {}))
 
@@ -94,7 +94,7 @@ def test_a_server_that_hangs_is_given_up(connection: Connection, server: FakeSer
 
 
 @pytest.mark.parametrize("babble", [garbage, cut, flood, announced_flood])
-def test_a_server_that_babbles_is_a_server_that_is_not_there(
+def test_malformed_response_is_unreachable_and_closes_the_connection(
     connection: Connection, server: FakeServer, babble: object
 ) -> None:
     server.respond_with("PATCH", babble, stored)  # type: ignore[arg-type]
@@ -133,7 +133,7 @@ def test_another_thread_can_end_a_request(connection: Connection, server: FakeSe
         patch(connection)
 
 
-def test_a_forked_childs_copy_says_nothing_to_the_server(
+def test_closing_the_copy_of_a_fork_leaves_the_parents_connection_open(
     connection: Connection, server: FakeServer
 ) -> None:
     patch(connection)
@@ -146,7 +146,7 @@ def test_a_forked_childs_copy_says_nothing_to_the_server(
     parents.close()
 
 
-def test_a_descriptor_that_the_host_took_over_is_the_hosts(
+def test_descriptor_reused_by_the_host_is_not_closed(
     connection: Connection, server: FakeServer, tmp_path: Path
 ) -> None:
     """Daemons close unknown descriptors, and open files under the same numbers."""
