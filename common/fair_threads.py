@@ -75,7 +75,7 @@ class _Tenant:
 
 
 class FairThreads:
-    """ThreadPool with a fair queue."""
+    """Thread pool that serves tenants, and the clients of each, in fair order within `limits`."""
 
     def __init__(
         self,

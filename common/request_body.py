@@ -31,7 +31,7 @@ class TooLong(Exception):
 
 
 def charge_nothing(size: int) -> None:
-    """Charge nothing."""
+    """Accept chunks of any size: `charge` for bodies that no budget limits."""
 
 
 async def read_body(receive: Receive, allowed: int, charge: Charge = charge_nothing) -> bytes:

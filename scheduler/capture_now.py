@@ -99,7 +99,6 @@ def _targets(
 
 
 def _no_agent_message(service: str, kind: ProfileType, targets: Sequence[CaptureTarget]) -> str:
-    """Return the message of NoMatchingAgent."""
     if not targets:
         return _("No agent of %(service)s has connected recently.") % {"service": service}
     types = sorted({kind for target in targets for kind in target.types - NEVER_REQUESTED})

@@ -139,7 +139,7 @@ class CountingProgram:
         return times, values
 
     def interpolate_count(self, name: str, moment: int) -> float:
-        """Interpolate the count at a moment."""
+        """Return the count at `moment` (ns), interpolated; wait until a later one is printed."""
         deadline = time.monotonic() + MAX_PRINT_SECONDS
         times, values = self.counts(name)
         while times[-1] < moment and time.monotonic() < deadline:

@@ -97,7 +97,7 @@ class Reader(ABC):
 
     @abstractmethod
     def _fit(self, parameter: Declared, text: str) -> str:
-        """Return the text to parse."""
+        """Return the text to parse, which the lenient policy first fits to the parameter."""
 
     @abstractmethod
     def _texts(self, parameter: Repeated[Any]) -> Iterable[str]:

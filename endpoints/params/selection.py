@@ -87,7 +87,7 @@ class TimeRange:
     end: datetime | None = None  # None: now, moving with the clock
 
     def bounds(self, now: datetime) -> tuple[datetime, datetime]:
-        """Return start and end."""
+        """Return start and end; a range without an end ends at `now`."""
         end = self.end or now
         return end - self.span, end
 

@@ -35,5 +35,5 @@ def field(
 
 @register.inclusion_tag("frontend/parts/errors.html")
 def form_errors(form: BaseForm) -> dict[str, object]:
-    """Render the errors of the form as a whole."""
+    """Render the errors that belong to no field."""
     return {"errors": form.non_field_errors()}

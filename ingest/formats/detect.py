@@ -66,7 +66,7 @@ IMPORTERS: Mapping[FileFormat, Importer] = {
 
 @dataclass(frozen=True, slots=True)
 class ConvertedFile:
-    """Profiles of a file."""
+    """Detected or stated format of a file, and a profile for each type in it."""
 
     format: FileFormat
     profiles: list[ImportedProfile]

@@ -62,7 +62,10 @@ class _SpeedscopeReader:
     def convert_metrics(
         self, profiles: Sequence[Object], options: ImportOptions
     ) -> ImportedProfile:
-        """Convert profiles that are the metrics of one."""
+        """Convert profiles with one metric each to one profile.
+
+        Raise `BadProfile` for too many metrics, or for two profiles of one metric.
+        """
         named = [
             Metric(json_document.text(each, "name"), _own_unit(json_document.text(each, "unit")))
             for each in profiles

@@ -44,7 +44,7 @@ WORK_PER_BYTE: Mapping[Work, int] = {
 
 
 class WorkBudget:
-    """Counts the work of one conversion."""
+    """Limit on the work of one conversion, by the size of its file."""
 
     def __init__(self, size: int) -> None:
         """`size` is that of the file in bytes, after gunzip."""

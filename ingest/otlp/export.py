@@ -181,7 +181,7 @@ async def _store_one(
     group: Group,
     profile: ImportedProfile | BadProfile | TooLarge,
 ) -> tuple[str, ...]:
-    """Store a profile and return its warnings."""
+    """Store a profile and return its warnings; raise `profile` if it is an error."""
     if not isinstance(profile, ImportedProfile):
         raise profile
     owner, labels = group.owner, dict(group.owner.labels)

@@ -75,7 +75,7 @@ class Snapshot:
         return result
 
     def get_cached(self, key: Hashable) -> Any | None:
-        """Return the result cached under the key, or None."""
+        """Return the cached result of `once`, or None; do not load it."""
         return self._results.get(key)
 
 

@@ -32,8 +32,6 @@ class ExportFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportFile:
-    """Content of an exported file."""
-
     data: bytes
     left_out: int  # matching profiles that the file leaves out
 

@@ -24,7 +24,7 @@ P = TypeVar("P", QueryPlan, Plan)
 
 
 class Merged(NamedTuple, Generic[S]):
-    """Sum in one metric."""
+    """Result of an accumulator, with the metric that it sums."""
 
     metric: Metric
     metrics: tuple[Metric, ...]  # all metrics that the view may choose

@@ -115,7 +115,7 @@ class InProcessQueue:
     def _time_out(
         self, queue: DeploymentQueue, parked: ParkedHandshake, poll_timeout: float
     ) -> None:
-        """End a handshake at its poll timeout."""
+        """Respond at the poll timeout: retry at once, or later without room or quota."""
         if len(queue.waiting) >= self._max_parked:
             self._respond(queue, parked, self._back_off(queue, poll_timeout))
         elif self._is_over_quota(parked.waiter):  # others that back off have a turn
@@ -208,7 +208,7 @@ class InProcessQueue:
             queue.pending[request.id] = request, timer
 
     def _expire(self, queue: DeploymentQueue, request: CaptureRequest) -> None:
-        """Expire a pending request."""
+        """Drop a pending request and count it as expired."""
         del queue.pending[request.id]
         self._expired += 1
 

@@ -41,7 +41,7 @@ def simple_projects(request: HttpRequest) -> HttpResponse:
 @require_safe
 @vary_on_headers("Accept")
 def simple_project(request: HttpRequest, project: str) -> HttpResponse:
-    """List the files of one project."""
+    """List the files of one project, as HTML or JSON by `Accept`; 404 if there are none."""
     files = agent_files(project) if project in PROJECTS else []
     if not files:
         raise Http404(_("No such package on this server. All packages: /agents/python/"))

@@ -62,7 +62,7 @@ def value_rows(
     previous: SeriesResult | None,
     rate: Rate,
 ) -> list[ValueRow]:
-    """Return all rows, sorted."""
+    """Return a row per value in the order of `query.sort`; changes are relative to `previous`."""
     whole = _Whole.from_result(result)
     before = {each.value: each for each in previous.values} if previous else {}
     of_before = _Whole.from_result(previous) if previous else _Whole(0, 0, 0)

@@ -89,7 +89,7 @@ class NoteForm(forms.Form):
 
     @property
     def annotation(self) -> AnnotationFields:
-        """Return the validated fields."""
+        """Return the fields of a note; only for a form that is valid."""
         values = self.cleaned_data
         return AnnotationFields(
             text=values["text"],

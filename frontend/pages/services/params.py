@@ -39,7 +39,7 @@ class ServiceQuery:
 
     @property
     def range_fields(self) -> list[tuple[str, str]]:
-        """Return the parameters of the range."""
+        """Return names and values of the range, without empty ones."""
         return [(name, value) for name, value in range_pairs(self.range) if value]
 
     @property

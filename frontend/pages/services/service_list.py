@@ -42,8 +42,6 @@ class LineSegment:
 
 @dataclass(frozen=True, slots=True)
 class ServiceListRow:
-    """Table row of a service."""
-
     row: ServiceRow
     status: Status
     agents: int  # live agents

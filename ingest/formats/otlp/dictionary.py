@@ -47,7 +47,7 @@ class Location:
 
 
 class SharedFunction(NamedTuple):
-    """Indexes of strings."""
+    """Function of the tables; every field is the index of a string."""
 
     name: int
     system_name: int

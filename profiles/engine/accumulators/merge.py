@@ -72,7 +72,6 @@ class Merge:
         self._label_sets: dict[tuple[Label, ...], int] = {}
 
     def add_tree(self, tree: Tree) -> None:
-        """Add a tree to the sum."""
         self._add_tree(tree)
 
     def _add_tree(self, tree: Tree) -> NDArray[np.int32]:

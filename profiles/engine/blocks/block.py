@@ -151,12 +151,10 @@ class Block:
 
     @cached_property
     def columns(self) -> MetricColumns:
-        """Return the stored columns of each metric."""
         return metric_columns(self._profile_type, self._stored, self._read_profiles)
 
     @cached_property
     def profiles(self) -> ProfileColumns:
-        """Return the metadata of the profiles."""
         return self.columns.convert_profiles(self._read_profiles())
 
     def _read_profiles(self) -> ProfileColumns:
@@ -164,7 +162,7 @@ class Block:
 
     @cached_property
     def functions(self) -> BlockFunctions:
-        """Return the distinct functions."""
+        """Return the distinct functions; their names and files are indexes of `strings`."""
         return read_functions(self._container)
 
     @cached_property
@@ -207,7 +205,6 @@ class Block:
 
     @cached_property
     def sparse_values(self) -> SparseValueReader:
-        """Return the reader of the sparse values."""
         lines = len(self.node_of_line)
         return SparseValueReader(self._container, "cells", self._cuts, lines, self.columns)
 

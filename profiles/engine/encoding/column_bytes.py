@@ -66,7 +66,6 @@ class ColumnReader:
         return self._numbers().astype(np.uint8).tobytes()
 
     def skip(self, columns: int) -> None:
-        """Skip the next columns."""
         for _ in range(columns):
             code, count = self._next()
             self.at += abs(code) * count

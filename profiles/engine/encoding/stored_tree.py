@@ -62,7 +62,6 @@ class StoredTree:
 
 
 def to_columns(tree: Tree) -> StoredTree:
-    """Convert a tree to the columns that are stored."""
     frames, texts = tree.frames, StringTable.from_strings(tree.frames.strings)
     function, name, file = number_pairs(frames.name, frames.file)
     node = np.flatnonzero(tree.self.any(axis=0)).astype(np.int32)
@@ -81,7 +80,6 @@ def to_columns(tree: Tree) -> StoredTree:
 
 
 def to_tree(columns: StoredTree) -> Tree:
-    """Convert stored columns to a tree."""
     frames = columns.frames
     ids = frame_ids(frames.function_id[frames.function], frames.line)
     own = np.zeros((len(columns.metrics), len(columns.parent)), np.int64)

@@ -95,7 +95,7 @@ class VarianceMerge(Merge):
             self._add_whole(values.sum(keepdims=True))
 
     def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
-        """Add the marked profiles of an hour block (None: all)."""
+        """Add the marked profiles of an hour block (None: all); no effect without the metric."""
         metric = self._find_metric(block)
         if metric is not None:
             sums = block.get_used_sums([metric], profiles, by_function=True, check=self._check)

@@ -42,8 +42,6 @@ _SETTLED = CLOSED + timedelta(hours=1)  # after this, profiles of an hour are us
 
 @dataclass(frozen=True, slots=True)
 class StripStep:
-    """Time step of a strip."""
-
     start: datetime
     profiles: int
     total: float  # Σ of the metric

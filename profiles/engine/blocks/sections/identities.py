@@ -31,7 +31,6 @@ class Identities:
 
 
 def write_identities(identities: Identities) -> bytes:
-    """Encode the section `identities`."""
     names = StringTable.from_strings(identities.name_id)
     sources = sorted(set(identities.time_source))
     columns = [

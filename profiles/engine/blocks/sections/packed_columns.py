@@ -90,7 +90,7 @@ class PackedColumnReader:
         return starts
 
     def data(self) -> bytes:
-        """Read a column of bytes."""
+        """Read bytes. Raise `ValueError` if the numbers are wider or end beyond the data."""
         start, width, count, _, _ = self._next_column(None)
         if count and width != 1:
             raise ValueError("invalid byte column")

@@ -151,7 +151,6 @@ def _spread(table: NDArray[Any], rows: NDArray[np.int32], height: int) -> NDArra
 
 
 def write_profiles(profiles: ProfileColumns) -> bytes:
-    """Encode the section `profiles`."""
     head = {
         "metrics": [[*metric] for metric in profiles.metrics],
         "label_sets": [[[*label] for label in labels] for labels in profiles.label_sets],
