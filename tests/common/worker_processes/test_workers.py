@@ -1,6 +1,5 @@
 """Workers that are forked, parts of results, and cancelled jobs, with real processes."""
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -19,7 +18,7 @@ from common.worker_processes.process import WorkerProgram
 from common.worker_processes.workers import JobResult, Outcome, Workers
 from tests.common.worker_processes import jobs
 from tests.paths import ROOT
-from tests.processes import is_running
+from tests.processes import disown_orphans, is_running
 from tests.waiting import until
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
@@ -37,7 +36,7 @@ def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
     made = Workers("test", request.param, at_start=1)
     yield made
     made.stop()
-    ctypes.CDLL(None).prctl(36, 0, 0, 0, 0)  # orphans of other tests are not of this process
+    disown_orphans()
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def forked() -> Iterator[Workers]:
     made = Workers("test", FORKED, at_start=1)
     yield made
     made.stop()
-    ctypes.CDLL(None).prctl(36, 0, 0, 0, 0)
+    disown_orphans()
 
 
 def perform(
