@@ -55,7 +55,7 @@ async def page_client(scope: Scope) -> PageClient:
 
 
 def _needs_server(scope: Scope, path: re.Match[str] | None) -> bool:
-    if scope.get("method", "GET") not in {"GET", "HEAD"}:
+    if scope["method"] not in {"GET", "HEAD"}:
         return True
     shows_agents = path is not None and path[2] == "agents"
     return shows_agents or f"{CAPTURE_PARAMETER}=".encode() in scope["query_string"]

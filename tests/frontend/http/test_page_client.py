@@ -17,6 +17,8 @@ def noted(session: str, path: str = "/") -> list[Hashable]:
     """Return the tenants that a request with this session reports to its connection."""
     tenants: list[Hashable] = []
     scope: Scope = {
+        "method": "GET",
+        "query_string": b"",
         "path": path,
         "headers": [(b"cookie", f"sessionid={session}".encode())],
         "client": ("192.0.2.7", 5),
@@ -47,3 +49,27 @@ def test_session_without_a_user_does_not_authenticate_its_connection(client: Cli
     session["language"] = "es"
     session.save()
     assert noted(str(session.session_key)) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "query", "needs_server"),
+    [
+        ("GET", "/p/acme-shop/flame", b"service=shop", False),
+        ("HEAD", "/p/acme-shop/flame/tree", b"", False),
+        ("GET", "/p/acme-shop/flame", b"service=shop&capture=7", True),
+        ("GET", "/p/acme-shop/agents", b"", True),
+        ("POST", "/p/acme-shop/flame", b"", True),
+    ],
+)
+def test_only_pages_that_read_the_database_alone_may_be_made_elsewhere(
+    method: str, path: str, query: bytes, needs_server: bool
+) -> None:
+    scope: Scope = {
+        "method": method,
+        "path": path,
+        "query_string": query,
+        "headers": [],
+        "client": ("127.0.0.1", 5),
+    }
+    client = asyncio.run(page_client(scope))
+    assert (client.is_query, client.needs_server) == (True, needs_server)
