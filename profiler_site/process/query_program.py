@@ -1,7 +1,13 @@
 """Program of the worker processes of queries: its modules, and the classes in their replies."""
 
 from django.conf import settings
-from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
+from django.db import (
+    DatabaseError,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+)
 
 from api.response import Body
 from common.database_pool import DatabasePoolFull
@@ -35,7 +41,8 @@ def query_program() -> WorkerProgram:
             *(DeadlinePassed, InvalidQuery, MetricNotFound, NothingToStore),
             *(SavedTreeNotFound, SavedTreeUnreadable, BadProfile, TooLarge, BadParameter),
             *(errors.BadField, errors.BadRequest, errors.NotFound),
-            *(DatabaseError, IntegrityError, InterfaceError, OperationalError, DatabasePoolFull),
+            *(DatabaseError, IntegrityError, InterfaceError, InternalError, OperationalError),
+            DatabasePoolFull,
         ),
         nice=NICE,
         max_growth_bytes=PRIVATE_BLOCK_BYTES + settings.RESULT_CACHE_BYTES + _GROWTH_BYTES,

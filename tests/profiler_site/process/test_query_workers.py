@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.db import OperationalError, connection
+from django.db import DatabaseError, connection
 from django.test import Client
 from django.utils import timezone
 from prometheus_client import generate_latest
@@ -126,7 +126,7 @@ def test_a_page_that_changes_the_database_is_made_by_the_server(
 
 
 def test_a_worker_cannot_write_to_the_database(project: Project, workers: Workers) -> None:
-    with pytest.raises(OperationalError, match=r"read-?only"):
+    with pytest.raises(DatabaseError, match=r"read-?only"):
         QueryJob(query_jobs.rename_project, (project.pk,))(context(project))
     assert Project.objects.get(pk=project.pk).name == project.name
 

@@ -96,12 +96,14 @@ def everything(project: Project, selection: ProfileSelection) -> dict[str, Any]:
         if not page:
             break
     newest = run_profiles(query_context(selection), selection, size=40)
+    heat_map = run_heat_map(query_context(selection), selection)
     return {
         "tree": tree_of(selection, Group.FUNCTION),
         "lines": tree_of(selection, Group.LINE),
         "top": run_top(query_context(selection), selection, View()).rows,
         "strip": run_strip(query_context(selection), selection).steps,
-        "heat map": run_heat_map(query_context(selection), selection),
+        # Without the selection: each test has a project of its own.
+        "heat map": (heat_map.coverage, heat_map.starts, heat_map.edges, heat_map.counts),
         "newest": (newest.rows, newest.coverage),
         "heaviest": paged,
     }
