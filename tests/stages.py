@@ -10,6 +10,8 @@ AGENT = "agents/python/tests"
 NATIVE = f"{AGENT}/native"
 CONFORMANCE = "agents/conformance"  # all agents, each with a process of its own
 PAGES_IN_BROWSER = "tests/frontend/browser"
+# Files that take minutes: begun last, one would run alone at the end of its stage.
+_LONGEST_FIRST = frozenset({"tests/attacks/test_rejected_conversions.py"})
 CORES = len(os.sched_getaffinity(0))
 
 
@@ -35,6 +37,8 @@ class PytestRun:
 def _files_with(marker: str) -> tuple[str, ...]:
     """Return the files whose text has the marker, for stages that select few tests of all.
 
+    The longest come first.
+
     Collecting all tests takes 9 s of CPU time in each worker. `conftest.py` fails if a marker comes
     from elsewhere.
     """
@@ -44,7 +48,8 @@ def _files_with(marker: str) -> tuple[str, ...]:
         for path in (ROOT / folder).rglob("test_*.py")
     )
     found = (path for path in files if f"mark.{marker}" in path.read_text())
-    return tuple(sorted(str(path.relative_to(ROOT)) for path in found))
+    names = {str(path.relative_to(ROOT)) for path in found}
+    return tuple(sorted(names, key=lambda name: (name not in _LONGEST_FIRST, name)))
 
 
 _ALONE = "not measurement"
