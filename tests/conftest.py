@@ -24,6 +24,8 @@ from projects.project_ids import create_project
 from tests import services
 from tests.ingest.client import Client
 
+# Servers in the process of a test query there: worker processes would read another database.
+django_settings.QUERY_WORKERS = 0
 # Tables of the rows that Django creates after migrating.
 MIGRATED = {"django_content_type", "auth_permission"}
 

@@ -24,6 +24,7 @@ QUICK = {
     "FLAMEWATCH_PLAN_PERIOD_SECONDS": "3",
     "FLAMEWATCH_CAPTURE_SECONDS": "1",
     "FLAMEWATCH_POLL_TIMEOUT_SECONDS": "5",
+    "FLAMEWATCH_QUERY_WORKERS": "2",  # on any number of cores
     "FLAMEWATCH_GRPC_PORT": "0",  # servers run at the same time; tests of gRPC choose a free port
 }
 PASSWORD = "a sentence works well"

@@ -27,8 +27,12 @@ def adopt_orphans() -> bool:
 class ForkServer:
     """Starts the process when it is needed, and again if it has ended. Thread-safe."""
 
-    def __init__(self, configuration: str, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, configuration: str, environment: Mapping[str, str], folder: str | None
+    ) -> None:
+        """Create the object; `folder` is the working folder of the process, None: that of ours."""
         self._configuration, self._environment = configuration, environment
+        self._folder = folder
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -63,6 +67,7 @@ class ForkServer:
                 stdout=subprocess.DEVNULL,
                 pass_fds=(lifeline, theirs.fileno()),
                 env=self._environment,
+                cwd=self._folder,
             )
         finally:
             os.close(lifeline)

@@ -65,6 +65,11 @@ class WorkerProgram:
             }
         ).decode()
 
+    @property
+    def folder(self) -> str | None:
+        """Return the working folder of a worker; None: that of its parent."""
+        return None if self.inherits_environment else "/"
+
     def environment(self) -> dict[str, str]:
         return _environment(os.environ, self.inherits_environment)
 
@@ -262,7 +267,7 @@ def _start_process(
         stdout=replies,
         pass_fds=(lifeline,),
         env=program.environment(),
-        cwd=None if program.inherits_environment else "/",
+        cwd=program.folder,
     )
 
 

@@ -108,9 +108,8 @@ class Workers:
         """Create the object; `at_start` workers are started by `start`, others on demand."""
         self.name, self.statistics = name, PoolStatistics()
         self._program, self._at_start = program, at_start
+        self._is_forked = program.is_forked
         self._fork_server: ForkServer | None = None
-        if program.is_forked and adopt_orphans():
-            self._fork_server = ForkServer(program.configuration(), program.environment())
         self._lock = threading.Lock()  # guards the two lists and the statistics
         self._idle: list[WorkerProcess] = []
         self._busy: list[WorkerProcess] = []
@@ -247,7 +246,14 @@ class Workers:
         return True
 
     def _start_worker(self) -> WorkerProcess:
-        worker = WorkerProcess(self._program, self._fork_server)
+        program = self._program
+        if self._is_forked and self._fork_server is None:
+            self._is_forked = adopt_orphans()
+            if self._is_forked:
+                self._fork_server = ForkServer(
+                    program.configuration(), program.environment(), program.folder
+                )
+        worker = WorkerProcess(program, self._fork_server)
         self.statistics.starts += 1
         return worker
 

@@ -43,6 +43,7 @@ _PROGRAM = WorkerProgram(
         *(Conversion, ConvertedFile, FileFormat, ImportedProfile, ProfileType, Revision),
     ),
     nice=NICE,
+    is_forked=True,
 )
 pool = WorkerPool("conversion", _PROGRAM, WORKERS)
 

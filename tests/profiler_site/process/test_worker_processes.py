@@ -19,8 +19,10 @@ ENVIRONMENT = {"FLAMEWATCH_QUERY_WORKERS": str(QUERY_WORKERS)}
 
 
 class WorkerIds(NamedTuple):
+    """Each list has the process that forks workers, and the workers."""
+
     conversions: list[int]
-    queries: list[int]  # the process that forks workers, and the workers
+    queries: list[int]
 
     @property
     def all(self) -> list[int]:
@@ -34,7 +36,7 @@ def find_workers(server: RunningServer) -> WorkerIds | None:
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
         if b"common.worker_processes.worker" in command:
             (found.queries if b"query_worker" in command else found.conversions).append(pid)
-    expected = (MIN_WORKERS, 1 + QUERY_WORKERS)
+    expected = (1 + MIN_WORKERS, 1 + QUERY_WORKERS)
     return found if (len(found.conversions), len(found.queries)) == expected else None
 
 
@@ -68,7 +70,7 @@ def test_no_worker_has_a_socket_of_the_server_or_the_lock_of_its_data_folder() -
             opened = [str(each.readlink()) for each in folder.iterdir()]
             sockets = [name for name in opened if name.startswith("socket:")]
             # The process that forks workers gets their pipes through a pair of sockets.
-            assert len(sockets) <= (pid == started.queries[0])
+            assert len(sockets) <= (pid in {started.conversions[0], started.queries[0]})
             assert str(server.data_dir / "lock") not in opened
 
 
