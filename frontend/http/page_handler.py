@@ -159,11 +159,11 @@ def respond_to_page(
     context: QueryContext | None, send: Callable[[Part], None], scope: Scope, body: bytes
 ) -> None:
     """Respond to a request of a page, also in a worker process."""
-    page_handler_of_process().respond(context, send, scope, body)
+    get_page_handler().respond(context, send, scope, body)
 
 
 @cache
-def page_handler_of_process() -> PageHandler:
+def get_page_handler() -> PageHandler:
     return PageHandler()
 
 

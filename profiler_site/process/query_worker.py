@@ -14,7 +14,7 @@ django.setup(set_prefix=False)
 
 from api.pyroscope import urls as _pyroscope_queries  # noqa: E402, F401  loads what jobs call
 from api.resources import table as _resources  # noqa: E402, F401
-from frontend.http.page_handler import page_handler_of_process  # noqa: E402
+from frontend.http.page_handler import get_page_handler  # noqa: E402
 from frontend.rendering.load_pages import load_pages  # noqa: E402
 from profiler_site.process.memory import keep_freed_memory  # noqa: E402
 
@@ -33,5 +33,5 @@ def forbid_writes() -> None:
 forbid_writes()
 keep_freed_memory()
 load_pages()
-page_handler_of_process()
+get_page_handler()
 connections.close_all()  # none may be open when workers are forked

@@ -17,14 +17,14 @@ from common.database_pool import with_usable_connection
 from common.fair_threads import FairThreads, QueueFull
 from profiles.queries.context import NO_PROJECT, DeadlinePassed, QueryContext
 from profiles.queries.query_record import OTHER, QueryRecord, QueryStatus
-from profiles.queries.query_workers import limits_of_queries
+from profiles.queries.query_workers import get_query_limits
 from profiles.queries.selection import InvalidQuery
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
 
 T = TypeVar("T")
 
-LIMITS = limits_of_queries(settings.QUERY_WORKERS)
+LIMITS = get_query_limits(settings.QUERY_WORKERS)
 RETRY_SECONDS = 5.0
 
 

@@ -30,7 +30,7 @@ _GRACE_SECONDS = 5.0  # after the deadline, for a query that does not check it
 _NO_DEADLINE_SECONDS = 120.0  # of pages: their queries have deadlines of their own
 
 
-def limits_of_queries(workers: int) -> FairLimits:
+def get_query_limits(workers: int) -> FairLimits:
     """Return the limits of the threads that run queries, or wait for their workers."""
     threads = workers or 4
     return FairLimits(
