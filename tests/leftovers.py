@@ -17,11 +17,11 @@ _earlier_processes: set[int] = set()
 def adopted() -> Iterator[None]:
     """Make orphans of our descendants our own children, except for children that exist now."""
     _earlier_processes.update(_children())
-    _set_subreaper(True)
+    set_subreaper(True)
     try:
         yield
     finally:
-        _set_subreaper(False)
+        set_subreaper(False)
         _earlier_processes.clear()
 
 
@@ -40,7 +40,8 @@ def end_all() -> list[str]:
     return named
 
 
-def _set_subreaper(enabled: bool) -> None:
+def set_subreaper(enabled: bool) -> None:
+    """Let this process adopt the orphans among its descendants, or no longer. Raise OSError."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_CHILD_SUBREAPER, int(enabled), 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER) failed")

@@ -1,10 +1,8 @@
 """Processes of a server under test, as /proc shows them."""
 
-import ctypes
 from pathlib import Path
 
 _PROC = Path("/proc")
-_SET_CHILD_SUBREAPER = 36  # of prctl
 
 
 def descendants(pid: int) -> list[int]:
@@ -18,11 +16,6 @@ def descendants(pid: int) -> list[int]:
         for child in children:
             found += descendants(int(child))
     return found
-
-
-def disown_orphans() -> None:
-    """Undo `adopt_orphans` for this process: nothing here waits for orphans of other tests."""
-    ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
 def is_running(pid: int) -> bool:

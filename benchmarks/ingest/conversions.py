@@ -9,7 +9,7 @@ from time import process_time
 from benchmarks.tools.table import Figure, show
 from common.worker_processes.messages import JobLimits
 from common.worker_processes.pool import WorkerPool
-from common.worker_processes.process import WorkerProgram
+from common.worker_processes.program import WorkerProgram
 from ingest.files.conversion_job import convert_file
 from ingest.formats.detect import ConvertedFile, FileFormat
 from ingest.formats.import_options import NO_OPTIONS

@@ -8,9 +8,10 @@ import ctypes
 import os
 import socket
 import subprocess
-import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+
+from common.worker_processes.program import WorkerProgram
 
 _SET_CHILD_SUBREAPER = 36  # of prctl, Linux
 
@@ -27,12 +28,8 @@ def adopt_orphans() -> bool:
 class ForkServer:
     """Starts the process when it is needed, and again if it has ended. Thread-safe."""
 
-    def __init__(
-        self, configuration: str, environment: Mapping[str, str], folder: str | None
-    ) -> None:
-        """Create the object; `folder` is the working folder of the process, None: that of ours."""
-        self._configuration, self._environment = configuration, environment
-        self._folder = folder
+    def __init__(self, program: WorkerProgram) -> None:
+        self._program = program
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -59,16 +56,9 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         lifeline, self._lifeline = os.pipe()
         self._control = ours
-        command = [sys.executable, "-P", "-m", "common.worker_processes.worker", str(lifeline)]
+        nothing = subprocess.DEVNULL
         try:
-            self._process = subprocess.Popen(
-                [*command, self._configuration, str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=(lifeline, theirs.fileno()),
-                env=self._environment,
-                cwd=self._folder,
-            )
+            self._process = self._program.start_process(lifeline, nothing, nothing, theirs.fileno())
         finally:
             os.close(lifeline)
             theirs.close()

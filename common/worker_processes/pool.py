@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from common.fair_threads import FairLimits, FairThreads
 from common.worker_processes.messages import JobLimits, JobRequest
-from common.worker_processes.process import WorkerProgram
+from common.worker_processes.program import WorkerProgram
 from common.worker_processes.workers import JobResult, Workers, unwrap
 
 T = TypeVar("T")

@@ -4,16 +4,13 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from resource import RUSAGE_SELF, getpagesize, getrusage
 from typing import Any, NamedTuple
-
-import orjson
 
 from common.worker_processes.fork_server import ForkServer
 from common.worker_processes.messages import (
@@ -23,55 +20,12 @@ from common.worker_processes.messages import (
     ReplyKind,
     decode_reply,
 )
+from common.worker_processes.program import WorkerProgram
 
-# Of the environment only what the interpreter and C libraries need: no keys and passwords.
-_ENVIRONMENT_PREFIXES = ("ASAN_", "COVERAGE_", "LANG", "LC_", "LD_", "LSAN_", "PYTHON", "UBSAN_")
-_ENVIRONMENT = frozenset({"HOME", "PATH", "TMPDIR", "TZ", "VIRTUAL_ENV"})
-# One thread of OpenBLAS, which otherwise reserves address space for each core.
-_SINGLE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 # Replies that are no result: errors with their traceback.
 _LEAST_REPLY_BYTES = 256 * 2**10
 _SAMPLE_SECONDS = 0.05
 _CANCEL_SECONDS = 5.0  # that a cancelled job may take to end by itself
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerProgram:
-    """Modules that a worker imports before its first job, and the classes in its replies."""
-
-    preload: Sequence[str]
-    classes: Sequence[type]
-    nice: int  # added to the priority of the parent
-    # A worker that has grown more than this by its jobs, after it gave back what it could, is
-    # replaced. Starting one takes 0.2 s of CPU time and more, by its modules.
-    max_growth_bytes: int = 8 * 2**20
-    # Environment and working folder of the parent, for programs that are configured by them. A
-    # program that reads bytes of strangers has no use for keys and passwords.
-    inherits_environment: bool = False
-    # Workers are forked by a process that has imported the modules, where the system allows it:
-    # for programs that take long to import and much memory.
-    is_forked: bool = False
-    preload_in_worker: Sequence[str] = ()  # modules that start threads or open files
-
-    def configuration(self) -> str:
-        classes = [f"{each.__module__}:{each.__qualname__}" for each in self.classes]
-        return orjson.dumps(
-            {
-                "preload": list(self.preload),
-                "classes": classes,
-                "nice": self.nice,
-                "max_growth_bytes": self.max_growth_bytes,
-                "preload_in_worker": [*self.preload_in_worker],
-            }
-        ).decode()
-
-    @property
-    def folder(self) -> str | None:
-        """Return the working folder of a worker; None: that of its parent."""
-        return None if self.inherits_environment else "/"
-
-    def environment(self) -> dict[str, str]:
-        return _environment(os.environ, self.inherits_environment)
 
 
 class Death(NamedTuple):
@@ -127,7 +81,7 @@ class WorkerProcess:
                 self._process = None
                 fork_server.fork((requests, replies, lifeline))
             else:
-                self._process = _start_process(program, requests, replies, lifeline)
+                self._process = program.start_process(lifeline, requests, replies)
         except BaseException:
             self._close_pipes()
             raise
@@ -257,35 +211,9 @@ class WorkerProcess:
             self._peak_bytes = max(self._peak_bytes, _read_resident_bytes(self.pid))
 
 
-def _start_process(
-    program: WorkerProgram, requests: int, replies: int, lifeline: int
-) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-P", "-m", "common.worker_processes.worker", str(lifeline)]
-    return subprocess.Popen(
-        [*command, program.configuration()],
-        stdin=requests,
-        stdout=replies,
-        pass_fds=(lifeline,),
-        env=program.environment(),
-        cwd=program.folder,
-    )
-
-
 def _read_resident_bytes(pid: int) -> int:
     """Return the resident memory of a process; 0 if it has ended, or if it is unknown."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * getpagesize()
     except (OSError, IndexError):
         return 0
-
-
-def _environment(environment: Mapping[str, str], is_whole: bool) -> dict[str, str]:
-    """Return the environment of a worker, which imports from where this process does."""
-    passed = {
-        name: value
-        for name, value in environment.items()
-        if is_whole or name in _ENVIRONMENT or name.startswith(_ENVIRONMENT_PREFIXES)
-    }
-    folders = [os.path.abspath(folder) for folder in sys.path]
-    path = os.pathsep.join(folder for folder in folders if os.path.exists(folder))
-    return {**passed, **_SINGLE_THREAD, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}

@@ -3,7 +3,8 @@
 At a limit the process of a job is killed and replaced, while the threads of this process serve
 others. A thread of the caller waits for each running job.
 
-Workers are started by exec, never by fork: a fork of a process with threads copies their locks.
+Workers are started by exec, or forked by a process of one thread that was started so (see
+fork_server.py): a fork of this process would copy the locks of its threads.
 """
 
 import logging
@@ -23,8 +24,8 @@ from common.worker_processes.process import (
     WallTimePassed,
     WorkerEnded,
     WorkerProcess,
-    WorkerProgram,
 )
+from common.worker_processes.program import WorkerProgram
 
 log = logging.getLogger(__name__)
 
@@ -108,7 +109,6 @@ class Workers:
         """Create the object; `at_start` workers are started by `start`, others on demand."""
         self.name, self.statistics = name, PoolStatistics()
         self._program, self._at_start = program, at_start
-        self._is_forked = program.is_forked
         self._fork_server: ForkServer | None = None
         self._lock = threading.Lock()  # guards the two lists and the statistics
         self._idle: list[WorkerProcess] = []
@@ -246,14 +246,9 @@ class Workers:
         return True
 
     def _start_worker(self) -> WorkerProcess:
-        program = self._program
-        if self._is_forked and self._fork_server is None:
-            self._is_forked = adopt_orphans()
-            if self._is_forked:
-                self._fork_server = ForkServer(
-                    program.configuration(), program.environment(), program.folder
-                )
-        worker = WorkerProcess(program, self._fork_server)
+        if self._program.is_forked and self._fork_server is None and adopt_orphans():
+            self._fork_server = ForkServer(self._program)
+        worker = WorkerProcess(self._program, self._fork_server)
         self.statistics.starts += 1
         return worker
 

@@ -13,7 +13,7 @@ from django.conf import settings
 
 from common.worker_processes.messages import JobLimits
 from common.worker_processes.pool import WorkerPool
-from common.worker_processes.process import WorkerProgram
+from common.worker_processes.program import WorkerProgram
 from common.worker_processes.workers import JobCrashed, LimitExceeded, Outcome
 from endpoints.errors import BadField, BadRequest
 from ingest.formats.detect import ConvertedFile, FileFormat

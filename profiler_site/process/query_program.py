@@ -11,7 +11,7 @@ from django.db import (
 
 from api.response import Body
 from common.database_pool import DatabasePoolFull
-from common.worker_processes.process import WorkerProgram
+from common.worker_processes.program import WorkerProgram
 from endpoints import errors
 from endpoints.params.reader import BadParameter
 from frontend.http.thread_response import ResponseHead

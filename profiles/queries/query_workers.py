@@ -17,7 +17,7 @@ from common.database_pool import with_usable_connection
 from common.fair_threads import FairLimits
 from common.recent_costs import costs_of_process
 from common.worker_processes.messages import JobControl, JobLimits, JobRequest
-from common.worker_processes.process import WorkerProgram
+from common.worker_processes.program import WorkerProgram
 from common.worker_processes.workers import LimitExceeded, Outcome, Workers, unwrap
 from profiles.queries.context import NO_PROJECT, DeadlinePassed, QueryContext
 from profiles.queries.query_record import QueryFacts, QueryRecord

@@ -16,7 +16,7 @@ import pytest
 
 from common.worker_processes.messages import JobLimits
 from common.worker_processes.pool import WorkerPool
-from common.worker_processes.process import WorkerProgram
+from common.worker_processes.program import WorkerProgram
 from common.worker_processes.workers import (
     JobCrashed,
     JobFailed,

@@ -14,11 +14,12 @@ import pytest
 
 from common.worker_processes import process
 from common.worker_processes.messages import JobLimits, JobRequest
-from common.worker_processes.process import WorkerProgram
+from common.worker_processes.program import WorkerProgram
 from common.worker_processes.workers import JobResult, Outcome, Workers
 from tests.common.worker_processes import jobs
+from tests.leftovers import set_subreaper
 from tests.paths import ROOT
-from tests.processes import disown_orphans, is_running
+from tests.processes import is_running
 from tests.waiting import until
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
@@ -36,7 +37,7 @@ def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
     made = Workers("test", request.param, at_start=1)
     yield made
     made.stop()
-    disown_orphans()
+    set_subreaper(False)  # nothing here waits for orphans of other tests
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def forked() -> Iterator[Workers]:
     made = Workers("test", FORKED, at_start=1)
     yield made
     made.stop()
-    disown_orphans()
+    set_subreaper(False)  # nothing here waits for orphans of other tests
 
 
 def perform(

@@ -25,7 +25,8 @@ from profiles.queries.context import QueryContext
 from profiles.queries.query_record import QueryRecord
 from profiles.query import DeadlinePassed, InvalidQuery, QueryJob
 from projects.models import Project, User
-from tests.processes import disown_orphans, is_running
+from tests.leftovers import set_subreaper
+from tests.processes import is_running
 from tests.profiler_site.process import query_jobs
 from tests.profiles import rows
 from tests.server import prepared_data
@@ -62,7 +63,7 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
     assert running is not None
     yield running
     query_workers.stop()
-    disown_orphans()
+    set_subreaper(False)  # nothing here waits for orphans of other tests
 
 
 def context(project: Project, **more: Any) -> QueryContext:
