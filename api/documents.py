@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import orjson
-
 from api.requests import ApiRequest
 from profiles.query import VERSION, Coverage, Metric, Selection, coverage_fields
 
@@ -28,7 +26,3 @@ def selection_fields(
 
 def metric_json(metric: Metric) -> dict[str, str]:
     return {"name": metric.name, "unit": metric.unit}
-
-
-def dumps(document: dict[str, Any]) -> bytes:
-    return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)

@@ -7,13 +7,17 @@ from api.resources.capture import CaptureView
 from api.resources.table import RESOURCES
 from api.view import ApiQueryView
 
+# Resources of which clients do more than request them.
+_OTHER_VIEWS = {"annotations": AnnotationsView}
+
 urlpatterns = [
     path("api/v1/projects/<str:project>/capture", CaptureView.as_view()),
-    path("api/v1/projects/<str:project>/annotations", AnnotationsView.as_view()),
     path("api/v1/projects/<str:project>/annotations/<int:annotation>", AnnotationView.as_view()),
     *(
-        path(f"api/v1/projects/<str:project>/{name}", ApiQueryView.as_view(resource=name))
+        path(
+            f"api/v1/projects/<str:project>/{name}",
+            _OTHER_VIEWS.get(name, ApiQueryView).as_view(resource=name),
+        )
         for name in RESOURCES
-        if name != "annotations"
     ),
 ]

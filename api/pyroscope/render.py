@@ -7,7 +7,6 @@ from typing import Any
 
 import orjson
 
-from api.documents import dumps
 from api.pyroscope.flame_graph import Levels
 from api.pyroscope.labels import label_values, profile_types
 from api.pyroscope.profile_types import TypeId, parse_id
@@ -17,7 +16,7 @@ from api.pyroscope.stack_traces import merge_levels
 from api.pyroscope.time_series import select_series
 from endpoints.params.reader import BadParameter
 from endpoints.params.values import UNITS
-from profiles.query import QueryContext
+from profiles.query import QueryContext, dumps
 
 _TIMELINE_STEPS = 1000
 _SHORTEST_STEP = 15  # seconds

@@ -27,7 +27,6 @@ _FIELDS = {"text", "time", "link", *_LONGEST}
 
 class AnnotationsView(ApiQueryView):
     http_method_names = ["get", "post"]
-    resource = "annotations"
 
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
         access = await _writer(request, project)

@@ -7,7 +7,6 @@ with the prefix `b.` the baseline.
 from dataclasses import replace
 from operator import attrgetter
 
-from api.documents import dumps
 from api.formats import CSV, JSON
 from api.requests import ApiQuery, ApiRequest
 from endpoints.params.selection import read_other_side, read_selection
@@ -17,6 +16,7 @@ from profiles.query import (
     FunctionChange,
     QueryContext,
     compare_document,
+    dumps,
     encode_csv,
     run_compare,
 )

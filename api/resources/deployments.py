@@ -1,20 +1,15 @@
 """`…/deployments`: every (service, zone, version) that agents have reported, in pages."""
 
-from functools import partial
 from typing import Any
 
-from api.documents import dumps, head
+from api.documents import head
 from api.formats import JSON
+from api.paging import AFTER, SIZE, page_fields
 from api.requests import ApiQuery, ApiRequest
-from endpoints.params import values
-from endpoints.params.parameter import Parameter
 from endpoints.params.selection import SERVICE
-from profiles.query import QueryContext
+from profiles.query import QueryContext, dumps
 from projects.models import Deployment
 from projects.registration import deployments
-
-AFTER = Parameter("page", "Token of a page", partial(values.count, most=2**63 - 1), 0)
-SIZE = Parameter("size", "Rows of a page", partial(values.count, most=1000), 100)
 
 
 def query(request: ApiRequest) -> ApiQuery:
@@ -25,10 +20,7 @@ def query(request: ApiRequest) -> ApiQuery:
     def run(context: QueryContext) -> bytes:
         rows = deployments.list_page(request.project, service, size + 1, after)
         context.check()
-        page = rows[:size]
-        documents = [_row(row) for row in page]
-        next_page = str(page[-1].pk) if len(rows) > size else None
-        return dumps({**head(request), "rows": documents, "next_page": next_page})
+        return dumps({**head(request), **page_fields(rows, size, _row)})
 
     return ApiQuery(run, request.now)
 

@@ -1,18 +1,14 @@
 """`…/profiles`: single profiles of a selection, newest or heaviest first, in pages."""
 
-from functools import partial
 from typing import Any
 
-from api.documents import dumps, selection_fields
+from api.documents import selection_fields
 from api.formats import JSON
+from api.paging import SIZE
 from api.requests import ApiQuery, ApiRequest
-from endpoints.params import values
 from endpoints.params.lists import CURSOR, PROFILE_ORDER
-from endpoints.params.parameter import Parameter
 from endpoints.params.selection import read_selection
-from profiles.query import ProfileRow, QueryContext, run_profiles
-
-SIZE = Parameter("size", "Rows of a page", partial(values.count, most=1000), 100)
+from profiles.query import ProfileRow, QueryContext, dumps, run_profiles
 
 
 def query(request: ApiRequest) -> ApiQuery:

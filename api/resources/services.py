@@ -2,11 +2,11 @@
 
 from dataclasses import asdict
 
-from api.documents import dumps, head
+from api.documents import head
 from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
 from endpoints.params.selection import read_range
-from profiles.query import QueryContext, run_services
+from profiles.query import QueryContext, dumps, run_services
 
 
 def query(request: ApiRequest) -> ApiQuery:

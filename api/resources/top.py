@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from api.documents import dumps, metric_json, selection_fields
+from api.documents import metric_json, selection_fields
 from api.formats import CSV, JSON
 from api.requests import ApiQuery, ApiRequest
 from endpoints.params import values
@@ -18,6 +18,7 @@ from profiles.query import (
     FunctionRow,
     QueryContext,
     TopResult,
+    dumps,
     run_export,
     run_top,
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
-from api.documents import dumps, selection_fields
+from api.documents import selection_fields
 from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
 from endpoints.params import values
@@ -17,6 +17,7 @@ from profiles.query import (
     Coverage,
     QueryContext,
     Selection,
+    dumps,
     history_document,
     matcher,
     run_history,
