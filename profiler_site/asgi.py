@@ -24,7 +24,7 @@ from common.client_address import through_proxies  # noqa: E402
 from endpoints import plain_asgi  # noqa: E402
 from endpoints.connect_protocol import connect_rejection  # noqa: E402
 from endpoints.lean_handler import LeanHandler  # noqa: E402
-from frontend.http.page_handler import PageHandler  # noqa: E402  needs Django to be set up
+from frontend.http.page_handler import get_page_handler  # noqa: E402  needs Django to be set up
 from frontend.pages.embed import urls as embeds  # noqa: E402
 from ingest.cloud_profiler import discovery, token_endpoint  # noqa: E402
 from ingest.cloud_profiler import endpoint as cloud_profiler  # noqa: E402
@@ -81,7 +81,7 @@ ROUTES = (
     _route(_below(embeds.PREFIX), LeanHandler(embeds.__name__)),
     _route(_below(static_files.PREFIX), static_files.StaticHandler()),
 )
-PAGES = cast("ASGI3Application", PageHandler())
+PAGES = cast("ASGI3Application", get_page_handler())
 REJECT_PLAIN_HTTP = cast("ASGI3Application", plain_asgi.reject_plain_http)
 REJECT_UNKNOWN_PATH = cast("ASGI3Application", plain_asgi.reject_unknown_path)
 

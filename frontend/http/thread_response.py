@@ -21,12 +21,9 @@ def send_parts(response: HttpResponseBase, send: Callable[[Part], None]) -> None
     Closing sends request_finished, on which Django closes stale database connections.
     """
     try:
-        if not response.streaming:
-            send(_head(response))
-            send(cast("Any", response).content)
-            return
         send(_head(response))
-        for part in cast("Iterable[bytes]", response):
+        parts = response if response.streaming else [cast("Any", response).content]
+        for part in cast("Iterable[bytes]", parts):
             send(part)
     finally:
         response.close()
