@@ -27,6 +27,14 @@ def is_running(pid: int) -> bool:
     return state != "Z"
 
 
+def read_command(pid: int) -> bytes:
+    """Return the command of a process; nothing if it has ended."""
+    try:
+        return (_PROC / str(pid) / "cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
 def private_bytes(pid: int) -> int:
     """Return the resident memory of a process and its descendants that no file has."""
     total = 0

@@ -12,6 +12,7 @@ import pytest
 
 from common.worker_processes.pool import MIN_WORKERS
 from profiler_site.demo import EXAMPLES
+from tests.processes import read_command
 from tests.server import COMMAND, RunningServer, running_server, server_in
 from tests.services import free_port
 from tests.waiting import until
@@ -29,12 +30,12 @@ def children(pid: int) -> list[str]:
 
 
 def is_worker(pid: str) -> bool:
-    return b"common.worker_processes.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b"common.worker_processes.worker" in read_command(int(pid))
 
 
 def demo_services(pid: int) -> list[str] | None:
     """Return the processes of the demo once all of them exist."""
-    found = [child for child in children(pid) if not is_worker(child)]
+    found = [child for child in children(pid) if b"/examples/" in read_command(int(child))]
     return found if len(found) == len(EXAMPLES) else None
 
 

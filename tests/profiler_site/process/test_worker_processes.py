@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from common.worker_processes.pool import MIN_WORKERS
-from tests.processes import descendants, is_running
+from tests.processes import descendants, is_running, read_command
 from tests.server import RunningServer, running_server
 from tests.waiting import until
 
@@ -33,7 +33,7 @@ def find_workers(server: RunningServer) -> WorkerIds | None:
     """Return the worker processes once all of them run."""
     found = WorkerIds([], [])
     for pid in descendants(server.process.pid):
-        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        command = read_command(pid)
         if b"common.worker_processes.worker" in command:
             (found.queries if b"query_worker" in command else found.conversions).append(pid)
     expected = (1 + MIN_WORKERS, 1 + QUERY_WORKERS)
@@ -86,7 +86,5 @@ def test_workers_of_conversions_have_no_settings_and_no_data() -> None:
 
 def test_a_server_without_query_workers_has_none() -> None:
     with running_server(FLAMEWATCH_QUERY_WORKERS="0") as server:
-        commands = [
-            Path(f"/proc/{pid}/cmdline").read_bytes() for pid in descendants(server.process.pid)
-        ]
+        commands = [read_command(pid) for pid in descendants(server.process.pid)]
         assert not [command for command in commands if b"query_worker" in command]
