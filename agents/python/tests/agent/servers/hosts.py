@@ -41,6 +41,13 @@ class Host:
     def output(self) -> str:
         return self.log.read_text(errors="replace")
 
+    def output_with_stacks(self) -> str:
+        """Abort the processes, so that Python's fault handler adds the stacks of all threads."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGABRT)
+            time.sleep(1)
+        return self.output
+
 
 @contextlib.contextmanager
 def hosted(url: str, *command: str, run: bool = True) -> Iterator[Host]:
@@ -53,6 +60,7 @@ def hosted(url: str, *command: str, run: bool = True) -> Iterator[Host]:
         folder = Path(name)
         filled = [part.replace("{socket}", str(folder / "s")) for part in command]
         paths = {"PYTHONPATH": f"{SOURCE}:{TESTS}", "BROKER_FOLDER": name}
+        paths["PYTHONFAULTHANDLER"] = "1"  # for `output_with_stacks`
         with (folder / "log").open("wb") as log:
             process = families.begin(
                 [*(RUN if run else ()), *filled],
@@ -110,7 +118,7 @@ def wait_until_it_responds(host: Host) -> None:
             fetch(host)
             return
         assert host.process.poll() is None, host.output
-        assert time.monotonic() < deadline, host.output
+        assert time.monotonic() < deadline, host.output_with_stacks()
         time.sleep(0.05)
 
 
@@ -165,7 +173,7 @@ def wait_until(condition: Callable[[], bool], host: Host) -> None:
     deadline = time.monotonic() + TIMEOUT
     while not condition():
         assert host.process.poll() is None, host.output
-        assert time.monotonic() < deadline, host.output
+        assert time.monotonic() < deadline, host.output_with_stacks()
         time.sleep(0.05)
 
 
@@ -198,7 +206,7 @@ def wait_for_profiles(
         if len(found) >= agents:
             return list(found.values())
         what = f"{len(found)} of {agents} agents sent {function}"
-        assert time.monotonic() < deadline, f"{what}: {host.output if host else ''}"
+        assert time.monotonic() < deadline, f"{what}: {host.output_with_stacks() if host else ''}"
         time.sleep(0.1)
 
 
