@@ -83,12 +83,14 @@ class Rate:
     is_quick: bool = False  # few captures suffice
     seconds: float = 1.0  # of a capture
     environment: tuple[tuple[str, str], ...] = ()
+    condition: str = ""
 
     def __str__(self) -> str:
-        return f"{self.agent}-{self.kind}"
+        return "-".join(filter(None, (self.agent, self.kind, self.condition)))
 
 
 ALLOCATIONS = (("FLAMEWATCH_TYPES", "HEAP_ALLOC"),)
+CROWD = (("KNOWN_RATES_BURNERS", str(5 * (os.cpu_count() or 1))),)
 RATES = [
     Rate("go", "CPU", "cpu", "burn", "cpu"),
     Rate("go", "WALL", "wall", "waitHere", "wall"),
@@ -97,6 +99,12 @@ RATES = [
     Rate("go", "CONTENTION", "delay", "hold", "delay", is_quick=True),
     Rate("go", "THREADS", "goroutine", "parkHere", "threads", is_snapshot=True, is_quick=True),
     Rate("java", "CPU", "cpu", "burn", "cpu", seconds=5.0),
+    Rate(
+        *("java", "CPU", "cpu", "burn", "cpu"),
+        seconds=5.0,
+        environment=CROWD,
+        condition="crowded",
+    ),
     Rate("java", "WALL", "wall", "waitHere", "wall"),
     Rate("java", "HEAP_ALLOC", "alloc_space", "allocate", "allocated", is_quick=True),
     Rate("java", "CONTENTION", "delay", "hold", "delay", is_quick=True),

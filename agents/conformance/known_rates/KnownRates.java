@@ -6,7 +6,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** Prints what its functions used in total, for comparison with profiles. Start it with -javaagent. */
+/**
+ * Prints what its functions used in total, for comparison with profiles. Start it with -javaagent.
+ *
+ * <p>KNOWN_RATES_BURNERS: threads that use CPU time (default 1); more than cores make them wait for one.
+ */
 public final class KnownRates {
     private static final int PARKED_THREADS = 7;
     private static final int BLOCK_BYTES = 10_000;
@@ -29,7 +33,9 @@ public final class KnownRates {
         for (int i = 0; i < 20_000; i++) {
             allocate();
         }
-        start(KnownRates::burn);
+        for (int i = 0; i < Integer.parseInt(System.getenv().getOrDefault("KNOWN_RATES_BURNERS", "1")); i++) {
+            start(KnownRates::burn);
+        }
         start(KnownRates::waitHere);
         start(KnownRates::allocateSome);
         start(KnownRates::hold);

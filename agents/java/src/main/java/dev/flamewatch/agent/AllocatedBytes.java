@@ -3,9 +3,9 @@ package dev.flamewatch.agent;
 import dev.flamewatch.agent.JfrReader.Event;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadInfo;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,17 +19,13 @@ import java.util.Set;
  * without samples of their own, after as many of the largest weights as there are such threads became the mean of the others.
  */
 final class AllocatedBytes {
-    private static final String JFR_THREADS = "JFR ";
-
     private static final class Samples {
         long firstTicks = Long.MAX_VALUE;
         long firstWeight;
         long otherWeights;
     }
 
-    private final com.sun.management.ThreadMXBean threads;
-    private final Map<Long, Long> before;
-    private final Map<Long, Long> latest = new HashMap<>();
+    private final ThreadCounts bytes;
     private final Map<Long, Samples> samples = new HashMap<>(); // by thread
     private final List<Long> virtualWeights = new ArrayList<>();
     private double scale = 1; // of threads with samples, for those without
@@ -44,25 +40,12 @@ final class AllocatedBytes {
                 || !counting.isThreadAllocatedMemoryEnabled()) {
             throw new IOException("this JVM does not count the bytes that threads allocate");
         }
-        threads = counting;
-        before = read();
+        bytes = new ThreadCounts(counting, counting::getThreadAllocatedBytes);
     }
 
     /** Updates the counts. Threads that end later have those of the last update. */
     void update() {
-        latest.putAll(read());
-    }
-
-    private Map<Long, Long> read() {
-        long[] ids = threads.getAllThreadIds();
-        long[] bytes = threads.getThreadAllocatedBytes(ids);
-        Map<Long, Long> found = new HashMap<>();
-        for (int i = 0; i < ids.length; i++) {
-            if (bytes[i] >= 0) { // negative: the thread has ended
-                found.put(ids[i], bytes[i]);
-            }
-        }
-        return found;
+        bytes.update();
     }
 
     /** Takes note of an event; all of them come before the first call of {@link #weight}. */
@@ -85,25 +68,22 @@ final class AllocatedBytes {
 
     /** Ends the events; {@code own} are the agent's threads, whose bytes are not the program's. */
     void complete(Set<Long> own) {
-        long sampled = 0;
-        long others = 0;
-        int otherThreads = 0;
-        for (long id : latest.keySet()) {
-            if (samples.containsKey(id)) {
-                sampled += bytes(id);
-            } else if (!own.contains(id) && bytes(id) > 0 && !isOfJfr(id)) {
-                others += bytes(id);
-                otherThreads++;
-            }
-        }
+        Set<Long> excluded = new HashSet<>(own);
+        excluded.addAll(samples.keySet());
+        Set<Long> otherThreads = bytes.grownThreads(excluded);
+        long others = otherThreads.stream().mapToLong(bytes::growth).sum();
+        long sampled = samples.keySet().stream()
+                .filter(bytes::isKnown)
+                .mapToLong(bytes::growth)
+                .sum();
         if (!virtualWeights.isEmpty()) {
-            scaleVirtual(others, otherThreads);
+            scaleVirtual(others, otherThreads.size());
         } else if (sampled > 0) {
             scale = 1 + (double) others / sampled;
         }
     }
 
-    private void scaleVirtual(long bytes, int carriers) {
+    private void scaleVirtual(long allocated, int carriers) {
         virtualWeights.sort(null);
         int rest = virtualWeights.size() - carriers;
         if (rest > 0) {
@@ -115,20 +95,11 @@ final class AllocatedBytes {
         long sum = virtualWeights.subList(0, rest).stream().mapToLong(Long::longValue).sum();
         virtualMean = rest > 0 ? (double) sum / rest : 1;
         double total = virtualWeights.stream().mapToDouble(this::limited).sum();
-        virtualScale = total > 0 ? bytes / total : 0;
+        virtualScale = total > 0 ? allocated / total : 0;
     }
 
     private double limited(long virtualWeight) {
         return virtualWeight > virtualLimit ? virtualMean : virtualWeight;
-    }
-
-    private boolean isOfJfr(long id) {
-        ThreadInfo thread = threads.getThreadInfo(id);
-        return thread != null && thread.getThreadName().startsWith(JFR_THREADS);
-    }
-
-    private long bytes(long thread) {
-        return latest.get(thread) - before.getOrDefault(thread, 0L); // 0: the thread began during the capture
     }
 
     /** Returns the bytes that an event stands for. */
@@ -139,8 +110,8 @@ final class AllocatedBytes {
         }
         long thread = event.threadId();
         Samples sums = samples.get(thread);
-        if (latest.containsKey(thread) && event.number("startTime") == sums.firstTicks) {
-            weight = Math.max(0, bytes(thread) - sums.otherWeights);
+        if (bytes.isKnown(thread) && event.number("startTime") == sums.firstTicks) {
+            weight = Math.max(0, bytes.growth(thread) - sums.otherWeights);
         }
         return Math.round(scale * weight);
     }

@@ -31,7 +31,7 @@ final class EventSampler {
     private static final String PARK = "jdk.ThreadPark";
     private static final String PERIODIC = "jdk.JavaThreadStatistics";
     private static final Duration LONG_PERIOD = Duration.ofMinutes(1);
-    private static final Duration UPDATE = Duration.ofMillis(250); // of allocated bytes, for threads that end
+    private static final Duration UPDATE = Duration.ofMillis(250); // of threads' counts, for those that end
     private static final Duration PERIOD = Duration.ofMillis(10);
     private static final String PREFIX = "flamewatch-";
     private static final String SUFFIX = ".jfr";
@@ -96,9 +96,11 @@ final class EventSampler {
             recording.enable(PERIODIC).withPeriod(LONG_PERIOD);
             recording.start();
             AllocatedBytes allocated = events.contains(ALLOCATION) ? new AllocatedBytes() : null;
+            CpuTimes cpuTimes = events.contains(EXECUTION) ? new CpuTimes(PERIOD.toNanos()) : null;
             Set<Long> own = Agent.ownThreads();
             profile.begin();
-            wait(seconds, allocated);
+            Runnable update = allocated != null ? allocated::update : cpuTimes != null ? cpuTimes::update : () -> {};
+            wait(seconds, update);
             profile.end();
             own.addAll(Agent.ownThreads());
             file = Files.createTempFile(PREFIX, SUFFIX);
@@ -122,10 +124,10 @@ final class EventSampler {
                 reader.read(recorded, event -> note(event, ALLOCATION, own, allocated::add), profile);
                 allocated.complete(own);
                 values = event -> new long[] {allocated.weight(event)};
-            } else if (events.contains(EXECUTION)) {
-                SamplingInterval interval = new SamplingInterval(PERIOD.toNanos());
-                reader.read(recorded, event -> note(event, EXECUTION, own, interval::add), profile);
-                values = event -> new long[] {1, interval.nanos()};
+            } else if (cpuTimes != null) {
+                reader.read(recorded, event -> note(event, EXECUTION, own, cpuTimes::add), profile);
+                cpuTimes.complete(own);
+                values = event -> new long[] {1, cpuTimes.nanos(event)};
             }
             JfrReader.Values chosen = values;
             reader.read(recorded, event -> isCounted(event, events, own) ? chosen.of(event) : null, profile);
@@ -136,13 +138,11 @@ final class EventSampler {
         }
     }
 
-    private static void wait(double seconds, AllocatedBytes allocated) throws InterruptedException {
+    private static void wait(double seconds, Runnable update) throws InterruptedException {
         long end = System.nanoTime() + Math.round(seconds * 1e9);
         for (long rest = end - System.nanoTime(); rest > 0; rest = end - System.nanoTime()) {
             Thread.sleep(Math.min(UPDATE.toMillis(), rest / 1_000_000 + 1));
-            if (allocated != null) {
-                allocated.update();
-            }
+            update.run();
         }
     }
 
