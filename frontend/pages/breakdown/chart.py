@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from frontend.components.charts.chart_notes import ChartNotes
+from frontend.components.charts.step_values import round_plotted
 from frontend.components.charts.version_marks import VersionMark, build_marks
 from frontend.pages.breakdown.rates import Rate
 from profiles.query import GroupSeries, SeriesResult
@@ -36,7 +37,7 @@ def chart(
             "profiles": [step.profiles for step in result.steps],
             "values": [
                 [
-                    _round(rate.compute(total, step.profiles, step.duration_ns))
+                    round_plotted(rate.compute(total, step.profiles, step.duration_ns))
                     for total, step in zip(each.totals, result.steps, strict=True)
                 ]
                 for each in series
@@ -49,8 +50,3 @@ def chart(
         },
         separators=(",", ":"),
     )
-
-
-def _round(value: float | None) -> float | None:
-    """Round to five significant digits, more than the chart's readout shows."""
-    return None if value is None else float(f"{value:.5g}")

@@ -11,10 +11,11 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
+from frontend.components.results.chart_page import require_chart_page
 from frontend.components.results.downloads import csv_file
-from frontend.components.results.query_errors import require_page_query, text_errors
+from frontend.components.results.query_errors import text_errors
 from frontend.http.fragments import wants_fragment
-from frontend.page_query import load_options, query_context, resolve_page_query
+from frontend.page_query import query_context, resolve_page_query
 from frontend.pages.breakdown import view_model as breakdown_page
 from frontend.pages.breakdown.params import COMPARE, PICK, read
 from frontend.pages.breakdown.value_table import columns, table
@@ -50,6 +51,7 @@ def breakdown(request: HttpRequest, project_id: str) -> HttpResponse:
     context = {
         "project": project,
         "here": "breakdown",
+        "page_name": _("Breakdown"),
         "may_annotate": may_annotate(member),
         **breakdown_page.context(queries, project, query, notices, now),
     }
@@ -70,7 +72,6 @@ def breakdown_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     query, _notices = read(LenientReader.from_query(request.GET), now)
     context = query_context(request, project)
     with context.snapshot:
-        page_query = require_page_query(context, project, query.params, now)
-        options = load_options(context, page_query.selection)
-        result, previous = breakdown_page.load_series(page_query, query, options)
+        page = require_chart_page("breakdown", context, project, query, now)
+        result, previous = breakdown_page.load_series(page)
     return csv_file("breakdown.csv", columns(query, result), table(result, previous))

@@ -6,25 +6,18 @@ from datetime import datetime, timedelta
 from functools import partial
 from urllib.parse import urlencode
 
-from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from frontend.components.charts.chart_notes import ChartNotes, chart_notes
-from frontend.components.charts.chart_page import chart_page_context
+from frontend.components.charts.step_values import StepValues, shorten_heading
 from frontend.components.charts.version_marks import list_range_releases
 from frontend.components.results import empty_state
-from frontend.components.results.coverage_notices import left_out
-from frontend.components.results.empty_state import explain_no_profiles, with_links
-from frontend.components.results.page_context import build_page_context
+from frontend.components.results.chart_page import ChartPage, build_chart_page
 from frontend.components.results.pagination import Pages, paginate
 from frontend.components.selection.label_menu import label_menu
 from frontend.components.selection.picker import Item
-from frontend.page_query import (
-    PageQuery,
-    load_options,
-    match_metric,
-    metric_notice,
-)
+from frontend.page_query import PageQuery
 from frontend.pages.breakdown.chart import CHARTED, chart
 from frontend.pages.breakdown.params import SORTS, BreakdownQuery
 from frontend.pages.breakdown.rates import Rate, get_rate
@@ -35,7 +28,6 @@ from frontend.pages.breakdown.value_table import (
     value_name,
     value_rows,
 )
-from frontend.params.page_params import ParsedParams
 from frontend.params.view_address import SIDE
 from frontend.text import display_names
 from frontend.text.display_names import label_name, label_word
@@ -46,7 +38,6 @@ from profiles.query import (
     GroupKind,
     GroupSeries,
     InvalidQuery,
-    OptionsResult,
     QueryContext,
     SeriesResult,
     get_deployments,
@@ -60,22 +51,16 @@ _SIDES = 2  # of a comparison
 
 
 @dataclass(frozen=True, slots=True)
-class BreakdownRow:
-    start: datetime
-    profiles: int
-    values: list[str]  # of the series of the chart; "" without profiles
-
-
-@dataclass(frozen=True, slots=True)
 class BreakdownView:
     chart: str  # JSON for <breakdown-chart>
     series: list[str]  # names of the series, heaviest first
-    others: int  # values in the last series, "other"; 0 if there is none
+    other_name: str  # of the last series, the sum of all other values; "" if there is none
     rows: list[ValueRow]
     headings: dict[str, SortHeading]  # by column
     pages: Pages
     values: int  # number of values, with those that are not listed
-    steps: list[BreakdownRow]
+    step_headings: list[str]
+    steps: list[StepValues]
     step: str  # "1 minute"
     unit: str  # "cores", or "CPU time per profile"
     of_profiles: bool  # whole profiles have the label
@@ -90,41 +75,30 @@ def context(
     now: datetime,
 ) -> dict[str, object]:
     """Return the template context; `query` is None if the project has no service."""
-    url = reverse("breakdown", args=[project.project_id])
-    reading = ParsedParams(query.params, notices)
-
-    def build(page_query: PageQuery) -> dict[str, object]:
-        return _context(page_query, query, url)
-
-    return {"query": query} | build_page_context("breakdown", queries, project, reading, now, build)
+    return build_chart_page("breakdown", queries, project, query, notices, now, _build_context)
 
 
-def _context(page_query: PageQuery, query: BreakdownQuery, url: str) -> dict[str, object]:
-    query = replace(query, params=page_query.params)
-    options = load_options(page_query.context, page_query.selection)
-    metric = match_metric(query.params.metric, options)
-    notices = (*page_query.notices, *metric_notice(query.params.metric, metric))
+def _build_context(page: ChartPage[BreakdownQuery]) -> dict[str, object]:
+    query, page_query, metrics = page.query, page.page_query, page.options.metrics
     samples = run_sample_labels(page_query.context, page_query.selection)
     found: dict[str, object] = {
-        **chart_page_context(page_query, query, options, "breakdown"),
-        "notices": notices,
         "label": label_name(query.group_by),
         "label_word": label_word(query.group_by),
-        "groupings": label_menu(page_query, options, samples, query.group_by),
+        "groupings": label_menu(page_query, page.options, samples, query.group_by),
         "metrics": [
-            Item(each.name, display_names.metric_name(each), each == (metric or options.metrics[0]))
-            for each in options.metrics
+            Item(each.name, display_names.metric_name(each), each == (page.metric or metrics[0]))
+            for each in metrics
         ],
     }
     try:
-        result, previous = load_series(page_query, query, options)
+        result, previous = load_series(page)
     except InvalidQuery as error:
         return found | {"error": str(error)}
-    found["notices"] = (*notices, *left_out(result.coverage))
+    found["notices"] = page.list_notices(result.coverage)
     if not result.coverage.profiles:
-        return found | {"empty": with_links(explain_no_profiles(page_query, options), url)}
+        return found | page.empty_context()
     if not any(step.total for step in result.steps):
-        return found | {"empty": with_links(_empty_values_state(page_query, result), url)}
+        return found | page.empty_context(_empty_values_state(page_query, result))
     found["notes"] = marked = chart_notes(page_query.project, result.selection)
     return found | {"shown": _build_view(page_query.context, query, result, previous, marked)}
 
@@ -143,17 +117,16 @@ def _empty_values_state(page_query: PageQuery, result: SeriesResult) -> empty_st
     return empty_state.no_stacks_state(page_query.params)
 
 
-def load_series(
-    page_query: PageQuery, query: BreakdownQuery, options: OptionsResult
-) -> tuple[SeriesResult, SeriesResult | None]:
+def load_series(page: ChartPage[BreakdownQuery]) -> tuple[SeriesResult, SeriesResult | None]:
     """Return the series of the range, and the sums of the period of equal length before it.
 
     The latter is None if they cannot be compared, for example without the metric. Raise
     `InvalidQuery` or `DeadlinePassed`.
     """
+    query, page_query = page.query, page.page_query
     selection = page_query.profile_selection
     span = selection.end - selection.start
-    view = query.params.build_view(match_metric(query.params.metric, options))
+    view = query.params.build_view(page.metric)
     run = partial(
         run_series, page_query.context, view=view, group_by=query.group_by, size=MAX_SERIES
     )
@@ -188,15 +161,18 @@ def _build_view(
     elif not rate.unit.endswith("/s"):
         unit = _("%(metric)s in %(unit)s") % {"metric": metric, "unit": _unit_name(rate.unit)}
     others = result.other_values + max(0, len(result.values) - CHARTED)
+    sentence = ngettext("Other (%(n)s value)", "Other (%(n)s values)", others)
+    other_names = [sentence % {"n": others}] if others else []
     releases = list_range_releases(context, result.selection)
     return BreakdownView(
         chart=chart(result, series, names, others, rate, releases, notes),
         series=names,
-        others=others,
+        other_name="".join(other_names),
         rows=rows[pages.first : pages.behind],
         headings={column: sort_heading(query, column) for column in SORTS},
         pages=pages,
         values=len(result.values) + result.other_values,
+        step_headings=[shorten_heading(name) for name in (*names, *other_names)],
         steps=_steps(result, series, rate),
         step=span_name(timedelta(seconds=result.step_seconds)),
         unit=unit,
@@ -241,10 +217,10 @@ def comparison(page_query: PageQuery, query: BreakdownQuery, picks: Sequence[str
     return f"{query.only(selected).parameters()}&{override}"
 
 
-def _steps(result: SeriesResult, series: Sequence[GroupSeries], rate: Rate) -> list[BreakdownRow]:
+def _steps(result: SeriesResult, series: Sequence[GroupSeries], rate: Rate) -> list[StepValues]:
     rows = []
     for i, step in enumerate(result.steps):
         values = [rate.compute(each.totals[i], step.profiles, step.duration_ns) for each in series]
         texts = ["" if value is None else format_value(value, rate.unit) for value in values]
-        rows.append(BreakdownRow(step.start, step.profiles, texts))
+        rows.append(StepValues(step.start, step.profiles, texts))
     return rows

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from frontend.components.charts.chart_notes import ChartNotes
+from frontend.components.charts.step_values import round_plotted
 from frontend.components.charts.version_marks import VersionMark, build_marks
 from profiles.query import HistoryResult
 
@@ -43,7 +44,4 @@ def chart(
 
 
 def _round(value: float | None, percent: bool) -> float | None:
-    """Round to five significant digits, more than the chart's readout shows."""
-    if value is None:
-        return None
-    return round(value, 5) if percent else float(f"{value:.5g}")
+    return round(value, 5) if percent and value is not None else round_plotted(value)

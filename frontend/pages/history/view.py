@@ -4,13 +4,15 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
+from frontend.components.results.chart_page import require_chart_page
 from frontend.components.results.downloads import csv_file
-from frontend.components.results.query_errors import require_page_query, text_errors
-from frontend.page_query import load_options, query_context
+from frontend.components.results.query_errors import text_errors
+from frontend.page_query import query_context
 from frontend.pages.history import view_model as history_page
 from frontend.pages.history.params import read
 from frontend.pages.history.view_model import columns, load_history, table
@@ -30,6 +32,7 @@ def history(request: HttpRequest, project_id: str) -> HttpResponse:
     context = {
         "project": project,
         "here": "history",
+        "page_name": _("History"),
         "may_annotate": may_annotate(member),
         **history_page.context(query_context(request, project), project, query, notices, now),
     }
@@ -45,6 +48,6 @@ def history_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     now = timezone.now()
     query, _notices = read(LenientReader.from_query(request.GET), now)
     context = query_context(request, project)
-    page_query = require_page_query(context, project, query.params, now)
-    result = load_history(page_query, query, load_options(context, page_query.selection))
+    with context.snapshot:
+        result = load_history(require_chart_page("history", context, project, query, now))
     return csv_file("history.csv", columns(result), table(result))

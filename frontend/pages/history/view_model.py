@@ -7,25 +7,16 @@ from functools import partial
 from itertools import pairwise
 from urllib.parse import urlencode
 
-from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from frontend.components.charts.chart_notes import ChartNotes, chart_notes
-from frontend.components.charts.chart_page import chart_page_context
-from frontend.components.results.coverage_notices import left_out
-from frontend.components.results.empty_state import explain_no_profiles, with_links
-from frontend.components.results.page_context import build_page_context
-from frontend.page_query import (
-    PageQuery,
-    load_options,
-    match_metric,
-    metric_notice,
-)
+from frontend.components.charts.step_values import StepValues, shorten_heading
+from frontend.components.results.chart_page import ChartPage, build_chart_page
 from frontend.pages.history.chart import LINES, chart
 from frontend.pages.history.functions_menu import build_functions_menu
 from frontend.pages.history.params import HistoryQuery
 from frontend.pages.history.version_changes import Since, changes_since
 from frontend.params.formats import time_text
-from frontend.params.page_params import ParsedParams
 from frontend.text import display_names
 from frontend.text.display_names import SplitName, split_name
 from frontend.text.time_ranges import span_name
@@ -34,7 +25,6 @@ from profiles.query import (
     HistoryLine,
     HistoryResult,
     InvalidQuery,
-    OptionsResult,
     QueryContext,
     run_history,
 )
@@ -61,20 +51,14 @@ class HistoryTableRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    start: datetime
-    profiles: int
-    values: list[str]  # self and total of each function; "" without profiles
-
-
-@dataclass(frozen=True, slots=True)
 class HistoryView:
     self: str  # JSON for <history-chart>
     total: str
     lines: list[HistoryTableRow]
     # latest version, compared with the time before it; "" if the range has a single version
     since: str
-    steps: list[Step]
+    step_headings: list[str]
+    steps: list[StepValues]
     step: str  # "1 day"
     fewest: int  # smallest number of profiles in a step, ignoring empty steps
     most: int
@@ -96,23 +80,36 @@ def context(
     now: datetime,
 ) -> dict[str, object]:
     """Return the template context; `query` is None if the project has no service."""
-    url = reverse("history", args=[project.project_id])
-    reading = ParsedParams(query.params, notices)
-
-    def build(page_query: PageQuery) -> dict[str, object]:
-        return _context(page_query, query, url)
-
-    return {"query": query} | build_page_context("history", queries, project, reading, now, build)
+    return build_chart_page("history", queries, project, query, notices, now, _build_context)
 
 
-def load_history(
-    page_query: PageQuery, query: HistoryQuery, options: OptionsResult
-) -> HistoryResult:
+def _build_context(page: ChartPage[HistoryQuery]) -> dict[str, object]:
+    query, page_query = page.query, page.page_query
+    found: dict[str, object] = {"functions": build_functions_menu(query)}
+    try:
+        result = load_history(page)
+    except InvalidQuery as error:
+        return found | {"error": str(error)}
+    found["notices"] = page.list_notices(result.coverage)
+    found["metric"] = display_names.metric_name(result.metric)
+    found["notes"] = marked = chart_notes(page_query.project, page_query.selection)
+    if not result.coverage.profiles:
+        own = _values(result, [line.self for line in result.lines], query.percent)
+        empty_chart = chart(result, own, marked, percent=query.percent)
+        return found | {"empty_chart": empty_chart} | page.empty_context()
+    return found | {
+        "shown": build_view(result, query, marked),
+        "releases": _releases(result, query),
+    }
+
+
+def load_history(page: ChartPage[HistoryQuery]) -> HistoryResult:
     """Run the history query. Raise `InvalidQuery` or `DeadlinePassed`."""
+    query, page_query = page.query, page.page_query
     return run_history(
         page_query.context,
         page_query.profile_selection,
-        query.params.build_view(match_metric(query.params.metric, options)),
+        query.params.build_view(page.metric),
         step=query.shown_step,
         names=query.functions,
         show=_pattern(query.show),
@@ -124,35 +121,6 @@ def load_history(
 def _pattern(text: str) -> tuple[str, ...]:
     """Return the text as a regular expression filter; slashes around it are optional."""
     return (f"/{text.strip('/')}/",) if text.strip("/") else ()
-
-
-def _context(page_query: PageQuery, query: HistoryQuery, url: str) -> dict[str, object]:
-    query = replace(query, params=page_query.params)
-    options = load_options(page_query.context, page_query.selection)
-    metric = match_metric(query.params.metric, options)
-    notices = (*page_query.notices, *metric_notice(query.params.metric, metric))
-    found: dict[str, object] = {
-        **chart_page_context(page_query, query, options, "history"),
-        "notices": notices,
-        "functions": build_functions_menu(query),
-    }
-    try:
-        result = load_history(page_query, query, options)
-    except InvalidQuery as error:
-        return found | {"error": str(error)}
-    found["notices"] = (*notices, *left_out(result.coverage))
-    found["metric"] = display_names.metric_name(result.metric)
-    found["notes"] = marked = chart_notes(page_query.project, page_query.selection)
-    if not result.coverage.profiles:
-        own = _values(result, [line.self for line in result.lines], query.percent)
-        return found | {
-            "empty_chart": chart(result, own, marked, percent=query.percent),
-            "empty": with_links(explain_no_profiles(page_query, options), url),
-        }
-    return found | {
-        "shown": build_view(result, query, marked),
-        "releases": _releases(result, query),
-    }
 
 
 def build_view(result: HistoryResult, query: HistoryQuery, notes: ChartNotes) -> HistoryView:
@@ -183,8 +151,9 @@ def build_view(result: HistoryResult, query: HistoryQuery, notes: ChartNotes) ->
             for i, line in enumerate(result.lines)
         ],
         since=latest.version if latest else "",
+        step_headings=_step_headings(result),
         steps=[
-            Step(
+            StepValues(
                 step.start,
                 step.profiles,
                 [text(v) for a, b in zip(own, whole, strict=True) for v in (a[i], b[i])],
@@ -196,6 +165,12 @@ def build_view(result: HistoryResult, query: HistoryQuery, notes: ChartNotes) ->
         most=max(counts),
         last=result.steps[with_profiles[-1]].start,
     )
+
+
+def _step_headings(result: HistoryResult) -> list[str]:
+    sentences = (_("%(name)s, self"), _("%(name)s, total"))
+    names = [shorten_heading(split_name(line.name).leaf) for line in result.lines]
+    return [sentence % {"name": name} for name in names for sentence in sentences]
 
 
 def _values(result: HistoryResult, sums: Sequence[Sequence[int]], percent: bool) -> Values:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from frontend.components.charts.chart_notes import ChartNotes, find_notes
+from frontend.components.charts.step_values import round_plotted
 from frontend.components.charts.version_marks import VersionMark, build_marks
 from frontend.text.display_names import metric_name
 from frontend.text.units import format_delta, format_value
@@ -199,7 +200,7 @@ def _plot(
             "step": result.step_seconds,
             "counts": [step.profiles for step in result.steps],
             "names": names,
-            "values": [[_round(value) for value in each] for each in values],
+            "values": [[round_plotted(value) for value in each] for each in values],
             "unit": unit,
             "selected": [selected.start.timestamp(), selected.end.timestamp()],
             "versions": versions,
@@ -208,8 +209,3 @@ def _plot(
         },
         separators=(",", ":"),
     )
-
-
-def _round(value: float | None) -> float | None:
-    """Round to five significant digits, more than the chart's readout shows."""
-    return None if value is None else float(f"{value:.5g}")
