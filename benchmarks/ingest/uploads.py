@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 import uvloop
 
 from benchmarks.tools.go_profile import go_profile
-from benchmarks.tools.load import cpu_seconds, idle_share, request, send_all
+from benchmarks.tools.load import idle_share, request, send_all
 from benchmarks.tools.prepared import prepare
+from benchmarks.tools.processes import cpu_seconds
 from benchmarks.tools.table import Figure, show
 from tests.server import RunningServer, running_server
 

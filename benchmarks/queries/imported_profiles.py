@@ -25,8 +25,9 @@ from urllib.parse import urlencode, urlsplit
 
 import uvloop
 
-from benchmarks.tools.load import cpu_seconds, request, send_all
+from benchmarks.tools.load import request, send_all
 from benchmarks.tools.prepared import prepare
+from benchmarks.tools.processes import cpu_seconds
 from benchmarks.tools.shapes import SHAPES, variants
 from benchmarks.tools.table import Figure, show
 from tests.profiles.pprof_proto import Profile

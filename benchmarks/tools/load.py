@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+from benchmarks.tools.processes import cpu_seconds
 
 
 def request(method: str, path: str, key: str, message: object, *headers: str) -> bytes:
@@ -52,12 +52,6 @@ async def response(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     length = head.partition(b"content-length: ")[2].partition(b"\r\n")[0]
     return int(head.split()[1]), await reader.readexactly(int(length))
-
-
-def cpu_seconds(pid: int) -> float:
-    """Return user plus system seconds of a process so far, over all its threads."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_SECOND
 
 
 def idle_share(pid: int, seconds: float = 5.0) -> float:

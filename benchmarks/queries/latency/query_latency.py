@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import asdict
 from http.client import HTTPConnection
 from pathlib import Path
@@ -26,7 +25,7 @@ from urllib.parse import urlsplit
 
 from benchmarks.queries.latency.queries import MeasuredQuery, queries
 from benchmarks.queries.latency.sizes import Sizes
-from benchmarks.tools.load import cpu_seconds
+from benchmarks.tools.processes import cpu_seconds
 from benchmarks.tools.table import Figure, show
 from tests.server import RunningServer, running_server
 from tests.services import postgresql, redis
@@ -133,13 +132,8 @@ class QueryClient:
         return body
 
     def _cpu(self) -> float:
-        return sum(map(cpu_seconds, [self._server.process.pid, *self._databases()]))
-
-    def _databases(self) -> Iterator[int]:
-        """Yield the ids of PostgreSQL's processes: the main process and one per connection."""
-        main = int((self._folder / "postgresql" / "postmaster.pid").read_text().split()[0])
-        children = Path(f"/proc/{main}/task/{main}/children").read_text()
-        yield from [main, *map(int, children.split())]
+        database = (self._folder / "postgresql" / "postmaster.pid").read_text().split()[0]
+        return cpu_seconds(self._server.process.pid) + cpu_seconds(int(database))
 
 
 if __name__ == "__main__":
