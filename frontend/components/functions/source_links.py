@@ -77,50 +77,9 @@ def _check_fields(pattern: str, names: Sequence[str]) -> None:
         raise InvalidLinkTemplate(sentence % values)
 
 
-def source_link(pattern: str, prefix: str, file: str, line: int, version: str) -> str:
-    """Return the URL of a source line, or "" if it has none.
-
-    A line has no URL if there is no pattern, no file, or the file is not below `prefix`, the
-    directory of the code on the machines that run it.
-    """
-    if not pattern or not _is_below(prefix, file):
-        return ""
-    try:
-        check_pattern(pattern)
-    except InvalidLinkTemplate:
-        return ""
-    return _fill_template(pattern, prefix, file, line, version=version)
-
-
-def editor_link(pattern: str, prefix: str, file: str, line: int, project: str) -> str:
-    """Return the URL that opens a source line in the user's editor, or "" as `source_link`."""
-    if not pattern or not _is_below(prefix, file):
-        return ""
-    try:
-        check_editor_pattern(pattern)
-    except InvalidLinkTemplate:
-        return ""
-    return _fill_template(pattern, prefix, file, line, project=project)
-
-
-def _is_below(prefix: str, file: str) -> bool:
-    """Return False also for addresses without symbols, which have a build id instead of a file."""
-    return file != "" and file.startswith(prefix) and not file.startswith("[build-id ")
-
-
-def _fill_template(pattern: str, prefix: str, file: str, line: int, **others: str) -> str:
-    path = file.removeprefix(prefix).lstrip("/")
-    # Profiles name files: none may lead out of the directory that the template names.
-    if not path or ".." in path.split("/"):
-        return ""
-    encoded = quote(path, safe="/", errors="replace")
-    values = {name: quote(value, safe="") for name, value in others.items()}
-    return pattern.format(file=encoded, path=encoded, line=max(line, 1), **values)
-
-
 @dataclass(frozen=True, slots=True)
 class SourceLinks:
-    """Link templates for a page: valid, or "" for no links."""
+    """Link templates for a page: valid, or "" for no links. `source_links` makes them."""
 
     source_url: str
     source_root: str  # directory of the code on the machines that run it
@@ -129,10 +88,27 @@ class SourceLinks:
     project: str
 
     def source(self, file: str, line: int) -> str:
-        return source_link(self.source_url, self.source_root, file, line, self.version)
+        """Return the URL of a source line, or "" if it has none.
+
+        A line has no URL if there is no template, no file, or the file is not below `source_root`.
+        """
+        return self._fill(self.source_url, file, line, version=self.version)
 
     def editor(self, file: str, line: int) -> str:
-        return editor_link(self.editor_url, self.source_root, file, line, self.project)
+        """Return the URL that opens a source line in the user's editor, or "" as `source`."""
+        return self._fill(self.editor_url, file, line, project=self.project)
+
+    def _fill(self, template: str, file: str, line: int, **others: str) -> str:
+        # Addresses without symbols have a build id instead of a file.
+        if not file.startswith(self.source_root) or file.startswith("[build-id "):
+            return ""
+        path = file.removeprefix(self.source_root).lstrip("/")
+        # Profiles name files: none may lead out of the directory that the template names.
+        if not path or ".." in path.split("/"):
+            return ""
+        encoded = quote(path, safe="/", errors="replace")
+        values = {name: quote(value, safe="") for name, value in others.items()}
+        return template.format(file=encoded, path=encoded, line=max(line, 1), **values)
 
 
 def source_links(project: Project, user: User, version: str) -> SourceLinks:

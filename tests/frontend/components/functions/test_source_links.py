@@ -7,22 +7,28 @@ import pytest
 
 from frontend.components.functions.source_links import (
     InvalidLinkTemplate,
+    SourceLinks,
     check_editor_pattern,
     check_pattern,
-    editor_link,
-    source_link,
+    source_links,
 )
+from projects.models import Project, User
 
 PATTERN = "https://git.example.org/shop/blob/{version}/{file}#L{line}"
 
 
+def _links(source: str = "", root: str = "", editor: str = "", version: str = "1") -> SourceLinks:
+    project = Project(project_id="acme-shop", source_url=source, source_root=root)
+    return source_links(project, User(editor_url=editor), version)
+
+
 def test_a_link_has_file_line_and_version() -> None:
-    link = source_link(PATTERN, "/app/", "/app/shop/tax.py", 12, "2.31.0")
+    link = _links(PATTERN, "/app/", version="2.31.0").source("/app/shop/tax.py", 12)
     assert link == "https://git.example.org/shop/blob/2.31.0/shop/tax.py#L12"
 
 
 def test_names_are_escaped_in_links() -> None:
-    link = source_link(PATTERN, "", 'a b/"><x>?#{line}.py', 3, "../../evil")
+    link = _links(PATTERN, version="../../evil").source('a b/"><x>?#{line}.py', 3)
     assert link == (
         "https://git.example.org/shop/blob/..%2F..%2Fevil/a%20b/%22%3E%3Cx%3E%3F%23%7Bline%7D.py#L3"
     )
@@ -39,7 +45,7 @@ def test_names_are_escaped_in_links() -> None:
     ],
 )
 def test_without_a_target_there_is_no_link(pattern: str, prefix: str, file: str) -> None:
-    assert source_link(pattern, prefix, file, 1, "1") == ""
+    assert _links(pattern, prefix).source(file, 1) == ""
 
 
 @pytest.mark.parametrize(
@@ -70,9 +76,9 @@ def test_server_and_browser_give_the_same_links(
 ) -> None:
     """The browser's module passes the same cases (static/flame-graph/graph/source.js)."""
     if "{file}" in pattern:
-        assert source_link(pattern, prefix, file, line, "v/2.31.0") == expected
+        assert _links(pattern, prefix, version="v/2.31.0").source(file, line) == expected
     else:
-        assert editor_link(pattern, prefix, file, line, "acme-shop") == expected
+        assert _links(root=prefix, editor=pattern).editor(file, line) == expected
 
 
 @pytest.mark.parametrize(
@@ -120,4 +126,4 @@ def test_a_pattern_of_an_editor_is_accepted(pattern: str) -> None:
 def test_a_dangerous_or_broken_pattern_is_rejected(pattern: str) -> None:
     with pytest.raises(InvalidLinkTemplate):
         check_editor_pattern(pattern)
-    assert editor_link(pattern, "", "/app/a.py", 1, "shop") == ""
+    assert _links(editor=pattern).editor("/app/a.py", 1) == ""
