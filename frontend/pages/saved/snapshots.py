@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -24,6 +24,7 @@ from frontend.page_query import (
     query_context,
     resolve_page_query,
 )
+from frontend.pages.saved.view import render_outcome
 from frontend.params.page_params import DEFAULT_VIEW, PageParams, read
 from profiles.query import (
     DeadlinePassed,
@@ -62,10 +63,9 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
         url = snapshot_url(project_id, info)
         if not is_htmx:
             return redirect(url)
-        sentence = _("Snapshot stored.")
-        return _outcome(request, {"sentence": sentence, "url": url, "link": _("Open")})
+        return render_outcome(request, _("Snapshot stored."), url)
     if is_htmx:
-        return _outcome(request, {"sentence": error, "is_error": True})
+        return render_outcome(request, error)
     messages.warning(request, error)
     return redirect(f"{reverse('saved', args=[project_id])}#snapshots")
 
@@ -139,7 +139,3 @@ def _absolute(page_query: PageQuery) -> PageParams:
     end = page_query.selection.end.replace(microsecond=0)
     view = page_query.params.view if page_query.params.view != "list" else DEFAULT_VIEW
     return replace(page_query.params, end=end, view=view)
-
-
-def _outcome(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
-    return render(request, "frontend/saved/outcome.html", context)

@@ -52,6 +52,11 @@ def render_page(request: HttpRequest, member: Member, view_error: str = "") -> H
     return render(request, "frontend/saved/page.html", context, status=status)
 
 
+def render_outcome(request: HttpRequest, sentence: str, url: str = "") -> HttpResponse:
+    """Render the result of saving for htmx: a sentence with a link; an error without URL."""
+    return render(request, "frontend/saved/outcome.html", {"sentence": sentence, "url": url})
+
+
 def view_rows(member: Member) -> list[ViewRow]:
     """Return the project's saved views by name, with what the member may do with them."""
     return [

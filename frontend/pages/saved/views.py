@@ -5,14 +5,14 @@ from typing import cast
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from frontend.http.forbidden import require_may_change_saved, require_may_save
 from frontend.http.fragments import wants_fragment
-from frontend.pages.saved.view import render_page, view_url
+from frontend.pages.saved.view import render_outcome, render_page, view_url
 from projects import saved_views
 from projects.access import membership
 from projects.account_limits import LimitReached
@@ -33,12 +33,12 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
         view = saved_views.create(member.project, name, address, actor=user)
     except (InvalidView, LimitReached) as error:
         if is_htmx:
-            return _outcome(request, {"sentence": str(error), "is_error": True})
+            return render_outcome(request, str(error))
         return render_page(request, member, str(error))
     sentence = _("View “%(name)s” saved") % {"name": view.name}
     url = view_url(project_id, view)
     if is_htmx:
-        return _outcome(request, {"sentence": sentence, "url": url, "link": _("Open")})
+        return render_outcome(request, sentence, url)
     messages.success(request, sentence)
     return redirect(url)
 
@@ -83,7 +83,3 @@ def view_for(project: Project, pk: int) -> SavedView:
     if view is None:
         raise Http404(_("There is no such view in this project, or it was deleted."))
     return view
-
-
-def _outcome(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
-    return render(request, "frontend/saved/outcome.html", context)
