@@ -1,6 +1,6 @@
 """Controls above the graph: views, colours, order, metrics and downloads."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -93,17 +93,22 @@ def _words(params: PageParams) -> str:
 
 
 def _metrics(metrics: tuple[Metric, ...], shown: Metric) -> list[Item]:
-    return [Item(metric.name, metric_name(metric), metric == shown) for metric in metrics]
+    return _menu([Item(metric.name, metric_name(metric), metric == shown) for metric in metrics])
 
 
 def _colours(params: PageParams) -> list[Item]:
     shown = [("package", _("Package")), ("self", _("Self")), ("total", _("Total"))]
-    return [Item(colour, name, params.colour == colour) for colour, name in shown]
+    return _menu([Item(colour, name, params.colour == colour) for colour, name in shown])
 
 
 def _orders(params: PageParams) -> list[Item]:
     shown = [("weight", _("By value")), ("name", _("By name"))]
-    return [Item(order, name, params.order == order) for order, name in shown]
+    return _menu([Item(order, name, params.order == order) for order, name in shown])
+
+
+def _menu(items: list[Item]) -> list[Item]:
+    """Return a menu whose first item is the default, which URLs leave out."""
+    return [replace(item, value=item.value if i else "") for i, item in enumerate(items)]
 
 
 def columns(params: PageParams) -> list[SortColumn]:
