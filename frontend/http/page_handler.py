@@ -151,7 +151,7 @@ class PageHandler(ASGIHandler):
             request.query_context = context
         response: Any = error if request is None else self.get_response(request)
         if context is not None:
-            context.record.status = _STATUSES.get(response.status_code // 100, QueryStatus.OK)
+            context.record.facts.status = _STATUSES.get(response.status_code // 100, QueryStatus.OK)
         send_parts(response, send)
 
 

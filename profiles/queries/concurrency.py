@@ -16,7 +16,7 @@ from django.conf import settings
 from common.database_pool import with_usable_connection
 from common.fair_threads import FairThreads, QueueFull
 from profiles.queries.context import NO_PROJECT, DeadlinePassed, QueryContext
-from profiles.queries.query_record import OTHER, QueryRecord, QueryStatus
+from profiles.queries.query_record import OTHER, QueryFacts, QueryRecord, QueryStatus
 from profiles.queries.query_workers import get_query_limits
 from profiles.queries.selection import InvalidQuery
 from projects.usage import rejections
@@ -57,7 +57,7 @@ async def run_query(
     DeadlinePassed at its next check, and occupies its thread until then. `kind` is a label of
     metrics, one of a bounded number. Raise TooManyQueriesWaiting if the queue is full.
     """
-    record = QueryRecord(kind, project_id=project_id)
+    record = QueryRecord(kind, QueryFacts(project_id=project_id))
     context = QueryContext(project or NO_PROJECT, project_id, deadline, record=record)
     tenant = client if project is None else ("project", project)
     run = partial(record.run, partial(with_usable_connection, partial(work, context)))

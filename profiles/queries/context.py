@@ -112,6 +112,6 @@ class QueryContext:
 
         With `seconds`, the deadline is so long from now.
         """
-        self.record.project_id = project_id
+        self.record.facts.project_id = project_id
         deadline = self.deadline if seconds is None else time.monotonic() + seconds
         return replace(self, project=project, project_id=project_id, deadline=deadline)

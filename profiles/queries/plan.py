@@ -143,7 +143,7 @@ def plan_query(
 def begin_selection(context: QueryContext, selection: Selection) -> None:
     """Note what the query reads. Raise ValueError for another project than the context's."""
     require_own(context, selection)
-    context.record.note_selection(
+    context.record.facts.note_selection(
         selection.service, selection.type.value, selection.start, selection.end
     )
 

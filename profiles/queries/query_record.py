@@ -4,9 +4,9 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from django.conf import settings
 from prometheus_client import Counter, Histogram
@@ -45,58 +45,35 @@ _SECONDS = Histogram(
 )
 
 
-class QueryFacts(NamedTuple):
-    """Facts about a query that ran in another process."""
-
-    status: QueryStatus | None
-    project_id: str
-    services: tuple[str, ...]
-    types: tuple[str, ...]
-    start: str  # ISO 8601; "" without a selection
-    end: str
-    profiles: int
-
-
 @dataclass(slots=True)
-class QueryRecord:
-    """Facts about one query, which the thread that runs it writes down."""
+class QueryFacts:
+    """What a query reads, as plain values, which also cross from a worker process."""
 
-    kind: str = OTHER
     status: QueryStatus | None = None  # set by pages, which turn exceptions into responses
     project_id: str = ""
     services: set[str] = field(default_factory=set)
     types: set[str] = field(default_factory=set)
-    start: datetime | None = None  # earliest start of the selections
-    end: datetime | None = None
+    start: float | None = None  # earliest start of the selections, a Unix timestamp
+    end: float | None = None
     profiles: int = 0  # read by all of its scans together
-    arrived: float = field(default_factory=time.monotonic)
-    began: float | None = None  # time.monotonic() at which a thread took the query
-    cpu_seconds: float = 0.0  # of the thread of the query, and of its worker process
 
     def note_selection(self, service: str, type: str, start: datetime, end: datetime) -> None:
         self.services.add(service)
         self.types.add(type)
-        self.start = start if self.start is None else min(self.start, start)
-        self.end = end if self.end is None else max(self.end, end)
+        first, last = start.timestamp(), end.timestamp()
+        self.start = first if self.start is None else min(self.start, first)
+        self.end = last if self.end is None else max(self.end, last)
 
-    def facts(self) -> QueryFacts:
-        return QueryFacts(
-            self.status,
-            self.project_id,
-            (*self.services,),
-            (*map(str, self.types),),
-            self.start.isoformat() if self.start else "",
-            self.end.isoformat() if self.end else "",
-            self.profiles,
-        )
 
-    def take(self, facts: QueryFacts) -> None:
-        """Take over what another process has written down."""
-        self.status, self.project_id = facts.status, facts.project_id
-        self.services, self.types = {*facts.services}, {*facts.types}
-        self.start = datetime.fromisoformat(facts.start) if facts.start else None
-        self.end = datetime.fromisoformat(facts.end) if facts.end else None
-        self.profiles = facts.profiles
+@dataclass(slots=True)
+class QueryRecord:
+    """Account of one query, which the thread that runs it writes down."""
+
+    kind: str = OTHER
+    facts: QueryFacts = field(default_factory=QueryFacts)
+    arrived: float = field(default_factory=time.monotonic)
+    began: float | None = None  # time.monotonic() at which a thread took the query
+    cpu_seconds: float = 0.0  # of the thread of the query, and of its worker process
 
     def run(self, work: Callable[[], T]) -> T:
         """Call the work in the thread of the query, and measure its CPU time."""
@@ -108,7 +85,7 @@ class QueryRecord:
 
     def finish(self, status: QueryStatus) -> None:
         """Count the query, and log it if it was slow."""
-        status = self.status or status
+        status = self.facts.status or status
         seconds = time.monotonic() - self.arrived
         _QUERIES.labels(self.kind, status.value).inc()
         _SECONDS.labels(self.kind).observe(seconds)
@@ -118,18 +95,15 @@ class QueryRecord:
 
     def _log(self, status: QueryStatus, seconds: float) -> None:
         """Log one line. It has no filters, labels or addresses: these may contain secrets."""
+        facts = self.facts
         waited = seconds if self.began is None else self.began - self.arrived
         log.warning(
             "Slow query: project=%s kind=%s status=%s service=%s type=%s start=%s end=%s "
             "profiles=%d wall=%.3fs waited=%.3fs cpu=%.3fs",
-            *(self.project_id or "-", self.kind, status.value),
-            *(
-                _join_names(self.services),
-                _join_names(self.types),
-                _time(self.start),
-                _time(self.end),
-            ),
-            *(self.profiles, seconds, waited, self.cpu_seconds),
+            *(facts.project_id or "-", self.kind, status.value),
+            *(_join_names(facts.services), _join_names(facts.types)),
+            *(_format_time(facts.start), _format_time(facts.end)),
+            *(facts.profiles, seconds, waited, self.cpu_seconds),
         )
 
 
@@ -138,5 +112,7 @@ def _join_names(names: set[str]) -> str:
     return ",".join(f"{name!r}" for name in sorted(names)[:3]) or "-"
 
 
-def _time(time: datetime | None) -> str:
-    return "-" if time is None else time.isoformat(timespec="seconds")
+def _format_time(timestamp: float | None) -> str:
+    if timestamp is None:
+        return "-"
+    return datetime.fromtimestamp(timestamp, UTC).isoformat(timespec="seconds")

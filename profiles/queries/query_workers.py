@@ -126,7 +126,7 @@ def _perform(workers: Workers, job: QueryJob[T], context: QueryContext) -> T:
         value, error, facts = unwrap(result, limits)
     except LimitExceeded as exceeded:
         raise _explain(exceeded) from None
-    context.record.take(facts)
+    context.record.facts = facts
     if error is not None:
         raise error
     found: T = value
@@ -141,7 +141,7 @@ def _run_in_worker(
     caller: _Caller,
 ) -> tuple[object, Exception | None, QueryFacts]:
     """Run a job in a worker process, with a database connection of its own."""
-    record = QueryRecord(caller.kind, project_id=caller.project_id)
+    record = QueryRecord(caller.kind, QueryFacts(project_id=caller.project_id))
     context = QueryContext(
         caller.project,
         caller.project_id,
@@ -153,8 +153,8 @@ def _run_in_worker(
     try:
         value = with_usable_connection(partial(job.run_here, context))
     except (DeadlinePassed, InvalidQuery) as error:
-        return None, error.with_traceback(None), record.facts()
-    return value, None, record.facts()
+        return None, error.with_traceback(None), record.facts
+    return value, None, record.facts
 
 
 def _explain(exceeded: LimitExceeded) -> Exception:

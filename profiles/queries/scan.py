@@ -83,7 +83,7 @@ def add_profiles(
             for each in inputs:
                 each.read_into(accumulator, stats)
     coverage = stats.coverage()
-    context.record.profiles += coverage.profiles
+    context.record.facts.profiles += coverage.profiles
     require_64_bits(coverage.total)
     return coverage
 

@@ -22,7 +22,7 @@ from frontend.http.page_handler import PageHandler
 from profiler_site.process.query_program import query_program
 from profiles.queries import query_workers
 from profiles.queries.context import QueryContext
-from profiles.queries.query_record import QueryRecord
+from profiles.queries.query_record import QueryFacts, QueryRecord
 from profiles.query import DeadlinePassed, InvalidQuery, QueryJob
 from projects.models import Project, User
 from tests.leftovers import set_subreaper
@@ -70,7 +70,7 @@ def context(project: Project, **more: Any) -> QueryContext:
     return QueryContext(
         project.pk,
         project.project_id,
-        record=QueryRecord("test", project_id=project.project_id),
+        record=QueryRecord("test", QueryFacts(project_id=project.project_id)),
         **more,
     )
 
@@ -96,7 +96,7 @@ def test_a_worker_and_the_server_respond_alike(project: Project, workers: Worker
         body = job(called)
         assert body == job.run_here(here)
         assert json.loads(body.data)
-        assert called.record.facts() == here.record.facts()
+        assert called.record.facts == here.record.facts
         assert called.record.cpu_seconds > 0
     assert workers.statistics.jobs[Outcome.DONE] == 5
 
