@@ -10,14 +10,12 @@ from profiles.engine.calltree.patterns import BadFilterPattern, matcher
 from profiles.engine.coverage import Coverage, Missing
 from profiles.engine.exports.csv_file import encode as encode_csv
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
-from profiles.engine.stats.significance import SeriesChange, series_changes
+from profiles.engine.stats.significance import series_changes
 from profiles.queries.cache import cache_page, cache_stats, get_cached_page
 from profiles.queries.compare import (
     CompareResult,
     FunctionChange,
-    Intervals,
     compare_document,
-    compare_json,
     run_compare,
 )
 from profiles.queries.compare_sides import Untested, UntestedReason
@@ -38,7 +36,6 @@ from profiles.queries.focus import (
 )
 from profiles.queries.functions import (
     FunctionRow,
-    LineRow,
     LinesResult,
     TopResult,
     run_lines,
@@ -50,7 +47,6 @@ from profiles.queries.reports.heat_map import HeatMapResult, run_heat_map
 from profiles.queries.reports.history import (
     HistoryLine,
     HistoryResult,
-    VersionSpan,
     history_document,
     run_history,
 )
@@ -66,7 +62,6 @@ from profiles.queries.reports.inventory import (
 from profiles.queries.reports.options import (
     MenuChoice,
     OptionsResult,
-    WeightChoice,
     run_options,
     run_sample_labels,
 )
@@ -77,21 +72,18 @@ from profiles.queries.reports.profile_times import (
     run_nearest,
     run_stored_times,
 )
-from profiles.queries.reports.profile_values import ProfileValuesResult, run_profile_values
-from profiles.queries.reports.profiles import ProfileRow, ProfilesResult, run_profiles
+from profiles.queries.reports.profile_values import run_profile_values
+from profiles.queries.reports.profiles import ProfileRow, run_profiles
 from profiles.queries.reports.series import MAX_SIZE as MAX_SERIES
 from profiles.queries.reports.series import GroupSeries, SeriesResult, run_series, series_document
 from profiles.queries.reports.services import (
     ServiceName,
     ServiceRow,
-    ServiceSearchResult,
-    ServicesResult,
     run_service_names,
     run_service_search,
     run_services,
 )
 from profiles.queries.reports.sparklines import Sparkline, run_sparklines
-from profiles.queries.reports.time_steps import HistoryStep
 from profiles.queries.reports.time_strip import (
     StripResult,
     StripStep,
@@ -126,7 +118,6 @@ from profiles.queries.selection import (
 )
 from profiles.queries.services_tree import (
     FoldedTree,
-    FunctionFocus,
     ServicesTree,
     run_services_tree,
 )
@@ -159,7 +150,6 @@ __all__ = [
     "FocusResult",
     "FoldedTree",
     "FunctionChange",
-    "FunctionFocus",
     "FunctionRow",
     "Group",
     "GroupKind",
@@ -168,10 +158,7 @@ __all__ = [
     "HeatMapResult",
     "HistoryLine",
     "HistoryResult",
-    "HistoryStep",
-    "Intervals",
     "InvalidQuery",
-    "LineRow",
     "LinesResult",
     "MenuChoice",
     "Metric",
@@ -184,8 +171,6 @@ __all__ = [
     "ProfileOrder",
     "ProfileRow",
     "ProfileSelection",
-    "ProfileValuesResult",
-    "ProfilesResult",
     "QueryContext",
     "QueryJob",
     "QueryStatus",
@@ -194,12 +179,9 @@ __all__ = [
     "SavedTreeNotFound",
     "SavedTreeUnreadable",
     "Selection",
-    "SeriesChange",
     "SeriesResult",
     "ServiceName",
     "ServiceRow",
-    "ServiceSearchResult",
-    "ServicesResult",
     "ServicesTree",
     "Shape",
     "SnapshotNotStored",
@@ -212,14 +194,11 @@ __all__ = [
     "TreeResult",
     "Untested",
     "UntestedReason",
-    "VersionSpan",
     "View",
     "ViewFilter",
-    "WeightChoice",
     "cache_page",
     "cache_stats",
     "compare_document",
-    "compare_json",
     "coverage_fields",
     "delete_saved_tree",
     "dumps",

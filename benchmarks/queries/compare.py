@@ -20,7 +20,8 @@ from profiles.query import (
     ProfileSelection,
     View,
     ViewFilter,
-    compare_json,
+    compare_document,
+    dumps,
     run_compare,
     run_history,
 )
@@ -59,8 +60,10 @@ def main() -> int:
     hidden = View(filters=(ViewFilter(FilterOption.HIDE, "runtime."),))
 
     def compare(view: View) -> Callable[[], bytes]:
-        return lambda: compare_json(
-            query_context(sides[0]), run_compare(query_context(sides[0]), *sides, view)
+        return lambda: dumps(
+            compare_document(
+                query_context(sides[0]), run_compare(query_context(sides[0]), *sides, view)
+            )
         )
 
     head = wall_ms(compare(View()))

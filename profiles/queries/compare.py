@@ -33,7 +33,7 @@ from profiles.queries.selection import (
     Shape,
     View,
 )
-from profiles.queries.tree_document import coverage_fields, dumps, selection_fields
+from profiles.queries.tree_document import coverage_fields, selection_fields
 from profiles.queries.views import find_highlighted
 
 
@@ -137,16 +137,11 @@ def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -
     )
 
 
-def compare_json(context: QueryContext, result: CompareResult) -> bytes:
-    """Encode a comparison: the columns of the tree with the self values of both sides.
-
-    Siblings are in order of their mean widths, or by name.
-    """
-    return dumps(compare_document(context, result))
-
-
 def compare_document(context: QueryContext, result: CompareResult) -> dict[str, Any]:
-    """Return the content of `compare_json` as a dictionary with NumPy arrays."""
+    """Return the columns of the tree, NumPy arrays, with the self values of both sides.
+
+    Siblings are in order of their mean widths, or by name. `dumps` encodes them.
+    """
     view, (first, second) = result.view, result.coverages
     columns, order = to_ordered_columns(
         build_drawn(result.tree, (first.profiles, second.profiles)),

@@ -20,7 +20,7 @@ from profiles.engine.metrics import Metric
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
 from profiles.engine.string_table import StringTable
 from profiles.models import Profile
-from profiles.queries.tree_document import coverage_fields, dumps
+from profiles.queries.tree_document import coverage_fields
 from profiles.query import (
     ExportFormat,
     FilterOption,
@@ -30,7 +30,8 @@ from profiles.query import (
     Shape,
     View,
     ViewFilter,
-    compare_json,
+    compare_document,
+    dumps,
     run_compare,
     run_export,
     run_focus,
@@ -70,11 +71,11 @@ MERGING: dict[str, Run] = {
     "top": lambda of: run_top(query_context(of), of, View()),
     "focus": lambda of: run_focus(query_context(of), of, View(focus="main")),
     "lines of a function": lambda of: run_lines(query_context(of), of, View(), "main", "app.py"),
-    "comparison": lambda of: compare_json(
-        query_context(of), run_compare(query_context(of), of, of, View())
+    "comparison": lambda of: dumps(
+        compare_document(query_context(of), run_compare(query_context(of), of, of, View()))
     ),
-    "filtered comparison": lambda of: compare_json(
-        query_context(of), run_compare(query_context(of), of, of, UNHIDDEN)
+    "filtered comparison": lambda of: dumps(
+        compare_document(query_context(of), run_compare(query_context(of), of, of, UNHIDDEN))
     ),
     "history": lambda of: run_history(query_context(of), of, View()),
     "pprof": lambda of: run_export(query_context(of), of, View(), ExportFormat.PPROF),
@@ -196,9 +197,9 @@ def test_folded_sum_of_two_huge_sides_exceeds_64_bits(
     rows.stored(shop, {"main": 1, "main;work": 2**63 - 9}, sample_types=NANOSECONDS)
     found = run_compare(query_context(selection), selection, selection, View(max_nodes=1))
     assert found.folded == {0: (1, 2 * (2**63 - 9))}
-    assert orjson.loads(compare_json(query_context(found.selections[0]), found))["folded"][
-        "total"
-    ] == [2 * (2**63 - 9)]
+    assert orjson.loads(dumps(compare_document(query_context(found.selections[0]), found)))[
+        "folded"
+    ]["total"] == [2 * (2**63 - 9)]
 
 
 @merging

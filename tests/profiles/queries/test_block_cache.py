@@ -21,7 +21,8 @@ from profiles.query import (
     Group,
     ProfileSelection,
     View,
-    compare_json,
+    compare_document,
+    dumps,
     run_compare,
     run_history,
     run_profiles,
@@ -100,8 +101,10 @@ def all_results(selection: ProfileSelection) -> list[object]:
                 View(),
             ),
         ),
-        compare_json(
-            query_context(first), run_compare(query_context(first), first, second, View())
+        dumps(
+            compare_document(
+                query_context(first), run_compare(query_context(first), first, second, View())
+            )
         ),
         run_history(query_context(selection), selection, View()),
         run_profiles(query_context(selection), selection),

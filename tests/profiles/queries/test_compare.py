@@ -23,7 +23,8 @@ from profiles.query import (
     UntestedReason,
     View,
     ViewFilter,
-    compare_json,
+    compare_document,
+    dumps,
     run_compare,
     run_top,
     run_tree,
@@ -127,9 +128,9 @@ def test_a_side_without_profiles_has_no_tests(
         assert result.intervals is None
         assert result.untested == Untested(UntestedReason.FEW_PROFILES, 0, 8)
         assert str(result.untested).endswith("and one has 0.")
-        assert json.loads(compare_json(query_context(result.selections[0]), result))["q"] == [
-            None
-        ] * len(result.tree.id)
+        assert json.loads(dumps(compare_document(query_context(result.selections[0]), result)))[
+            "q"
+        ] == [None] * len(result.tree.id)
     empty = run_compare(query_context(nobody), nobody, nobody, View())
     assert len(empty.tree.id) == 0
     assert empty.functions == ()
@@ -261,7 +262,7 @@ def test_folding_keeps_the_nodes_with_the_largest_mean(
 
 def test_the_json_has_both_sides(sides: tuple[ProfileSelection, ProfileSelection]) -> None:
     result = run_compare(query_context(sides[0]), *sides, View())
-    document = json.loads(compare_json(query_context(result.selections[0]), result))
+    document = json.loads(dumps(compare_document(query_context(result.selections[0]), result)))
     assert (document["profiles"], document["b"]["profiles"]) == (PROFILES, PROFILES)
     assert sum(document["self"]) == document["total"] == result.coverages[0].total
     assert sum(document["b"]["self"]) == document["b"]["total"] == result.coverages[1].total

@@ -30,7 +30,8 @@ from profiles.query import (
     Shape,
     View,
     ViewFilter,
-    compare_json,
+    compare_document,
+    dumps,
     run_compare,
     run_export,
     run_focus,
@@ -243,7 +244,7 @@ def test_deadline_during_the_encoding_of_the_result_ends_the_query(
     with pytest.raises(DeadlinePassed):
         tree_json(query_context(stored, AHEAD + clock.looks + 0.5), tree)
     with pytest.raises(DeadlinePassed):
-        compare_json(query_context(stored, AHEAD + clock.looks + 0.5), compared)
+        dumps(compare_document(query_context(stored, AHEAD + clock.looks + 0.5), compared))
 
 
 class Left(Event):

@@ -26,7 +26,8 @@ from profiles.query import (
     Group,
     ProfileSelection,
     View,
-    compare_json,
+    compare_document,
+    dumps,
     run_compare,
     run_history,
     run_top,
@@ -168,9 +169,12 @@ def test_each_side_of_a_comparison_is_summed_once(
     middle = rows.NOON + timedelta(hours=1)
     a = dataclasses.replace(selection, end=middle)
     b = dataclasses.replace(selection, start=middle)
-    first = compare_json(query_context(a), run_compare(query_context(a), a, b, View()))
+    first = dumps(compare_document(query_context(a), run_compare(query_context(a), a, b, View())))
     assert reads() == 2
-    assert compare_json(query_context(a), run_compare(query_context(a), a, b, View())) == first
+    assert (
+        dumps(compare_document(query_context(a), run_compare(query_context(a), a, b, View())))
+        == first
+    )
     back = run_compare(query_context(b), b, a, View())
     assert [coverage.profiles for coverage in back.coverages] == [1, 2]
     assert reads() == 2
@@ -223,7 +227,7 @@ def test_processes_share_sums_in_redis(
         return [
             tree_json(context, run_tree(context, selection, view)),
             run_top(context, selection, view),
-            compare_json(context, run_compare(context, *sides, view)),
+            dumps(compare_document(context, run_compare(context, *sides, view))),
             run_history(context, selection, view),
         ]
 

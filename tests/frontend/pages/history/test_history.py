@@ -17,13 +17,13 @@ from frontend.components.charts.chart_notes import ChartNotes
 from frontend.components.charts.time_steps import default_step, steps_for
 from frontend.pages.history.chart import chart
 from frontend.pages.history.params import HistoryQuery, read
+from profiles.queries.reports.history import VersionSpan
+from profiles.queries.reports.time_steps import HistoryStep
 from profiles.query import (
     Coverage,
     HistoryResult,
-    HistoryStep,
     Metric,
     ProfileSelection,
-    VersionSpan,
     View,
 )
 from projects.models import Project, User

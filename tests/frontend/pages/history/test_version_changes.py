@@ -3,7 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 from frontend.pages.history.version_changes import changes_since
-from profiles.query import Coverage, HistoryResult, HistoryStep, Metric, ProfileSelection, View
+from profiles.queries.reports.time_steps import HistoryStep
+from profiles.query import Coverage, HistoryResult, Metric, ProfileSelection, View
 from projects.profile_types import ProfileType
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
