@@ -47,7 +47,7 @@ _SECONDS = Histogram(
 
 @dataclass(slots=True)
 class QueryFacts:
-    """What a query reads, as plain values, which also cross from a worker process."""
+    """Facts about a query, as plain values: a worker process sends them with its result."""
 
     status: QueryStatus | None = None  # set by pages, which turn exceptions into responses
     project_id: str = ""

@@ -128,9 +128,8 @@ def test_a_side_without_profiles_has_no_tests(
         assert result.intervals is None
         assert result.untested == Untested(UntestedReason.FEW_PROFILES, 0, 8)
         assert str(result.untested).endswith("and one has 0.")
-        assert json.loads(dumps(compare_document(query_context(result.selections[0]), result)))[
-            "q"
-        ] == [None] * len(result.tree.id)
+        document = dumps(compare_document(query_context(result.selections[0]), result))
+        assert json.loads(document)["q"] == [None] * len(result.tree.id)
     empty = run_compare(query_context(nobody), nobody, nobody, View())
     assert len(empty.tree.id) == 0
     assert empty.functions == ()

@@ -171,10 +171,8 @@ def test_each_side_of_a_comparison_is_summed_once(
     b = dataclasses.replace(selection, start=middle)
     first = dumps(compare_document(query_context(a), run_compare(query_context(a), a, b, View())))
     assert reads() == 2
-    assert (
-        dumps(compare_document(query_context(a), run_compare(query_context(a), a, b, View())))
-        == first
-    )
+    again = dumps(compare_document(query_context(a), run_compare(query_context(a), a, b, View())))
+    assert again == first
     back = run_compare(query_context(b), b, a, View())
     assert [coverage.profiles for coverage in back.coverages] == [1, 2]
     assert reads() == 2
