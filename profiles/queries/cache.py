@@ -30,15 +30,15 @@ from profiles.queries import result_codec
 from profiles.storage.blob_store import BlockLocation
 from profiles.storage.column_files import BlockColumns, ColumnFiles, column_files
 
-BYTES_PER_NUMBER = 25  # of a tree's array elements, with its strings
-SUM_BYTES = 200_000 * BYTES_PER_NUMBER  # of the largest sum that is cached
-SUM_SECONDS = 3600.0
-PAGE_SECONDS = 60.0
-ENTRIES_AT_LEAST = 4  # that fit into the cache: an entry has a quarter of its bytes at most
+TREE_NUMBER_BYTES = 25  # of a tree's array elements, with its strings
+MAX_SUM_BYTES = 200_000 * TREE_NUMBER_BYTES  # of the largest sum that is cached
+SUM_LIFETIME_SECONDS = 3600.0
+PAGE_LIFETIME_SECONDS = 60.0
+MIN_ENTRIES = 4  # that fit into the cache: none has more than a quarter of its bytes
 PRIVATE_BLOCK_BYTES = 32 * 2**20  # of cached blocks in each process, beside the shared columns
 REDIS_PREFIX = f"flamewatch:result:{result_codec.VERSION}:"
-REDIS_SECONDS = 0.5  # for one command
-WITHOUT_REDIS_SECONDS = 5.0  # after a failure
+REDIS_TIMEOUT_SECONDS = 0.5  # for one command
+REDIS_PAUSE_SECONDS = 5.0  # after a failure
 
 logger = logging.getLogger(__name__)
 
@@ -222,12 +222,15 @@ class RedisCache:
     """
 
     def __init__(self, url: str, most: int) -> None:
-        waits: Any = dict.fromkeys(("socket_timeout", "socket_connect_timeout"), REDIS_SECONDS)
-        self._redis = redis.Redis.from_url(url, **waits)
-        self._most = most // ENTRIES_AT_LEAST  # bytes of an entry
+        self._redis = redis.Redis.from_url(
+            url,
+            socket_timeout=REDIS_TIMEOUT_SECONDS,
+            socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
+        )
+        self._max_entry_bytes = most // MIN_ENTRIES
         self._lock = threading.Lock()
         self._stats = CacheStats()
-        self._without_until = 0.0  # time.monotonic()
+        self._paused_until = 0.0  # time.monotonic() at which Redis is asked again
 
     def get(self, key: Hashable) -> Any | None:
         value = None
@@ -245,14 +248,14 @@ class RedisCache:
         return value
 
     def put(self, key: Hashable, value: object, size: int, seconds: float) -> None:
-        if size > self._most:
+        if size > self._max_entry_bytes:
             return
         try:
             data = result_codec.encode(value)
         except result_codec.UnknownFormat as error:
             self._note_failure(error)
             return
-        if len(data) <= self._most:
+        if len(data) <= self._max_entry_bytes:
             self._call(lambda name: self._redis.set(name, data, ex=ceil(seconds)), key)
 
     def clear(self) -> None:
@@ -265,12 +268,12 @@ class RedisCache:
             return replace(self._stats)
 
     def _call(self, command: Callable[[str], T], key: Hashable) -> T | None:
-        if time.monotonic() < self._without_until:
+        if time.monotonic() < self._paused_until:
             return None
         try:
             return command(REDIS_PREFIX + result_codec.digest(key))
         except RedisError as error:
-            self._without_until = time.monotonic() + WITHOUT_REDIS_SECONDS
+            self._paused_until = time.monotonic() + REDIS_PAUSE_SECONDS
             count_failure(Dependency.REDIS)
             self._note_failure(error)
             return None
@@ -301,7 +304,7 @@ def result_cache() -> ResultCache:
 def find_sum(plan: Hashable | None, parameters: Hashable) -> Any | None:
     """Return the cached sum over a plan, or None.
 
-    `plan` is its QueryPlan.result_key; `of` has the other parameters of the sum.
+    `plan` is its QueryPlan.result_key; `parameters` are the other ones of the sum.
     """
     if plan is None or not settings.RESULT_CACHE_BYTES:
         return None
@@ -315,10 +318,10 @@ def store_sum(
 
     A sum that lacks unreadable profiles is not stored: they may be readable later.
     """
-    size = numbers * BYTES_PER_NUMBER
-    is_cached = plan is not None and settings.RESULT_CACHE_BYTES and size <= SUM_BYTES
+    size = numbers * TREE_NUMBER_BYTES
+    is_cached = plan is not None and settings.RESULT_CACHE_BYTES and size <= MAX_SUM_BYTES
     if is_cached and is_readable:
-        result_cache().put((plan, parameters), value, size, SUM_SECONDS)
+        result_cache().put((plan, parameters), value, size, SUM_LIFETIME_SECONDS)
 
 
 def get_cached_page(project: int, address: str) -> Any | None:
@@ -331,8 +334,8 @@ def get_cached_page(project: int, address: str) -> Any | None:
 def cache_page(project: int, address: str, results: object, numbers: int) -> None:
     """Store a page's results for the requests that follow it: for its graph, and further rows."""
     if settings.RESULT_CACHE_BYTES:
-        size = numbers * BYTES_PER_NUMBER
-        result_cache().put(("page", project, address), results, size, PAGE_SECONDS)
+        size = numbers * TREE_NUMBER_BYTES
+        result_cache().put(("page", project, address), results, size, PAGE_LIFETIME_SECONDS)
 
 
 def cache_stats() -> dict[str, CacheStats]:

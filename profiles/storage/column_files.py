@@ -151,7 +151,7 @@ class ColumnFiles:
         self._queued_bytes = 0
         self._unswept: int | None = None  # bytes written since the last sweep; None: no sweep yet
         self._limit = most
-        self._without_until = 0.0  # time.monotonic()
+        self._paused_until = 0.0  # time.monotonic() at which files are written again
         self._writer = ThreadPool("column-file-writer", 1)
 
     def open_block(self, location: BlockLocation) -> "BlockColumns":
@@ -234,7 +234,7 @@ class ColumnFiles:
 
     def write(self, path: Path, block: str, records: Records) -> bool:
         """Write a file; return False after a failure. Raise FileExistsError if there is one."""
-        if time.monotonic() < self._without_until:
+        if time.monotonic() < self._paused_until:
             return False
         parts = _encode(block, records)
         size = sum(len(part) for part in parts)
@@ -249,7 +249,7 @@ class ColumnFiles:
         except FileExistsError:
             raise
         except OSError as error:
-            self._without_until = time.monotonic() + FAILURE_SECONDS
+            self._paused_until = time.monotonic() + FAILURE_SECONDS
             self._note_failure(error)
             return False
         with self._lock:
