@@ -30,7 +30,7 @@ from profiles.engine.errors import BadProfile, TooLarge
 from profiles.query import InvalidQuery, TooManyQueriesWaiting
 from profiles.storage.disk import DATABASE_FULL
 from profiles.storage.head import Conflict, Rejected, StoreUnavailable, Unstorable
-from profiles.storage.result_snapshots import SnapshotNotStored
+from profiles.storage.saved_tree_rows import SavedTreeNotStored
 from projects.account_limits import LimitReached
 from projects.credentials.authentication import KeyRejected
 from projects.usage.quotas import QuotaReached
@@ -89,7 +89,7 @@ _RULES: dict[type[Exception], Rule] = {
     errors.BodyTooLarge: Rule(413, "RESOURCE_EXHAUSTED", _SELDOM),
     TooLarge: Rule(413, "RESOURCE_EXHAUSTED", _SELDOM),
     LimitReached: Rule(429, "RESOURCE_EXHAUSTED", _SELDOM),
-    SnapshotNotStored: Rule(
+    SavedTreeNotStored: Rule(
         503, "UNAVAILABLE", _SOON, "The blob store is not available. Try again later."
     ),
     errors.TooManyLabelValues: Rule(429, "RESOURCE_EXHAUSTED", _SELDOM),

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from common.amounts import bytes_text
 from profiles.models import ResultSnapshot
-from profiles.storage import result_snapshots
+from profiles.storage import saved_tree_rows
 from projects.admin.read_only import DeletableAdmin
 from projects.models import User
 
@@ -28,4 +28,4 @@ class ResultSnapshotAdmin(DeletableAdmin):
         return bytes_text(snapshot.blob.size)
 
     def delete_row(self, row: ResultSnapshot, actor: User) -> None:
-        result_snapshots.delete(row, actor=actor)
+        saved_tree_rows.delete(row, actor=actor)

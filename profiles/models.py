@@ -180,7 +180,7 @@ class Lease(models.Model):
         return self.job
 
 
-class SnapshotKind(models.TextChoices):
+class SavedTreeKind(models.TextChoices):
     SELECTION = "selection", _("Selection")
     FILE = "file", _("File")
 
@@ -193,7 +193,7 @@ class ResultSnapshot(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, verbose_name=_("project"))
     snapshot_id = models.CharField(max_length=16, unique=True)  # random, part of URLs
-    kind = models.CharField(_("kind"), max_length=9, choices=SnapshotKind)
+    kind = models.CharField(_("kind"), max_length=9, choices=SavedTreeKind)
     title = models.CharField(_("title"), max_length=200)
     service = models.CharField(_("service"), max_length=255, blank=True)  # "" for a file
     type = models.CharField(_("profile type"), max_length=10)  # projects.profile_types.ProfileType

@@ -132,7 +132,7 @@ from profiles.queries.tree import (
 )
 from profiles.queries.tree_document import VERSION, coverage_fields, dumps
 from profiles.storage.block_summary import MOST_LABELS
-from profiles.storage.result_snapshots import SnapshotNotStored
+from profiles.storage.saved_tree_rows import SavedTreeNotStored
 
 __all__ = [
     "DEFAULT_METRICS",
@@ -177,6 +177,7 @@ __all__ = [
     "SavedTree",
     "SavedTreeInfo",
     "SavedTreeNotFound",
+    "SavedTreeNotStored",
     "SavedTreeUnreadable",
     "Selection",
     "SeriesResult",
@@ -184,7 +185,6 @@ __all__ = [
     "ServiceRow",
     "ServicesTree",
     "Shape",
-    "SnapshotNotStored",
     "Sparkline",
     "StoredAmount",
     "StripResult",

@@ -22,9 +22,9 @@ from ingest.uploads.upload_budget import UploadAccount
 from profiles.engine.encoding.codec import encode_columns
 from profiles.engine.metrics import canonical
 from profiles.engine.pprof.decode import DecodedProfile, decode_profile
-from profiles.models import ResultSnapshot, SnapshotKind
-from profiles.storage import result_snapshots
-from profiles.storage.result_snapshots import NewSnapshot
+from profiles.models import ResultSnapshot, SavedTreeKind
+from profiles.storage import saved_tree_rows
+from profiles.storage.saved_tree_rows import NewSavedTree
 from projects.credentials.authentication import Access
 from projects.models import User
 from projects.usage import quotas
@@ -69,7 +69,7 @@ def _decode(profile: ImportedProfile, raw: bytes) -> _Decoded:
 
 def _new_snapshot(
     project: int, title: str, profile: ImportedProfile, decoded: _Decoded
-) -> NewSnapshot:
+) -> NewSavedTree:
     content = decoded.profile
     nanoseconds = content.time_ns or profile.start_ns or 0
     start = datetime.now(UTC)
@@ -77,9 +77,9 @@ def _new_snapshot(
         start = datetime.fromtimestamp(nanoseconds / 10**9, UTC)
     duration_ns = content.duration_ns or profile.duration_ns or 0
     metrics = [*canonical(profile.type, content.columns.metrics)]
-    return NewSnapshot(
+    return NewSavedTree(
         project=project,
-        kind=SnapshotKind.FILE,
+        kind=SavedTreeKind.FILE,
         title=title,
         service="",
         type=profile.type,
@@ -94,9 +94,9 @@ def _new_snapshot(
     )
 
 
-def _store(new: NewSnapshot, access: Access) -> ResultSnapshot:
+def _store(new: NewSavedTree, access: Access) -> ResultSnapshot:
     creator = User.objects.filter(pk=access.user).first() if access.user else None
-    return result_snapshots.store(new, actor=creator, key=access.prefix)
+    return saved_tree_rows.store(new, actor=creator, key=access.prefix)
 
 
 def _describe(project_id: str, row: ResultSnapshot, decoded: DecodedProfile) -> StoredFileJson:

@@ -14,7 +14,7 @@ from profiles.queries.context import DeadlinePassed, QueryContext
 from profiles.queries.plan import begin_selection
 from profiles.queries.scan_input import Accumulator
 from profiles.queries.selection import InvalidQuery, SavedTree
-from profiles.storage import blob_store, result_snapshots
+from profiles.storage import blob_store, saved_tree_rows
 from profiles.storage.blobs import BlobDeadlinePassed, BlobError
 
 
@@ -29,7 +29,7 @@ class SavedTreeUnreadable(InvalidQuery):
 def get_saved_tree_row(context: QueryContext, id: str) -> ResultSnapshot:
     """Return the row of a saved tree of the context's project. Raise SavedTreeNotFound."""
     row = context.snapshot.once(
-        ("saved tree", id), lambda: result_snapshots.find(context.project, id)
+        ("saved tree", id), lambda: saved_tree_rows.find(context.project, id)
     )
     if row is None:
         raise SavedTreeNotFound(_("There is no such snapshot in this project, or it was deleted."))
@@ -100,7 +100,7 @@ def plan_saved_tree(context: QueryContext, saved: SavedTree) -> SavedTreePlan:
 
 
 def _read(context: QueryContext, row: ResultSnapshot) -> bytes:
-    location = result_snapshots.get_location(row)
+    location = saved_tree_rows.get_location(row)
     source = next(iter(blob_store.sources([location], context.deadline)))
     try:
         return bytes(source(0, location.length))

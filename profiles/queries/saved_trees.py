@@ -1,19 +1,19 @@
-"""Snapshots of results: take, list and delete them."""
+"""Saved trees: save, list and delete them. Pages call them snapshots."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from profiles.engine.encoding import codec
 from profiles.engine.metrics import Metric
-from profiles.models import ResultSnapshot, SnapshotKind
+from profiles.models import ResultSnapshot, SavedTreeKind
 from profiles.queries.context import QueryContext
 from profiles.queries.merge_query import list_metrics
 from profiles.queries.plan import choose_metric
 from profiles.queries.saved_tree_input import get_saved_tree_row
 from profiles.queries.selection import Group, InvalidQuery, ProfileSelection, View
 from profiles.queries.tree_merge import MetricsMerge
-from profiles.storage import result_snapshots
-from profiles.storage.result_snapshots import NewSnapshot
+from profiles.storage import saved_tree_rows
+from profiles.storage.saved_tree_rows import NewSavedTree
 from projects.models import User
 from projects.profile_types import ProfileType
 
@@ -24,7 +24,7 @@ class NothingToStore(InvalidQuery):
 
 @dataclass(frozen=True, slots=True)
 class SavedTreeInfo:
-    """Snapshot of a project, without its tree."""
+    """Saved tree without the tree itself."""
 
     id: str
     title: str
@@ -42,9 +42,9 @@ class SavedTreeInfo:
     created_by: User | None
 
 
-def get_saved_tree(context: QueryContext, snapshot_id: str) -> SavedTreeInfo:
-    """Describe a snapshot. Raise SavedTreeNotFound."""
-    return _info(get_saved_tree_row(context, snapshot_id))
+def get_saved_tree(context: QueryContext, id: str) -> SavedTreeInfo:
+    """Describe a saved tree. Raise SavedTreeNotFound."""
+    return _info(get_saved_tree_row(context, id))
 
 
 def save_tree(
@@ -70,9 +70,9 @@ def save_tree(
     if not coverage.profiles:
         raise NothingToStore("No profiles to store.")
     context.check()
-    new = NewSnapshot(
+    new = NewSavedTree(
         project=context.project,
-        kind=SnapshotKind.SELECTION,
+        kind=SavedTreeKind.SELECTION,
         title=title,
         service=selection.service,
         type=selection.type,
@@ -85,26 +85,26 @@ def save_tree(
         tree=codec.encode(tree),
         left_out=coverage.left_out,
     )
-    return _info(result_snapshots.store(new, actor=actor))
+    return _info(saved_tree_rows.store(new, actor=actor))
 
 
 def list_saved_trees(project: int) -> list[SavedTreeInfo]:
-    """Return the snapshots of a project (its pk), the latest first."""
-    return [_info(row) for row in result_snapshots.list_snapshots(project)]
+    """Return the saved trees of a project (its pk), the latest first."""
+    return [_info(row) for row in saved_tree_rows.list_rows(project)]
 
 
-def delete_saved_tree(project: int, snapshot_id: str, *, actor: User) -> None:
-    """Delete a snapshot of a project (its pk); do nothing if it does not exist."""
-    row = result_snapshots.find(project, snapshot_id)
+def delete_saved_tree(project: int, id: str, *, actor: User) -> None:
+    """Delete a saved tree of a project (its pk); do nothing if it does not exist."""
+    row = saved_tree_rows.find(project, id)
     if row is not None:
-        result_snapshots.delete(row, actor=actor)
+        saved_tree_rows.delete(row, actor=actor)
 
 
 def _info(row: ResultSnapshot) -> SavedTreeInfo:
     return SavedTreeInfo(
         id=row.snapshot_id,
         title=row.title,
-        is_file=row.kind == SnapshotKind.FILE,
+        is_file=row.kind == SavedTreeKind.FILE,
         service=row.service,
         type=ProfileType(row.type),
         start=row.start,

@@ -32,7 +32,7 @@ from profiles.query import (
     NothingToStore,
     SavedTreeInfo,
     SavedTreeNotFound,
-    SnapshotNotStored,
+    SavedTreeNotStored,
     delete_saved_tree,
     get_saved_tree,
     save_tree,
@@ -57,7 +57,7 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
     except DeadlinePassed:
         sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter time range.")
         error = sentence % {"n": DEADLINE_SECONDS}
-    except (InvalidQuery, LimitReached, QuotaReached, DiskFull, SnapshotNotStored) as reason:
+    except (InvalidQuery, LimitReached, QuotaReached, DiskFull, SavedTreeNotStored) as reason:
         error = str(reason)
     else:
         url = snapshot_url(project_id, info)

@@ -10,9 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from profiles.engine.metrics import Metric
-from profiles.models import SnapshotKind
-from profiles.storage import result_snapshots
-from profiles.storage.result_snapshots import NewSnapshot
+from profiles.models import SavedTreeKind
+from profiles.storage.saved_tree_rows import NewSavedTree
 from projects import audit
 from projects.credentials import keys
 from projects.models import (
@@ -70,9 +69,9 @@ def shared_row(project: Project, model: str) -> Model:
     if model == "savedview":
         return SavedView.objects.create(project=project, name="Checkout today", page="flame")
     cpu = (Metric("cpu", "nanoseconds"),)
-    of_selection = (SnapshotKind.SELECTION, "Before the fix", "checkout", ProfileType.CPU)
-    new = NewSnapshot(project.pk, *of_selection, now, now, "", cpu, 1, 1, b"tree")
-    return result_snapshots.store(new)
+    of_selection = (SavedTreeKind.SELECTION, "Before the fix", "checkout", ProfileType.CPU)
+    new = NewSavedTree(project.pk, *of_selection, now, now, "", cpu, 1, 1, b"tree")
+    return saved_tree_rows.store(new)
 
 
 def url_of(model: str, page: str, *args: object) -> str:

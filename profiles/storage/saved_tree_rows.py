@@ -1,4 +1,4 @@
-"""Store, read and delete snapshots: rows of ResultSnapshot, each with a call tree in a blob."""
+"""Store, find and delete saved trees: rows of ResultSnapshot, each with a call tree in a blob."""
 
 import contextlib
 import secrets
@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from common.amounts import bytes_text
 from profiles.engine.metrics import Metric
-from profiles.models import Blob, ResultSnapshot, SnapshotKind
+from profiles.models import Blob, ResultSnapshot, SavedTreeKind
 from profiles.storage import disk, stored_bytes
 from profiles.storage.blob_store import BlockLocation, blobs
 from profiles.storage.blobs import BlobError, new_key
@@ -28,16 +28,16 @@ from projects.usage import day_usage, quotas
 MAX_TITLE = 200  # characters
 
 
-class SnapshotNotStored(Exception):
+class SavedTreeNotStored(Exception):
     """The blob store failed; the text gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class NewSnapshot:
+class NewSavedTree:
     """Fields of a ResultSnapshot; `tree` is encoded by profiles.engine.encoding.codec."""
 
     project: int  # Project.pk
-    kind: SnapshotKind
+    kind: SavedTreeKind
     title: str
     service: str
     type: ProfileType
@@ -52,10 +52,10 @@ class NewSnapshot:
     warnings: Sequence[str] = ()
 
 
-def store(new: NewSnapshot, *, actor: User | None = None, key: str = "") -> ResultSnapshot:
-    """Store a snapshot made by a person, or by an API key with the prefix `key`.
+def store(new: NewSavedTree, *, actor: User | None = None, key: str = "") -> ResultSnapshot:
+    """Store a tree saved by a person, or by an API key with the prefix `key`.
 
-    Raise LimitReached, QuotaReached, DiskFull or SnapshotNotStored.
+    Raise LimitReached, QuotaReached, DiskFull or SavedTreeNotStored.
     """
     disk.require_room()
     _require_room(new)
@@ -63,14 +63,14 @@ def store(new: NewSnapshot, *, actor: User | None = None, key: str = "") -> Resu
     try:
         blobs().put(blob_key, new.tree)
     except BlobError as error:
-        raise SnapshotNotStored(str(error)) from error
+        raise SavedTreeNotStored(str(error)) from error
     try:
         with transaction.atomic():
             project = Project.objects.select_for_update(no_key=True).get(pk=new.project)
             _require_room(new)
             row = _row(new, blob_key, actor)
             stored_bytes.move(new.project, [_count_arrived_bytes(row)], [])
-            if new.kind == SnapshotKind.FILE:
+            if new.kind == SavedTreeKind.FILE:
                 add_usage(day_usage.utc_day(), {new.project: (1, 0)})
             audit.record(
                 project,
@@ -88,20 +88,20 @@ def store(new: NewSnapshot, *, actor: User | None = None, key: str = "") -> Resu
     return row
 
 
-def list_snapshots(project: int) -> list[ResultSnapshot]:
-    """Return the snapshots of a project (its pk), the latest first."""
+def list_rows(project: int) -> list[ResultSnapshot]:
+    """Return the saved trees of a project (its pk), the latest first."""
     rows = ResultSnapshot.objects.filter(project=project)
     return list(rows.select_related("created_by", "blob").order_by("-created", "-pk"))
 
 
 def find(project: int, snapshot_id: str) -> ResultSnapshot | None:
-    """Return a snapshot of this project; None if it has none with this id."""
+    """Return a saved tree of this project; None if it has none with this id."""
     rows = ResultSnapshot.objects.filter(project=project, snapshot_id=snapshot_id)
     return rows.select_related("created_by", "blob").first()
 
 
 def delete(row: ResultSnapshot, *, actor: User | None = None) -> None:
-    """Delete a snapshot; blob_sweep.py deletes its blob, which a query may still read."""
+    """Delete a saved tree; blob_sweep.py deletes its blob, which a query may still read."""
     with transaction.atomic():
         deleted, _of = ResultSnapshot.objects.filter(pk=row.pk).delete()
         if not deleted:  # by somebody else, meanwhile
@@ -115,11 +115,11 @@ def delete(row: ResultSnapshot, *, actor: User | None = None) -> None:
 
 
 def get_location(row: ResultSnapshot) -> BlockLocation:
-    """Return the position of a snapshot's tree."""
+    """Return the position of the tree in its blob."""
     return BlockLocation(row.blob.key, 0, row.blob.size)
 
 
-def _require_room(new: NewSnapshot) -> None:
+def _require_room(new: NewSavedTree) -> None:
     rows = ResultSnapshot.objects.filter(project=new.project)
     count, size = rows.count(), rows.aggregate(Sum("blob__size"))["blob__size__sum"] or 0
     if count >= settings.MAX_SNAPSHOTS_PER_PROJECT:
@@ -141,7 +141,7 @@ def _require_room(new: NewSnapshot) -> None:
     quotas.require_bytes(new.project, len(new.tree))
 
 
-def _row(new: NewSnapshot, blob_key: str, actor: User | None) -> ResultSnapshot:
+def _row(new: NewSavedTree, blob_key: str, actor: User | None) -> ResultSnapshot:
     blob = Blob.objects.create(project_id=new.project, key=blob_key, size=len(new.tree))
     return ResultSnapshot.objects.create(
         project_id=new.project,
