@@ -43,18 +43,18 @@ def main() -> int:
     heap = bytes(captured("go-heap").SerializeToString())
     peer = cpu_ms(lambda: by_protobuf(raw), rounds=5, times=5)
     within_limits = show(
-        f"Digest: a Go CPU profile of {len(raw) / 1e3:.0f} kB, {len(body) / 1e3:.0f} kB gzip, "
+        f"Decode: a Go CPU profile of {len(raw) / 1e3:.0f} kB, {len(body) / 1e3:.0f} kB gzip, "
         f"{len(tree.id):,} nodes",
         [
             Figure("gunzip", cpu_ms(lambda: gunzip(body, MOST)), "ms CPU"),
             Figure(
-                "digest",
+                "decode",
                 cpu_ms(lambda: decode_profile(raw, "CPU", LIMITS)),
                 "ms CPU",
                 peer=f"protobuf and a Python loop: {peer:.1f}",
             ),
             Figure(
-                "gunzip and digest",
+                "gunzip and decode",
                 cpu_ms(lambda: decode_profile(gunzip(body, MOST), "CPU", LIMITS)),
                 "ms CPU",
                 1.0,
@@ -62,7 +62,7 @@ def main() -> int:
             Figure("encode", cpu_ms(lambda: encode(tree)), "ms CPU", 0.5),
             Figure("stored in the head", len(encode(tree)) / 1e3, "kB"),
             Figure(
-                f"digest of a Go heap of {len(heap) / 1e3:.0f} kB",
+                f"decode of a Go heap of {len(heap) / 1e3:.0f} kB",
                 cpu_ms(lambda: decode_profile(heap, "HEAP", LIMITS), times=5),
                 "ms CPU",
             ),

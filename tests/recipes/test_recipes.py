@@ -1,17 +1,10 @@
-"""Recipes of CONTRIBUTING.md, followed with the smallest example in a copy of the repository."""
-
-from pathlib import Path
+"""Recipes of pages, settings, limits, quotas, formats and languages, followed in a copy."""
 
 import pytest
 
 from tests.recipes.scratch_copy import ScratchCopy
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def copy(tmp_path: Path) -> ScratchCopy:
-    return ScratchCopy.create(tmp_path)
 
 
 def test_setting_needs_a_line_and_its_row_in_the_reference(copy: ScratchCopy) -> None:
@@ -172,7 +165,6 @@ from django.utils import translation
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.nightly
 def test_page_is_in_the_language_of_the_browser(client: Client) -> None:
     page = client.get("/account/login/", headers={"Accept-Language": "de"}).content.decode()
     assert '<html lang="de"' in page
@@ -181,11 +173,10 @@ def test_page_is_in_the_language_of_the_browser(client: Client) -> None:
 
 
 def test_language_is_a_row_a_locale_and_a_catalog(copy: ScratchCopy) -> None:
-    settings = copy.root / "profiler_site" / "settings.py"
-    rows = settings.read_text()
-    settings.write_text(rows.replace('("en", "English"),', '("en", "English"), ("de", "Deutsch"),'))
-    makefile = copy.root / "Makefile"
-    makefile.write_text(makefile.read_text().replace("LOCALES =", "LOCALES = --locale=de"))
+    copy.replace(
+        "profiler_site/settings.py", '("en", "English"),', '("en", "English"), ("de", "Deutsch"),'
+    )
+    copy.replace("Makefile", "LOCALES =", "LOCALES = --locale=de")
     copy.make("translations")
     catalog = copy.root / "frontend/locale/de/LC_MESSAGES/django.po"
     untranslated = 'msgid "Sign in"\nmsgstr ""'

@@ -1,7 +1,10 @@
 """Counts of uploads, and the log of rejected ones."""
 
+from collections.abc import Mapping
+
 import pytest
 
+from ingest.uploads.upload_metrics import Protocol
 from projects.models import Project, Quota
 from tests.ingest.client import Client
 from tests.metric_values import metric_value
@@ -28,14 +31,21 @@ def test_uploads_are_counted_by_protocol_and_status_but_handshakes_are_not(agent
     assert observed("cloud_profiler") == times + 2
 
 
-@pytest.mark.parametrize(
-    ("protocol", "path"),
-    [
-        ("file", "/api/v1/projects/acme-shop/profiles:import?service=a&type=CPU"),
-        ("otlp", "/v1development/profiles"),
-        ("pyroscope", "/ingest?name=a"),
-    ],
-)
+# By protocol; gRPC is tested in tests/ingest/cloud_profiler and tests/ingest/otlp.
+PATHS: Mapping[str, str] = {
+    "cloud_profiler": "/v2/projects/acme-shop/profiles:createOffline",
+    "file": "/api/v1/projects/acme-shop/profiles:import?service=a&type=CPU",
+    "otlp": "/v1development/profiles",
+    "pyroscope": "/ingest?name=a",
+}
+
+
+def test_every_protocol_over_http_has_a_path() -> None:
+    over_http = {each.value for each in Protocol if not each.endswith("_grpc")}
+    assert over_http == {*PATHS}, "add a row to PATHS for each protocol"
+
+
+@pytest.mark.parametrize(("protocol", "path"), PATHS.items(), ids=PATHS)
 def test_uploads_of_each_protocol_are_counted(protocol: str, path: str, project: Project) -> None:
     before, times = uploads(protocol, "401"), observed(protocol)
     stranger = Client("acme-shop", "no key")
