@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 from django.core.cache import caches
+from django.core.management import call_command
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.postgresql.creation import DatabaseCreation
-from django.test import TransactionTestCase
+from django.test import TransactionTestCase, override_settings
 from pytest_django import Settings
 
 from common import cache, minute_counter, write_behind
@@ -26,6 +27,8 @@ from tests.ingest.client import Client
 
 # Servers in the process of a test query there: worker processes would read another database.
 django_settings.QUERY_WORKERS = 0
+# A fast password hasher, because many tests create several users.
+django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Tables of the rows that Django creates after migrating.
 MIGRATED = {"django_content_type", "auth_permission"}
 
@@ -113,6 +116,17 @@ def static_root() -> None:
     Path(django_settings.STATIC_ROOT or "").mkdir(parents=True, exist_ok=True)
 
 
+@pytest.fixture(scope="session")
+def collected_static_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the static files as the server collects them, scripts in bundles."""
+    folder = tmp_path_factory.mktemp("static")
+    storage = {"BACKEND": "profiler_site.static_files.storage.BundlingStorage"}
+    storages = django_settings.STORAGES | {"staticfiles": storage}
+    with override_settings(STATIC_ROOT=folder, STORAGES=storages):
+        call_command("collectstatic", interactive=False, verbosity=0)
+    return folder
+
+
 @pytest.fixture(autouse=True)
 def static_files(settings: Settings) -> None:
     """Link static files by their plain names, so that collectstatic is not needed."""
@@ -124,12 +138,6 @@ def static_files(settings: Settings) -> None:
 def blobs_of_its_own(settings: Settings, tmp_path: Path) -> None:
     """Use a blob store per test, because the rows that refer to its blobs are rolled back."""
     settings.BLOB_URL = f"file://{tmp_path}/blobs"
-
-
-@pytest.fixture(autouse=True)
-def passwords_hashed_fast(settings: Settings) -> None:
-    """Use a fast password hasher, because many tests create several users."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture

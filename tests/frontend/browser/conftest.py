@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.core.management import call_command
 from django.core.signals import request_finished, request_started
-from django.test import Client, override_settings
+from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import ConsoleMessage, Page, expect
 from pytest_django import Settings
@@ -41,15 +40,6 @@ def database_beside_playwright() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         yield
-
-
-@pytest.fixture(scope="session")
-def collected_static_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the static files as the server collects them, scripts in bundles."""
-    folder = tmp_path_factory.mktemp("static")
-    with override_settings(STATIC_ROOT=folder):
-        call_command("collectstatic", interactive=False, verbosity=0)
-    return folder
 
 
 @pytest.fixture(autouse=True)

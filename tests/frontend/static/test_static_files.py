@@ -14,13 +14,12 @@ IMPORTED = re.compile(r"""(?:from|import\()\s*['"](\.{1,2}/[^'"]+)['"]""")
 
 
 @pytest.fixture
-def collected(settings: Settings, tmp_path: Path) -> Path:
-    settings.STATIC_ROOT = tmp_path
+def collected(settings: Settings, collected_static_files: Path) -> Path:
+    settings.STATIC_ROOT = collected_static_files
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "profiler_site.static_files.storage.BundlingStorage"}
     }
-    call_command("collectstatic", interactive=False, verbosity=0)
-    return tmp_path
+    return collected_static_files
 
 
 def test_modules_import_each_other_by_their_hashed_names(collected: Path) -> None:

@@ -7,23 +7,18 @@ from typing import Any
 
 import brotli
 import pytest
-from django.core.management import call_command
 from pytest_django import Settings
 
 from profiler_site.static_files.handler import StaticHandler
 
 
 @pytest.fixture
-def collected(settings: Settings, tmp_path: Path) -> dict[str, bytes]:
-    """Collect the static files; return them by path."""
-    settings.STATIC_ROOT = tmp_path
-    settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "profiler_site.static_files.storage.BundlingStorage"}
-    }
-    call_command("collectstatic", interactive=False, verbosity=0)
+def collected(settings: Settings, collected_static_files: Path) -> dict[str, bytes]:
+    """Return the collected static files by path."""
+    settings.STATIC_ROOT = collected_static_files
     return {
-        path.relative_to(tmp_path).as_posix(): path.read_bytes()
-        for path in tmp_path.rglob("*")
+        path.relative_to(collected_static_files).as_posix(): path.read_bytes()
+        for path in collected_static_files.rglob("*")
         if path.is_file()
     }
 
