@@ -176,8 +176,8 @@ def test_query_is_one_module_an_export_and_a_row(copy: ScratchCopy) -> None:
     deadlines = "tests/profiles/queries/test_deadlines.py"
     copy.insert(deadlines, "    run_birds,\n", after="    ViewFilter,")
     copy.insert(deadlines, DEADLINE, after="QUERIES: dict[")
-    tests = (*tests, "tests/test_imports.py", "tests/profiles/queries/test_birds.py", deadlines)
-    copy.test(*tests, "-k", f"birds or contracts or {documentation}", "--no-migrations")
+    added = ("tests/test_imports.py", "tests/profiles/queries/test_birds.py", deadlines)
+    copy.test(*tests, *added, "-k", f"birds or contracts or {documentation}", "--no-migrations")
 
 
 MESSAGE = '''"""Messages of parrots: a line of labels, then lines of `COUNT STACK`."""

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from profiles.engine.metrics import Metric
 from profiles.models import SavedTreeKind
+from profiles.storage import saved_tree_rows
 from profiles.storage.saved_tree_rows import NewSavedTree
 from projects import audit
 from projects.credentials import keys
