@@ -3,21 +3,21 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.test import Client
 from django.urls import path
 
 from common.fair_threads import FairThreads
 from frontend.http import page_client, page_handler
-from frontend.http.page_handler import LIGHT_PAGES, PageHandler
+from frontend.http.page_handler import LIGHT_PAGES
 from profiles.queries import concurrency
 from profiles.queries.concurrency import LIMITS
 from profiles.query import QueryContext
 from projects.models import Project, User
+from tests.frontend.page_browser import Browser, signed_in
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 HTML = (b"accept", b"text/html")
@@ -83,60 +83,10 @@ def streaming_view(pages: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{__name__}.view", StreamingView())
 
 
-class Browser:
-    def __init__(self, path: str, *headers: tuple[bytes, bytes], address: str = "") -> None:
-        self.sent: list[Mapping[str, Any]] = []
-        self._begun, self._closed = False, asyncio.Event()
-        self._scope = {
-            "type": "http",
-            "method": "GET",
-            "path": path,
-            "query_string": b"",
-            "headers": [(b"host", b"127.0.0.1"), *headers],
-            "client": (address or "127.0.0.1", 5),
-            "scheme": "http",
-        }
-
-    async def get(self) -> "Browser":
-        await PageHandler()(self._scope, self._receive, self._send)
-        return self
-
-    def close(self) -> None:
-        self._closed.set()
-
-    async def _receive(self) -> Mapping[str, Any]:
-        if not self._begun:
-            self._begun = True
-            return {"type": "http.request", "body": b""}
-        await self._closed.wait()
-        return {"type": "http.disconnect"}
-
-    async def _send(self, message: Mapping[str, Any]) -> None:
-        self.sent.append(message)
-
-    @property
-    def status(self) -> int:
-        return int(self.sent[0]["status"])
-
-    @property
-    def headers(self) -> dict[bytes, bytes]:
-        return dict(self.sent[0]["headers"])
-
-    @property
-    def text(self) -> str:
-        return b"".join(message.get("body", b"") for message in self.sent[1:]).decode()
-
-
 async def until(true: Callable[[], bool]) -> None:
     async with asyncio.timeout(60):
         while not true():  # noqa: ASYNC110  the change happens in threads
             await asyncio.sleep(0.001)
-
-
-def signed_in(user: User) -> tuple[bytes, bytes]:
-    client = Client()
-    client.force_login(user)
-    return b"cookie", f"sessionid={client.session.session_key}".encode()
 
 
 def flame(project: Project) -> str:
@@ -196,7 +146,7 @@ def test_request_over_the_queue_limit_gets_429_in_the_accepted_format(
         await until(lambda: threads.waiting == LIMITS.waiting_of_tenant)
         page = await Browser(flame(project), member, HTML).get()
         assert page.status == 429
-        assert int(page.headers[b"Retry-After"]) > 0
+        assert int(page.headers[b"retry-after"]) > 0
         assert "<h1>The server is busy</h1>" in page.text
         assert f"{LIMITS.waiting_of_tenant} requests" in page.text
         tree = await Browser(flame(project) + "/tree", member).get()
@@ -293,18 +243,10 @@ def test_a_page_that_waits_too_long_gets_an_error(
 
 
 def test_form_over_the_body_limit_gets_413() -> None:
-    async def send() -> None:
-        browser = Browser("/account/login/")
-        pieces = [b"x" * 2**20, b"x"]
-
-        async def receive() -> Mapping[str, Any]:
-            return {"type": "http.request", "body": pieces.pop(0), "more_body": True}
-
-        await PageHandler()(browser._scope, receive, browser._send)
-        assert browser.status == 413
-        assert "1,048,576 bytes" in browser.text
-
-    asyncio.run(send())
+    browser = Browser("/account/login/", body=(b"x" * 2**20, b"x"))
+    asyncio.run(browser.get())
+    assert browser.status == 413
+    assert "1,048,576 bytes" in browser.text
 
 
 def test_session_is_cached_between_requests(project: Project, alice: User) -> None:

@@ -4,13 +4,12 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.conf import settings
 from django.db import DatabaseError, connection
-from django.test import Client
 from django.utils import timezone
 from prometheus_client import generate_latest
 
@@ -18,13 +17,13 @@ from api.requests import ApiRequestFields
 from api.view import run_resource
 from common.metrics import REGISTRY
 from common.worker_processes.workers import JobCrashed, Outcome, WorkerLost, Workers
-from frontend.http.page_handler import PageHandler
 from profiler_site.process.query_program import query_program
 from profiles.queries import query_workers
 from profiles.queries.context import QueryContext
 from profiles.queries.query_record import QueryFacts, QueryRecord
 from profiles.query import DeadlinePassed, InvalidQuery, QueryJob
 from projects.models import Project, User
+from tests.frontend.page_browser import Browser, signed_in
 from tests.leftovers import set_subreaper
 from tests.processes import is_running
 from tests.profiler_site.process import query_jobs
@@ -202,43 +201,5 @@ def test_jobs_of_query_workers_are_metrics(project: Project, workers: Workers) -
     assert 'flamewatch_worker_jobs_total{outcome="done",pool="query"} 1.0' in text
 
 
-class PageResponse:
-    def __init__(self, sent: list[Mapping[str, Any]]) -> None:
-        self.status = int(sent[0]["status"])
-        self.headers = {name.lower(): value for name, value in sent[0]["headers"]}
-        self.body = b"".join(message["body"] for message in sent[1:])
-
-
-def request_page(path: str, query: str, user: User, method: str = "GET") -> PageResponse:
-    client = Client()
-    client.force_login(user)
-    cookie = f"sessionid={client.session.session_key}".encode()
-    scope = {
-        "type": "http",
-        "method": method,
-        "path": path,
-        "query_string": query.encode(),
-        "headers": [(b"host", b"127.0.0.1"), (b"cookie", cookie)],
-        "client": ("127.0.0.1", 5),
-        "scheme": "http",
-        "state": {"not to be": "passed on"},
-    }
-    sent: list[Mapping[str, Any]] = []
-
-    async def respond() -> None:
-        begun, closed = asyncio.Event(), asyncio.Event()
-
-        async def receive() -> Mapping[str, Any]:
-            if not begun.is_set():
-                begun.set()
-                return {"type": "http.request", "body": b""}
-            await closed.wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message: Mapping[str, Any]) -> None:
-            sent.append(message)
-
-        await PageHandler()(scope, receive, send)
-
-    asyncio.run(respond())
-    return PageResponse(sent)
+def request_page(path: str, query: str, user: User, method: str = "GET") -> Browser:
+    return asyncio.run(Browser(path, signed_in(user), query=query, method=method).get())
