@@ -80,5 +80,5 @@ def test_long_bytes_of_a_request_are_not_copied() -> None:
     assert decode_request(parts) == JobRequest(jobs.length, (body, short), LIMITS)
 
 
-def test_the_end_of_the_pipe_is_no_request() -> None:
+def test_closed_pipe_is_read_as_no_request() -> None:
     assert read_parts(io.BytesIO()) is None

@@ -121,7 +121,7 @@ async def test_a_result_of_another_class_is_a_failure(job: object, pool: WorkerP
         await pool.run("a", LIMITS, job)  # type: ignore[arg-type]
 
 
-async def test_a_result_above_its_limit_is_not_sent(pool: WorkerPool) -> None:
+async def test_result_over_its_limit_is_not_sent(pool: WorkerPool) -> None:
     with pytest.raises(LimitExceeded) as found:
         await pool.run("a", LIMITS, jobs.make_bytes, 2 * MIB)
     assert found.value.outcome is Outcome.RESULT_LIMIT
@@ -183,7 +183,7 @@ async def test_a_job_runs_again_after_one_crash(pool: WorkerPool, tmp_path: Path
     assert found == "survived"
 
 
-async def test_a_worker_that_was_killed_while_idle_is_not_noticed(pool: WorkerPool) -> None:
+async def test_job_after_the_kill_of_an_idle_worker_succeeds(pool: WorkerPool) -> None:
     first = await pool.run("a", LIMITS, jobs.process_id)
     os.kill(first, signal.SIGKILL)
     assert await pool.run("a", LIMITS, jobs.process_id) != first
@@ -214,7 +214,7 @@ async def test_a_process_that_cannot_be_made_loses_jobs_until_it_can(
     assert await pool.run("a", LIMITS, jobs.length, b"") == ("bytes", 0)
 
 
-async def test_what_a_job_prints_is_no_reply(pool: WorkerPool) -> None:
+async def test_output_of_a_job_is_not_read_as_a_reply(pool: WorkerPool) -> None:
     assert await pool.run("a", LIMITS, jobs.print_something) == "printed"
 
 
@@ -250,7 +250,7 @@ async def test_jobs_of_two_tenants_run_at_once(pool: WorkerPool, tmp_path: Path)
     assert [*found] == ["one", "other"]
 
 
-async def test_a_tenant_has_one_job_at_a_time_and_leaves_the_rest_to_others(
+async def test_second_job_of_a_tenant_waits_while_other_tenants_run(
     pool: WorkerPool, tmp_path: Path
 ) -> None:
     path = str(tmp_path / "end")

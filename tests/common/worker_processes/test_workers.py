@@ -74,7 +74,7 @@ def test_a_job_that_crashes_after_its_first_part_is_not_run_again(workers: Worke
     assert parts == ["begun"]
 
 
-def test_a_cancelled_job_is_told_and_its_worker_stays(workers: Workers) -> None:
+def test_cancelled_job_ends_itself_and_its_worker_stays(workers: Workers) -> None:
     begun = threading.Event()
     result = perform_controlled(
         workers,
@@ -118,7 +118,7 @@ def test_a_tenant_gets_the_worker_of_its_last_job(workers: Workers, tmp_path: Pa
     assert {perform(workers, jobs.process_id).content for _ in range(4)} == {own}
 
 
-def test_the_end_of_a_forked_worker_is_known(forked: Workers) -> None:
+def test_job_that_ends_its_forked_worker_gets_the_outcome(forked: Workers) -> None:
     limits = replace(LIMITS, cpu_seconds=1.0)
     assert perform(forked, jobs.compute, limits=limits).outcome is Outcome.CPU_LIMIT
     assert perform(forked, jobs.crash).outcome is Outcome.CRASHED

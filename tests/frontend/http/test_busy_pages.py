@@ -22,7 +22,7 @@ def fail(error: Exception) -> Any:
 
 @pytest.mark.parametrize("kind", [OperationalError, InterfaceError])
 @pytest.mark.parametrize("page", ["/", "/p/acme-shop/services", "/p/acme-shop/flame?service=a"])
-def test_page_says_that_the_database_is_away_without_a_traceback(
+def test_unavailable_database_gets_503_without_a_traceback(
     kind: type[Exception],
     page: str,
     client: Client,
@@ -43,7 +43,7 @@ def test_page_says_that_the_database_is_away_without_a_traceback(
     assert record.exc_info is None
 
 
-def test_another_failure_keeps_its_traceback_and_its_page(
+def test_other_errors_keep_their_traceback_and_page(
     client: Client, alice: User, project: Project, caplog: pytest.LogCaptureFixture
 ) -> None:
     client.force_login(alice)

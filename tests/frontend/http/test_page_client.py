@@ -61,7 +61,7 @@ def test_session_without_a_user_does_not_authenticate_its_connection(client: Cli
         ("POST", "/p/acme-shop/flame", b"", True),
     ],
 )
-def test_only_pages_that_read_the_database_alone_may_be_made_elsewhere(
+def test_only_read_only_pages_run_in_a_worker_process(
     method: str, path: str, query: bytes, needs_server: bool
 ) -> None:
     scope: Scope = {

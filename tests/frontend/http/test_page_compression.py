@@ -40,7 +40,7 @@ def test_streamed_part_is_complete_before_the_next_is_made() -> None:
     assert received.eof
 
 
-def test_downloads_are_left_as_they_are() -> None:
+def test_downloads_are_not_compressed() -> None:
     download = HttpResponse(b"\0" * 10_000, "application/octet-stream")
     assert not compress(download).has_header("Content-Encoding")
     assert len(download.content) == 10_000

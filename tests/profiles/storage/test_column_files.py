@@ -56,7 +56,7 @@ def no_source(_offset: int, _length: int) -> bytes:
     raise AssertionError("the block was read")
 
 
-def test_columns_are_found_as_they_were_added(tmp_path: Path) -> None:
+def test_added_columns_are_read_back_equal(tmp_path: Path) -> None:
     files = open_files(tmp_path)
     arrays: Arrays = (
         np.arange(-2, 5),
@@ -110,7 +110,7 @@ def test_a_mapping_ends_with_its_last_array_and_needs_no_file_descriptor(tmp_pat
     assert not is_mapped()
 
 
-def test_a_second_process_neither_reads_nor_decompresses_a_block(tmp_path: Path) -> None:
+def test_second_process_maps_columns_without_reading_the_block(tmp_path: Path) -> None:
     files = open_files(tmp_path)
     store = files.open_block(LOCATION)
     block = open_hour(BLOCK, "CPU", store)
@@ -135,7 +135,7 @@ print((sums.values.tolist(), [*block.strings], block.profiles.time.tolist()))
     assert done.stdout.strip() == str(expected)
 
 
-def test_a_later_file_adds_what_the_first_query_did_not_need(
+def test_second_query_adds_a_file_with_its_further_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = open_files(tmp_path)
@@ -179,7 +179,7 @@ def test_damaged_files_are_deleted_and_replaced(
     assert path.read_bytes() == good
 
 
-def test_a_file_in_the_place_of_another_block_is_not_used(tmp_path: Path) -> None:
+def test_file_of_another_block_is_not_used(tmp_path: Path) -> None:
     files = open_files(tmp_path)
     write(files, 1)
     (first,) = data_files(files)
@@ -189,7 +189,7 @@ def test_a_file_in_the_place_of_another_block_is_not_used(tmp_path: Path) -> Non
     assert not path.exists()
 
 
-def test_files_that_were_not_used_for_longest_are_evicted(tmp_path: Path) -> None:
+def test_least_recently_used_files_are_evicted(tmp_path: Path) -> None:
     files = open_files(tmp_path, most=8 * MIB)
     for number in range(7):
         write(files, number, MIB)
@@ -210,7 +210,9 @@ def test_files_that_were_not_used_for_longest_are_evicted(tmp_path: Path) -> Non
     assert counts.bytes <= 8 * MIB
 
 
-def test_blocks_in_use_are_not_the_oldest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_query_marks_files_as_used_after_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = open_files(tmp_path)
     write(files)
     columns = files.open_block(LOCATION)
@@ -266,14 +268,14 @@ def test_folder_that_cannot_be_made_is_a_counted_miss(tmp_path: Path) -> None:
     files.sweep()
 
 
-def test_nothing_is_written_if_the_disk_is_short(tmp_path: Path) -> None:
+def test_no_file_is_written_without_spare_disk_space(tmp_path: Path) -> None:
     files = open_files(tmp_path, spare=2**60)
     assert write(files) == []
     assert data_files(files) == []
     assert files.counts().errors == 0
 
 
-def test_files_make_room_for_profiles(tmp_path: Path) -> None:
+def test_files_are_evicted_without_spare_disk_space(tmp_path: Path) -> None:
     write(open_files(tmp_path), size=MIB)
     short = open_files(tmp_path, spare=2**60)
     assert write(short, 1) == []

@@ -13,7 +13,7 @@ from profiles.engine.encoding.codec import decode
 pytestmark = pytest.mark.real
 
 
-def test_it_is_there_after_kill_9(tmp_path: Path) -> None:
+def test_acknowledged_profile_survives_kill_9(tmp_path: Path) -> None:
     database = tmp_path / "head.sqlite3"
     environment = os.environ | {
         "FLAMEWATCH_DATA_DIR": str(tmp_path),

@@ -38,7 +38,7 @@ def shop(project: Project) -> Deployment:
     return rows.deployment(project)
 
 
-async def test_it_stores_a_profile_and_says_that_it_is_new(shop: Deployment) -> None:
+async def test_new_profile_is_stored_and_reported_as_new(shop: Deployment) -> None:
     new = rows.new(shop, labels={"instance": "a"})
     assert await head.store(new) is True
     row = await Profile.objects.aget()
@@ -49,7 +49,7 @@ async def test_it_stores_a_profile_and_says_that_it_is_new(shop: Deployment) -> 
     assert bytes(row.tree) == new.content.tree
 
 
-async def test_the_same_again_is_stored_once(shop: Deployment) -> None:
+async def test_repeated_upload_is_stored_once(shop: Deployment) -> None:
     new = rows.new(shop)
     assert await head.store(new) is True
     assert await head.store(new) is False
@@ -57,7 +57,7 @@ async def test_the_same_again_is_stored_once(shop: Deployment) -> None:
     assert await Profile.objects.acount() == 1
 
 
-async def test_other_bytes_under_the_same_name_are_a_conflict(shop: Deployment) -> None:
+async def test_other_bytes_under_a_stored_name_are_a_conflict(shop: Deployment) -> None:
     new = rows.new(shop)
     await head.store(new)
     with pytest.raises(head.Conflict, match=new.name_id):
@@ -65,13 +65,13 @@ async def test_other_bytes_under_the_same_name_are_a_conflict(shop: Deployment) 
     assert bytes((await Profile.objects.aget()).body_hash) == new.content.body_hash
 
 
-async def test_arrivals_together_are_all_stored(shop: Deployment) -> None:
+async def test_concurrent_uploads_are_all_stored(shop: Deployment) -> None:
     batch = [rows.new(shop) for _ in range(50)]
     assert await asyncio.gather(*map(head.store, batch)) == [True] * 50
     assert await Profile.objects.acount() == 50
 
 
-async def test_the_same_twice_in_one_commit_is_stored_and_counted_once(shop: Deployment) -> None:
+async def test_duplicate_in_one_commit_is_stored_and_counted_once(shop: Deployment) -> None:
     new = rows.new(shop)
     other = replace(new, content=replace(new.content, body_hash=b"other"))
     await sync_to_async(_insert_and_compare)([new, new, other, rows.new(shop)])
@@ -120,7 +120,7 @@ async def test_a_value_that_the_database_cannot_hold_fails_alone(
     assert (await DayUsage.objects.aget()).profiles == 19 + taken
 
 
-async def test_a_bad_value_costs_few_commits(
+async def test_bad_value_in_a_batch_takes_few_commits(
     shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch = [rows.new(shop) for _ in range(64)]
@@ -139,7 +139,7 @@ async def test_a_bad_value_costs_few_commits(
     assert len(sizes) == 13  # one full commit, and two for each halving
 
 
-async def test_it_counts_what_the_project_used_today(shop: Deployment) -> None:
+async def test_stored_profiles_count_against_the_day_usage(shop: Deployment) -> None:
     batch = [rows.new(shop) for _ in range(3)]
     await asyncio.gather(*map(head.store, batch))
     await head.store(batch[0])
@@ -148,14 +148,14 @@ async def test_it_counts_what_the_project_used_today(shop: Deployment) -> None:
     assert usage.stored_bytes == sum(len(new.content.tree) for new in batch)
 
 
-async def test_it_notes_which_types_a_deployment_was_profiled_in(shop: Deployment) -> None:
+async def test_stored_profile_adds_its_type_to_the_deployment(shop: Deployment) -> None:
     await head.store(rows.new(shop))
     await head.store(rows.new(shop, type=ProfileType.WALL))
     await shop.arefresh_from_db()
     assert shop.profiled == ["CPU", "WALL"]
 
 
-async def test_a_commit_asks_no_more_than_it_has_to(shop: Deployment) -> None:
+async def test_commit_of_recent_profiles_takes_two_inserts(shop: Deployment) -> None:
     await head.store(recent(shop))
     with count_queries() as queries:
         await sync_to_async(insert_once)([recent(shop) for _ in range(20)])
@@ -205,7 +205,7 @@ def close_by_database() -> None:
             connection.connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
 
-async def test_a_type_whose_commit_failed_is_noted_by_the_next(shop: Deployment) -> None:
+async def test_type_of_a_failed_commit_is_added_by_the_next_commit(shop: Deployment) -> None:
     bad = replace(rows.new(shop), agent=10**9)
     with pytest.raises(head.Rejected):
         await head.store(bad)

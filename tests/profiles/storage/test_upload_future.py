@@ -8,7 +8,7 @@ from profiles.storage.upload_future import UploadFuture, UploadOutcome, complete
 from tests.wake_ups import count_wakes
 
 
-async def test_many_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_futures_completed_together_take_one_wake_up(monkeypatch: pytest.MonkeyPatch) -> None:
     wakes = count_wakes(monkeypatch)
     many = [UploadFuture() for _ in range(50)]
     results = asyncio.gather(*(future.wait() for future in many), return_exceptions=True)
@@ -18,7 +18,7 @@ async def test_many_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(wakes) == 1
 
 
-async def test_who_gave_up_is_told_nothing() -> None:
+async def test_cancelled_wait_leaves_other_futures_to_complete() -> None:
     future, other = UploadFuture(), UploadFuture()
     waiting = asyncio.create_task(future.wait())
     await asyncio.sleep(0)
@@ -29,7 +29,7 @@ async def test_who_gave_up_is_told_nothing() -> None:
     assert await other.wait() is True
 
 
-def test_a_loop_that_is_closed_keeps_no_other_from_being_told() -> None:
+def test_closed_loop_leaves_futures_of_other_loops_to_complete() -> None:
     async def make() -> UploadFuture:
         return UploadFuture()
 

@@ -72,7 +72,9 @@ async def store(writer: Writer) -> object:
     return await outcome.wait()
 
 
-async def test_arrivals_during_a_commit_share_the_next(writer: Writer, database: Database) -> None:
+async def test_profiles_that_arrive_during_a_commit_share_the_next_commit(
+    writer: Writer, database: Database
+) -> None:
     database.may_go_on.clear()
     first = asyncio.create_task(store(writer))
     await asyncio.to_thread(database.busy.wait, 30)
@@ -83,7 +85,7 @@ async def test_arrivals_during_a_commit_share_the_next(writer: Writer, database:
     assert database.batches == [1, 50]
 
 
-async def test_a_database_that_is_gone_is_said_and_tried_again(
+async def test_unavailable_database_rejects_until_it_is_back(
     writer: Writer, database: Database
 ) -> None:
     database.error = OperationalError("server closed the connection")
@@ -132,7 +134,7 @@ async def test_an_unforeseen_error_does_not_end_the_writer(
     assert await store(writer) is True
 
 
-async def test_a_database_that_hangs_is_not_waited_for_long(
+async def test_hanging_database_rejects_after_the_wait_limit(
     writer: Writer, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upload_future, "WAIT_SECONDS", 0.05)
@@ -144,7 +146,7 @@ async def test_a_database_that_hangs_is_not_waited_for_long(
     assert await store(writer) is True
 
 
-async def test_too_many_waiting_are_rejected(
+async def test_profile_over_the_queue_limit_is_rejected(
     writer: Writer, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(head, "MAX_WAITING", 2)
@@ -159,7 +161,7 @@ async def test_too_many_waiting_are_rejected(
     assert await asyncio.gather(first, *waiting) == [True] * 3
 
 
-async def test_stopping_writes_what_has_arrived(database: Database) -> None:
+async def test_stopped_writer_has_written_all_queued_profiles(database: Database) -> None:
     writer = Writer(database.insert)
     database.may_go_on.clear()
     first = asyncio.create_task(store(writer))

@@ -12,7 +12,7 @@ from profiles.storage.blobs import BlobUnavailable, open_store, s3
 from profiles.storage.blobs.address import BadAddress, Bucket, Folder, parse
 
 
-def test_addresses() -> None:
+def test_url_selects_the_blob_store() -> None:
     assert parse("file:///var/lib/blobs") == Folder(Path("/var/lib/blobs"))
     assert parse("s3://bucket") == Bucket("bucket")
     assert parse("s3://bucket/a/b?endpoint=https://s3.example&region=eu-1") == Bucket(
@@ -24,7 +24,7 @@ def test_addresses() -> None:
     "url",
     ["", "blobs", "file:blobs", "file://host/x", "s3:///x", "s3://b?key=1", "s3://b?endpoint=x"],
 )
-def test_other_addresses_are_rejected_with_the_reason(url: str) -> None:
+def test_invalid_url_is_rejected_with_the_reason(url: str) -> None:
     with pytest.raises(BadAddress, match="BLOB_URL"):
         parse(url)
 
@@ -42,7 +42,7 @@ def test_other_addresses_are_rejected_with_the_reason(url: str) -> None:
         "s3://key:hush℀@bucket",
     ],
 )
-def test_credentials_are_refused_and_not_shown(url: str) -> None:
+def test_url_with_credentials_is_rejected_without_showing_them(url: str) -> None:
     with pytest.raises(BadAddress, match="BLOB_URL") as bad:
         parse(url)
     assert "hu" not in str(bad.value)
@@ -69,19 +69,21 @@ def test_a_store_that_never_responds_times_out(
         open_store.__wrapped__(silent).get("a")
 
 
-def test_an_error_of_the_store_has_its_reason(s3_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rejected_credentials_raise_with_the_reason_of_the_store(
+    s3_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
     with pytest.raises(BlobUnavailable, match=r"403|Forbidden|SignatureDoesNotMatch"):
         open_store.__wrapped__(s3_url).get("a", 0, 1)
 
 
-def test_a_folder_that_cannot_be_written_says_why(tmp_path: Path) -> None:
+def test_unwritable_folder_raises_blob_unavailable(tmp_path: Path) -> None:
     (tmp_path / "blobs").write_text("a file")
     with pytest.raises(BlobUnavailable, match="cannot be written"):
         open_store(f"file://{tmp_path}/blobs/below").put("a", b"")
 
 
-def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_write_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(number: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -92,7 +94,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     assert list(store.list()) == []
 
 
-def test_files_need_no_library_of_s3() -> None:
+def test_file_store_does_not_import_the_s3_library() -> None:
     program = (
         "import django, sys; django.setup(); from profiles.storage.blobs import open_store;"
         "open_store('file:///tmp'); assert 'obstore' not in sys.modules"

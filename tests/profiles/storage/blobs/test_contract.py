@@ -21,7 +21,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BlobStore]
         yield open_store(url.replace("?", f"/{uuid.uuid4().hex}?"))
 
 
-def test_it_gives_back_what_was_put(store: BlobStore) -> None:
+def test_stored_blob_is_read_back_equal(store: BlobStore) -> None:
     store.put("projects/1/a", b"some bytes")
     assert store.get("projects/1/a") == b"some bytes"
     assert store.get("projects/1/a", 5) == b"bytes"
@@ -29,14 +29,14 @@ def test_it_gives_back_what_was_put(store: BlobStore) -> None:
     assert store.get("projects/1/a", 0, 0) == b""
 
 
-def test_large_blobs(store: BlobStore) -> None:
+def test_range_of_a_large_blob_is_read(store: BlobStore) -> None:
     data = bytes(range(256)) * 80_000  # 20 MB
     store.put("large", data)
     assert store.get("large", 10_000_001, 300) == data[10_000_001:10_000_301]
     assert store.get("large") == data
 
 
-def test_what_is_not_there_is_missing(store: BlobStore) -> None:
+def test_absent_blob_or_range_raises_blob_missing(store: BlobStore) -> None:
     with pytest.raises(BlobMissing, match=r"projects/1/a"):
         store.get("projects/1/a")
     store.put("projects/1/a", b"short")
@@ -44,7 +44,7 @@ def test_what_is_not_there_is_missing(store: BlobStore) -> None:
         store.get("projects/1/a", 3, 10)
 
 
-def test_deleting_twice_is_no_error(store: BlobStore) -> None:
+def test_second_delete_of_a_blob_is_no_error(store: BlobStore) -> None:
     store.put("a", b"x")
     store.delete("a")
     store.delete("a")
@@ -52,7 +52,7 @@ def test_deleting_twice_is_no_error(store: BlobStore) -> None:
         store.get("a")
 
 
-def test_it_lists_by_prefix(store: BlobStore) -> None:
+def test_blobs_are_listed_by_prefix(store: BlobStore) -> None:
     for key in ("projects/1/a", "projects/1/b", "projects/12/c", "other"):
         store.put(key, key.encode())
     found = {each.key: each for each in store.list("projects/1/")}
