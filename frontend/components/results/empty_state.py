@@ -171,7 +171,7 @@ def _quiet_range_state(
     return EmptyState(title, text, actions=tuple(actions))
 
 
-def zero_values_state(selection: Selection, coverage: Coverage) -> EmptyState:
+def _zero_values_state(selection: Selection, coverage: Coverage) -> EmptyState:
     """Return the empty state for profiles whose values are all zero."""
     counted = ngettext("%(n)s profile", "%(n)s profiles", coverage.profiles)
     profiles = counted % {"n": format_count(coverage.profiles)}
@@ -183,7 +183,7 @@ def zero_values_state(selection: Selection, coverage: Coverage) -> EmptyState:
     return EmptyState(title, text % {"profiles": profiles})
 
 
-def no_stacks_state(params: PageParams) -> EmptyState:
+def _no_stacks_state(params: PageParams) -> EmptyState:
     """Return the empty state for profiles of which the filters leave no stack."""
     last = params.filters[-1] if params.filters else None
     text = _("Matching is case-sensitive. Put regular expressions between slashes.")
@@ -199,7 +199,7 @@ def no_stacks_state(params: PageParams) -> EmptyState:
     return EmptyState(title, text, actions=tuple(actions))
 
 
-def no_samples_state(params: PageParams) -> EmptyState:
+def _no_samples_state(params: PageParams) -> EmptyState:
     """Return the empty state for profiles without samples of the selected labels."""
     title = _("No samples with these labels")
     text = _("The selected profiles have no samples with all of them.")
@@ -207,7 +207,7 @@ def no_samples_state(params: PageParams) -> EmptyState:
     return EmptyState(title, text, actions=(Action(_("Show all samples"), every, True),))
 
 
-def no_focus_state(params: PageParams) -> EmptyState:
+def _no_focus_state(params: PageParams) -> EmptyState:
     """Return the empty state for a focused function that no shown stack reaches."""
     title = _("Function not found")
     text = _("“%(name)s” is not in the selected profiles and stacks.")
@@ -269,3 +269,15 @@ def explain_no_profiles(page_query: PageQuery, options: OptionsResult) -> EmptyS
     return no_profiles_state(
         page_query.params, selection, page_query.services, matched, nearest, page_query.now
     )
+
+
+def explain_no_values(page_query: PageQuery, coverage: Coverage) -> EmptyState:
+    """Return the empty state of profiles of which no values are left to show."""
+    params = page_query.params
+    if not coverage.total:
+        return _zero_values_state(page_query.selection, coverage)
+    if params.focus:
+        return _no_focus_state(params)
+    if params.selects_samples and not params.filters:
+        return _no_samples_state(params)
+    return _no_stacks_state(params)

@@ -12,8 +12,8 @@ from django.utils.translation import ngettext
 from frontend.components.charts.chart_notes import ChartNotes, chart_notes
 from frontend.components.charts.step_values import StepValues, shorten_heading
 from frontend.components.charts.version_marks import list_range_releases
-from frontend.components.results import empty_state
 from frontend.components.results.chart_page import ChartPage, build_chart_page
+from frontend.components.results.empty_state import explain_no_values
 from frontend.components.results.pagination import Pages, paginate
 from frontend.components.selection.label_menu import label_menu
 from frontend.components.selection.picker import Item
@@ -98,23 +98,9 @@ def _build_context(page: ChartPage[BreakdownQuery]) -> dict[str, object]:
     if not result.coverage.profiles:
         return found | page.empty_context()
     if not any(step.total for step in result.steps):
-        return found | page.empty_context(_empty_values_state(page_query, result))
+        return found | page.empty_context(explain_no_values(page_query, result.coverage))
     found["notes"] = marked = chart_notes(page_query.project, result.selection)
     return found | {"shown": _build_view(page_query.context, query, result, previous, marked)}
-
-
-def _empty_values_state(page_query: PageQuery, result: SeriesResult) -> empty_state.EmptyState:
-    if not result.coverage.total:
-        return empty_state.zero_values_state(page_query.selection, result.coverage)
-    if (
-        page_query.params.selects_samples
-        and not page_query.params.filters
-        and not page_query.params.focus
-    ):
-        return empty_state.no_samples_state(page_query.params)
-    if page_query.params.focus:
-        return empty_state.no_focus_state(page_query.params)
-    return empty_state.no_stacks_state(page_query.params)
 
 
 def load_series(page: ChartPage[BreakdownQuery]) -> tuple[SeriesResult, SeriesResult | None]:

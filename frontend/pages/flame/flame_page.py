@@ -124,9 +124,8 @@ def flame_page(page_query: PageQuery, key: str = "") -> FlamePage:
     params = replace(page_query.params, metric=page_query.params.metric if metric else "")
     params, results, errors = _merge_nearest(page_query, params, metric, key)
     if key and params != page_query.params:
-        cache_merged(
-            page_query.params, page_query.selection, key, results
-        )  # for the request that came before
+        # For the request that came before the page.
+        cache_merged(page_query.params, page_query.selection, key, results)
     notices = (*notices, *(str(error) for error in errors))
     is_view_reset = any(not isinstance(error, MetricNotFound) for error in errors)
     page_query = replace(page_query, params=params, notices=notices)
@@ -143,14 +142,10 @@ def _merge_nearest(
     errors: list[InvalidQuery] = []
     while True:
         try:
-            return (
-                params,
-                merge_page(page_query.context, params, page_query.selection, metric, key),
-                errors,
-            )
-        except (
-            MetricNotFound
-        ) as error:  # the menu offers the metrics of all zones, versions and labels
+            page = merge_page(page_query.context, params, page_query.selection, metric, key)
+            return params, page, errors
+        except MetricNotFound as error:
+            # The menu offers the metrics of all zones, versions and labels.
             params, metric = replace(params, metric=""), None
             errors.append(error)
         except SavedTreeUnreadable:
@@ -260,27 +255,12 @@ def _empty(
 ) -> EmptyStateLinks | None:
     coverage = results.top.coverage
     if not coverage.profiles:
-        return with_links(explain_no_profiles(page_query, options), flame_url(page_query.project))
-    if not coverage.total:
-        return with_links(
-            empty_state.zero_values_state(page_query.selection, coverage),
-            flame_url(page_query.project),
-        )
-    if results.top.rows:
+        state = explain_no_profiles(page_query, options)
+    elif not coverage.total or not results.top.rows:
+        state = empty_state.explain_no_values(page_query, coverage)
+    else:
         return None
-    if (
-        page_query.params.selects_samples
-        and not page_query.params.filters
-        and not page_query.params.focus
-    ):
-        return with_links(
-            empty_state.no_samples_state(page_query.params), flame_url(page_query.project)
-        )
-    if page_query.params.focus:
-        return with_links(
-            empty_state.no_focus_state(page_query.params), flame_url(page_query.project)
-        )
-    return with_links(empty_state.no_stacks_state(page_query.params), flame_url(page_query.project))
+    return with_links(state, flame_url(page_query.project))
 
 
 def _average(top: TopResult) -> summary.Average | None:
