@@ -206,24 +206,28 @@ def test_every_address_is_in_the_table() -> None:
     assert ours == {page.name for page in PAGES}, "add a row to PAGES for each address"
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_strangers_sign_in_first(client: Client, page: Page) -> None:
     status = page.ask(client)
     assert status in ({200, 302, 404} if page.whom is For.EVERYONE else {401})
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("page", OF_A_PROJECT, ids=str)
 def test_outsider_gets_404(client: Client, charlie: User, page: Page) -> None:
     client.force_login(charlie)
     assert page.ask(client) == 404
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("page", OF_A_PROJECT, ids=str)
 def test_viewer_gets_403_for_every_change(client: Client, vera: User, page: Page) -> None:
     client.force_login(vera)
     assert page.ask(client) in ({200, 302} if page.whom is For.VIEWERS else {403})
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("page", OF_A_PROJECT, ids=str)
 def test_member_gets_403_for_pages_of_owners_only(client: Client, bob: User, page: Page) -> None:
     client.force_login(bob)

@@ -17,7 +17,7 @@ from tests.ingest.client import Client
 from tests.paths import ROOT
 from tests.profiles import rows
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.one_database, pytest.mark.django_db(transaction=True)]
 
 DOCS = ROOT / "docs" / "reference" / "api.md"
 _EXAMPLE = re.compile(

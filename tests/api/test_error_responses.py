@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 SLOW = r"f=show:/((a{0,100}){0,100}){0,100}/"
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("name", "changes", "said"),
     [
@@ -67,6 +68,7 @@ def test_a_parameter_that_cannot_be_used_is_400_and_named(
     assert_error_response(ask(name, **changes), 400, "INVALID_ARGUMENT", said)
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "said"),
     [

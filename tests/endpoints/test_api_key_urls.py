@@ -70,6 +70,7 @@ def test_the_table_has_every_address_that_django_serves() -> None:
     assert len(urlpatterns) == len([each for each in ADDRESSES if each.root == API]) - 1
 
 
+@pytest.mark.one_database
 @each
 def test_request_without_a_key_is_401_or_404(address: Address, agent: Client) -> None:
     response = address.ask(Client(agent.project), agent.project)
@@ -78,6 +79,7 @@ def test_request_without_a_key_is_401_or_404(address: Address, agent: Client) ->
     assert response == expected
 
 
+@pytest.mark.one_database
 @each
 def test_a_wrong_key_is_401(address: Address, agent: Client) -> None:
     wrong = Client(agent.project, agent.key[:-1] + "!")
@@ -96,6 +98,7 @@ def test_another_tenant_finds_nothing(address: Address, agent: Client, stranger:
     assert address.ask(stranger, "no-such-project") == (404, "NOT_FOUND")
 
 
+@pytest.mark.one_database
 @each
 def test_the_wrong_scope_is_403(address: Address, agent: Client, reader: Client) -> None:
     wrong = {"write": reader, "read": agent}.get(address.scope)

@@ -13,7 +13,7 @@ from profiler_site.asgi import application
 from tests.endpoints.test_api_key_urls import ADDRESSES, Address
 from tests.ingest.client import URL, Client, assert_error_response
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.one_database, pytest.mark.django_db(transaction=True)]
 PUBLIC = "https://flamewatch.example.org"
 STRANGER, PROXY, LOCAL = "192.0.2.9", "10.0.0.9", "127.0.0.1"
 

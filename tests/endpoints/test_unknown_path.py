@@ -7,7 +7,7 @@ import pytest
 
 from profiler_site.asgi import application
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.one_database, pytest.mark.django_db]
 BROWSER = "text/html,application/xhtml+xml,*/*;q=0.8"
 
 

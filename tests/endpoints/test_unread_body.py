@@ -11,7 +11,7 @@ from endpoints import plain_asgi
 from endpoints.plain_asgi import IncomingRequest
 from tests.ingest.real_server import live_server
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.one_database, pytest.mark.django_db(transaction=True)]
 
 BODY = b"x" * 40_000_000  # more than the limit of an upload and the socket buffers together
 UPLOAD = "PATCH /v2/projects/acme/profiles/name"

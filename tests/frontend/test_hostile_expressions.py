@@ -10,6 +10,8 @@ from django.urls import reverse
 from projects.models import Project, User
 from tests.frontend import shop
 
+pytestmark = pytest.mark.one_database
+
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 RANGE = {"from": "2026-11-20T11:00:00Z", "to": "2026-11-20T13:00:00Z"}
 PAGES = ("flame", "flame_tree")

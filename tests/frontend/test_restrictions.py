@@ -26,7 +26,7 @@ from tests.frontend.html import render_html
 from tests.profiles.pprofs import PprofBuilder
 from tests.profiles.rows import new_profile
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.one_database, pytest.mark.django_db]
 
 SELECTED = [("service", "checkout"), ("type", "CPU"), ("span", "30m")]
 PAIRS = {

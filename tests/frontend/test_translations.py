@@ -21,6 +21,8 @@ from tests import services
 from tests.frontend.every_page import PAGES, STATES, P, furnish
 from tests.paths import ROOT
 
+pytestmark = pytest.mark.one_database
+
 LANGUAGES = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
 CATALOGS = {
     code: ROOT / "frontend" / "locale" / translation.to_locale(code) / "LC_MESSAGES" / "django.po"

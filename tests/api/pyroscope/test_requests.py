@@ -43,6 +43,7 @@ def test_another_projects_key_sees_nothing(procedure: str, call: Call, stranger:
     assert document in ({}, {"dataIngested": False}, {"queryImpact": {}})
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("procedure", PROCEDURES)
 def test_request_without_the_read_scope_is_rejected(
     procedure: str, call: Call, agent: Client
@@ -56,6 +57,7 @@ def test_request_without_the_read_scope_is_rejected(
     assert (writer.status_code, writer.json()["code"]) == (403, "permission_denied")
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("path", DOCUMENT_URLS)
 def test_documents_without_the_read_scope_are_rejected(
     path: str, shops: None, agent: Client, stranger: Client
@@ -81,6 +83,7 @@ def _basic(user: str, password: str) -> dict[str, str]:
     return {"Authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()}
 
 
+@pytest.mark.one_database
 def test_bodies_may_be_gzipped_in_both_directions(shops: None, reader: Client) -> None:
     response = reader.request(
         "POST",
@@ -127,6 +130,7 @@ def test_only_post_calls_a_procedure(reader: Client) -> None:
     assert response.json()["code"] == "unimplemented"
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("content_type", "body"),
     [

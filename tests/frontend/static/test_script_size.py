@@ -14,7 +14,7 @@ from tests.frontend import shop
 from tests.frontend.every_page import PAGES
 from tests.paths import STATIC, own_scripts
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.one_database, pytest.mark.django_db]
 # Bytes, compressed, that a page loads before its first picture. The flame page has 62 kB, of which
 # 21 kB are htmx and Idiomorph; it loads 33 kB for the chart above the graph after the graph.
 LIMIT = 85_000

@@ -9,6 +9,8 @@ from django.urls import reverse
 from profiles.query import DeadlinePassed, InvalidQuery
 from projects.models import Project, User
 
+pytestmark = pytest.mark.one_database
+
 JSON_VIEWS = ["flame_tree", "compare_tree", "calendar"]
 SELECTION = "service=checkout&type=CPU"
 

@@ -13,6 +13,8 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
+pytestmark = pytest.mark.one_database
+
 WHEEL = "flamewatch_agent-0.2.0-cp311-abi3-manylinux_2_17_x86_64.whl"
 SDIST = "flamewatch_agent-0.2.0.tar.gz"
 SETUPTOOLS = "setuptools-84.2.1-py3-none-any.whl"

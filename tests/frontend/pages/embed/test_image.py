@@ -22,7 +22,7 @@ from tests.frontend import shop as shop_page
 from tests.ingest.client import Client
 from tests.profiles import rows
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.one_database, pytest.mark.django_db(transaction=True)]
 QUERY = "service=shop&type=CPU&from=2026-11-20T12:00:00Z&to=2026-11-20T13:00:00Z"
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -12,6 +12,8 @@ from frontend.text.display_names import type_name
 from projects.profile_types import NEVER_REQUESTED, ProfileType
 from tests.paths import ROOT
 
+pytestmark = pytest.mark.one_database
+
 GUIDE = ROOT / "docs" / "guide"
 
 
