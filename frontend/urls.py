@@ -1,7 +1,6 @@
-"""URLs of pages and their fragments."""
+"""URLs of pages and their fragments, each with its audience."""
 
-from django.urls import path
-
+from frontend.http.routes import account_page, project_page, public_page, require_guards
 from frontend.pages.account import view as account
 from frontend.pages.agent_files import view as agent_files
 from frontend.pages.agent_files.archives import GO_MODULE
@@ -26,84 +25,88 @@ from frontend.pages.services import view as services
 from frontend.pages.settings import api_keys, key_file
 from frontend.pages.settings import view as settings
 from frontend.pages.setup import view as setup
+from projects.permissions import Permission
 
 urlpatterns = [
-    path("", home.home, name="home"),
-    path("projects/new", home.new_project, name="new_project"),
-    path("projects/new/id", home.suggest_id, name="suggested_id"),
-    path("p/<str:project_id>", home.project, name="project"),
-    path("p/<str:project_id>/", home.project, name="project"),
-    path("p/<str:project_id>/services", services.services, name="services"),
-    path("p/<str:project_id>/flame", flame.flame, name="flame"),
-    path("p/<str:project_id>/flame/tree", tree.flame_tree, name="flame_tree"),
-    path("p/<str:project_id>/flame/over-time", over_time.flame_over_time, name="flame_over_time"),
-    path("p/<str:project_id>/flame/lines", lines.flame_lines, name="flame_lines"),
-    path(
-        "p/<str:project_id>/flame/functions",
-        more_functions.flame_functions,
-        name="flame_functions",
+    account_page("", home.home, "home"),
+    account_page("projects/new", home.new_project, "new_project"),
+    account_page("projects/new/id", home.suggest_id, "suggested_id"),
+    project_page("", home.project, "project", Permission.VIEW),
+    project_page("/", home.project, "project", Permission.VIEW),
+    project_page("/services", services.services, "services", Permission.VIEW),
+    project_page("/flame", flame.flame, "flame", Permission.VIEW),
+    project_page("/flame/tree", tree.flame_tree, "flame_tree", Permission.VIEW),
+    project_page("/flame/over-time", over_time.flame_over_time, "flame_over_time", Permission.VIEW),
+    project_page("/flame/lines", lines.flame_lines, "flame_lines", Permission.VIEW),
+    project_page(
+        "/flame/functions", more_functions.flame_functions, "flame_functions", Permission.VIEW
     ),
-    path(
-        "p/<str:project_id>/flame/download/<str:form>",
-        download.flame_download,
-        name="flame_download",
+    project_page(
+        "/flame/download/<str:form>", download.flame_download, "flame_download", Permission.VIEW
     ),
-    path("p/<str:project_id>/capture", capture.capture, name="capture"),
-    path("p/<str:project_id>/capture/<str:capture_id>", capture.progress, name="capture_progress"),
-    path("p/<str:project_id>/embed", embed.embed, name="embed"),
-    path("p/<str:project_id>/embed/revoke", embed.revoke, name="revoke_embeds"),
-    path("p/<str:project_id>/calendar", calendar.calendar, name="calendar"),
-    path("p/<str:project_id>/compare", compare.compare, name="compare"),
-    path("p/<str:project_id>/compare/tree", compare.compare_tree, name="compare_tree"),
-    path("p/<str:project_id>/compare/csv", compare.compare_csv, name="compare_csv"),
-    path("p/<str:project_id>/history", history.history, name="history"),
-    path("p/<str:project_id>/history/csv", history.history_csv, name="history_csv"),
-    path("p/<str:project_id>/breakdown", breakdown.breakdown, name="breakdown"),
-    path("p/<str:project_id>/breakdown/csv", breakdown.breakdown_csv, name="breakdown_csv"),
-    path("p/<str:project_id>/profiles", profiles.profiles, name="profiles"),
-    path("p/<str:project_id>/profiles/csv", profiles.profiles_csv, name="profiles_csv"),
-    path("p/<str:project_id>/notes", notes.notes, name="notes"),
-    path("p/<str:project_id>/notes/new", notes.new_note, name="new_note"),
-    path("p/<str:project_id>/notes/<int:note>", notes.edit_note, name="edit_note"),
-    path("p/<str:project_id>/notes/<int:note>/delete", notes.delete_note, name="delete_note"),
-    path("p/<str:project_id>/agents", agents.agents, name="agents"),
-    path("p/<str:project_id>/saved", saved.saved, name="saved"),
-    path("p/<str:project_id>/snapshots", snapshots.create, name="take_snapshot"),
-    path(
-        "p/<str:project_id>/snapshots/<str:snapshot_id>/delete",
-        snapshots.delete,
-        name="delete_snapshot",
+    project_page("/capture", capture.capture, "capture", Permission.CAPTURE),
+    project_page(
+        "/capture/<str:capture_id>", capture.progress, "capture_progress", Permission.VIEW
     ),
-    path("p/<str:project_id>/saved/palette", palette.palette, name="palette"),
-    path("p/<str:project_id>/saved/views", saved_views.create, name="save_view"),
-    path("p/<str:project_id>/saved/views/<int:pk>", saved_views.open_view, name="saved_view"),
-    path("p/<str:project_id>/saved/views/<int:pk>/rename", saved_views.rename, name="rename_view"),
-    path("p/<str:project_id>/saved/views/<int:pk>/delete", saved_views.delete, name="delete_view"),
-    path("p/<str:project_id>/setup", setup.setup, name="setup"),
-    path("p/<str:project_id>/setup/status", setup.status, name="setup_status"),
-    path("p/<str:project_id>/settings", settings.settings, name="settings"),
-    path("p/<str:project_id>/settings/keys", api_keys.create, name="create_key"),
-    path("p/<str:project_id>/settings/keys/<str:key_id>/file", key_file.download, name="key_file"),
-    path(
-        "p/<str:project_id>/settings/keys/<str:key_id>/revoke", api_keys.revoke, name="revoke_key"
+    project_page("/embed", embed.embed, "embed", Permission.EMBED),
+    project_page("/embed/revoke", embed.revoke, "revoke_embeds", Permission.REVOKE_EMBEDS),
+    project_page("/calendar", calendar.calendar, "calendar", Permission.VIEW),
+    project_page("/compare", compare.compare, "compare", Permission.VIEW),
+    project_page("/compare/tree", compare.compare_tree, "compare_tree", Permission.VIEW),
+    project_page("/compare/csv", compare.compare_csv, "compare_csv", Permission.VIEW),
+    project_page("/history", history.history, "history", Permission.VIEW),
+    project_page("/history/csv", history.history_csv, "history_csv", Permission.VIEW),
+    project_page("/breakdown", breakdown.breakdown, "breakdown", Permission.VIEW),
+    project_page("/breakdown/csv", breakdown.breakdown_csv, "breakdown_csv", Permission.VIEW),
+    project_page("/profiles", profiles.profiles, "profiles", Permission.VIEW),
+    project_page("/profiles/csv", profiles.profiles_csv, "profiles_csv", Permission.VIEW),
+    project_page("/notes", notes.notes, "notes", Permission.VIEW),
+    project_page("/notes/new", notes.new_note, "new_note", Permission.ANNOTATE),
+    project_page("/notes/<int:note>", notes.edit_note, "edit_note", Permission.ANNOTATE),
+    project_page("/notes/<int:note>/delete", notes.delete_note, "delete_note", Permission.ANNOTATE),
+    project_page("/agents", agents.agents, "agents", Permission.VIEW),
+    project_page("/saved", saved.saved, "saved", Permission.VIEW),
+    project_page("/snapshots", snapshots.create, "take_snapshot", Permission.SAVE),
+    project_page(
+        "/snapshots/<str:snapshot_id>/delete", snapshots.delete, "delete_snapshot", Permission.SAVE
     ),
-    path("account/editor", account.editor, name="editor"),
-    path("account/language", account.language, name="language"),
-    path("help/concepts", concepts.concepts, name="concepts"),
-    path("agents/python/", agent_files.index, name="agent_files"),
-    path("agents/python/simple/", agent_files.simple_projects, name="agent_index"),
-    path(
-        "agents/python/simple/<str:project>/",
-        agent_files.simple_project,
-        name="agent_index_project",
+    project_page("/saved/palette", palette.palette, "palette", Permission.VIEW),
+    project_page("/saved/views", saved_views.create, "save_view", Permission.SAVE),
+    project_page("/saved/views/<int:pk>", saved_views.open_view, "saved_view", Permission.VIEW),
+    project_page(
+        "/saved/views/<int:pk>/rename", saved_views.rename, "rename_view", Permission.SAVE
     ),
-    path(
-        "agents/python/<str:digest>/<str:name>",
-        agent_files.download_build,
-        name="agent_file_build",
+    project_page(
+        "/saved/views/<int:pk>/delete", saved_views.delete, "delete_view", Permission.SAVE
     ),
-    path("agents/python/<str:name>", agent_files.download, name="agent_file"),
-    path(f"agents/go/{GO_MODULE}/@v/<str:name>", agent_files.go_module, name="go_module"),
-    path("agents/java/<str:name>", agent_files.java_package, name="java_package"),
-    path("agents/node/<str:name>", agent_files.node_package, name="node_package"),
+    project_page("/setup", setup.setup, "setup", Permission.VIEW, Permission.MANAGE_KEYS),
+    project_page("/setup/status", setup.status, "setup_status", Permission.VIEW),
+    project_page(
+        "/settings", settings.settings, "settings", Permission.VIEW, Permission.CHANGE_SETTINGS
+    ),
+    project_page(
+        "/settings/keys", api_keys.create, "create_key", Permission.VIEW, Permission.MANAGE_KEYS
+    ),
+    project_page(
+        "/settings/keys/<str:key_id>/file", key_file.download, "key_file", Permission.MANAGE_KEYS
+    ),
+    project_page(
+        "/settings/keys/<str:key_id>/revoke", api_keys.revoke, "revoke_key", Permission.MANAGE_KEYS
+    ),
+    account_page("account/editor", account.editor, "editor"),
+    public_page("account/language", account.language, "language"),
+    public_page("help/concepts", concepts.concepts, "concepts"),
+    public_page("agents/python/", agent_files.index, "agent_files"),
+    public_page("agents/python/simple/", agent_files.simple_projects, "agent_index"),
+    public_page(
+        "agents/python/simple/<str:project>/", agent_files.simple_project, "agent_index_project"
+    ),
+    public_page(
+        "agents/python/<str:digest>/<str:name>", agent_files.download_build, "agent_file_build"
+    ),
+    public_page("agents/python/<str:name>", agent_files.download, "agent_file"),
+    public_page(f"agents/go/{GO_MODULE}/@v/<str:name>", agent_files.go_module, "go_module"),
+    public_page("agents/java/<str:name>", agent_files.java_package, "java_package"),
+    public_page("agents/node/<str:name>", agent_files.node_package, "node_package"),
 ]
+require_guards(urlpatterns)

@@ -1,15 +1,15 @@
 """Access checks of pages, one helper per resource.
 
-A resource of another tenant is 404, never 403.
+A resource of another tenant is 404, never 403. Routes check permissions (frontend/http/routes.py);
+the predicates here tell pages which of their controls to show.
 """
 
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from projects.models import Member, Project, Role, User
-
-_MAY_CHANGE = {Role.OWNER, Role.ADMIN}
+from projects.models import Member, Project, User
+from projects.permissions import Permission, has_permission
 
 
 def list_projects(user: User) -> list[Project]:
@@ -31,36 +31,51 @@ def membership(user: User | AnonymousUser, project_id: str) -> Member:
     raise Http404(_("There is no such project, or you are not a member of it."))
 
 
-def may_change(member: Member) -> bool:
-    """Return True for owners and admins, who may change keys, settings and members."""
-    return member.role in _MAY_CHANGE
+def may_manage_keys(member: Member) -> bool:
+    return has_permission(member.role, Permission.MANAGE_KEYS)
+
+
+def may_change_settings(member: Member) -> bool:
+    return has_permission(member.role, Permission.CHANGE_SETTINGS)
+
+
+def may_manage_people(member: Member) -> bool:
+    return has_permission(member.role, Permission.MANAGE_PEOPLE)
+
+
+def may_manage_owners(member: Member) -> bool:
+    return has_permission(member.role, Permission.MANAGE_OWNERS)
 
 
 def may_import(member: Member) -> bool:
-    """Return True for all roles except viewers: imported profiles count against the quotas."""
-    return member.role != Role.VIEWER
+    """Return True for roles that may upload: imported profiles count against the quotas."""
+    return has_permission(member.role, Permission.IMPORT)
 
 
 def may_capture(member: Member) -> bool:
-    """Return True for all roles except viewers: a capture costs the profiled program CPU time."""
-    return member.role != Role.VIEWER
+    """Return True for roles that may capture: it costs the profiled program CPU time."""
+    return has_permission(member.role, Permission.CAPTURE)
 
 
 def may_save(member: Member) -> bool:
-    """Return True for all roles except viewers: what members save takes the project's space."""
-    return member.role != Role.VIEWER
+    """Return True for roles that may save: what members save takes the project's space."""
+    return has_permission(member.role, Permission.SAVE)
 
 
 def may_change_saved(member: Member, creator: int | None) -> bool:
     """Return True for the creator (User.pk) of something saved, and for owners and admins."""
-    return may_save(member) and (may_change(member) or creator == member.user_id)
+    is_own = may_save(member) and creator == member.user_id
+    return is_own or has_permission(member.role, Permission.CHANGE_SAVED)
 
 
 def may_annotate(member: Member) -> bool:
-    """Return True for all roles except viewers, who change nothing."""
-    return member.role != Role.VIEWER
+    return has_permission(member.role, Permission.ANNOTATE)
 
 
 def may_embed(member: Member) -> bool:
-    """Return True for all roles except viewers: an embedded image is public until it expires."""
-    return member.role != Role.VIEWER
+    """Return True for roles that may embed: an embedded image is public until it expires."""
+    return has_permission(member.role, Permission.EMBED)
+
+
+def may_revoke_embeds(member: Member) -> bool:
+    return has_permission(member.role, Permission.REVOKE_EMBEDS)

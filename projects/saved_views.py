@@ -51,13 +51,15 @@ def rename(view: SavedView, name: str, *, actor: User) -> None:
     if valid == view.name:
         return
     before, view.name = view.name, valid
-    view.save(update_fields=["name"])
-    audit.record(view.project, "view.rename", actor=actor, name=valid, before=before)
+    with transaction.atomic():
+        view.save(update_fields=["name"])
+        audit.record(view.project, "view.rename", actor=actor, name=valid, before=before)
 
 
 def delete(view: SavedView, *, actor: User) -> None:
-    view.delete()
-    audit.record(view.project, "view.delete", actor=actor, name=view.name)
+    with transaction.atomic():
+        view.delete()
+        audit.record(view.project, "view.delete", actor=actor, name=view.name)
 
 
 def _parse(project: Project, address: str) -> tuple[ViewPage, str]:

@@ -3,30 +3,35 @@
 from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
 
-from projects.access import may_change, may_change_saved, may_save
-from projects.models import Member
+from projects.access import may_change_saved
+from projects.models import Member, Role
+from projects.permissions import LOWEST_ROLES, Permission, has_permission
 
 
-def require_may_change(member: Member) -> None:
-    """Raise `PermissionDenied` with the message to show unless the member may change settings."""
-    if not may_change(member):
-        raise PermissionDenied(
-            _("Your role in %(project)s is %(role)s. Owners and admins can change this.")
-            % {"role": member.get_role_display().lower(), "project": member.project.name}
-        )
-
-
-def require_may_save(member: Member) -> None:
-    """Raise `PermissionDenied` for viewers, with the message to show."""
-    if not may_save(member):
-        raise PermissionDenied(
-            _("Viewers cannot save anything in a project. Ask one of its owners for another role.")
-        )
+def require_permission(member: Member, permission: Permission) -> None:
+    """Raise `PermissionDenied` with a sentence that names the role that is needed."""
+    if has_permission(member.role, permission):
+        return
+    needed = LOWEST_ROLES[permission]
+    sentence = (
+        _("Your role in %(project)s is %(role)s. This needs the role %(needed)s.")
+        if needed is Role.OWNER
+        else _("Your role in %(project)s is %(role)s. This needs the role %(needed)s or higher.")
+    )
+    raise PermissionDenied(
+        sentence
+        % {
+            "project": member.project.name,
+            "role": member.get_role_display().lower(),
+            "needed": str(needed.label).lower(),
+        }
+    )
 
 
 def require_may_change_saved(member: Member, creator: int | None) -> None:
-    """Raise `PermissionDenied` unless the member made it (User.pk) or is an owner or admin."""
+    """Raise `PermissionDenied` unless the member made it (User.pk) or may change what others did.
+
+    The route has checked that the member may save.
+    """
     if not may_change_saved(member, creator):
-        raise PermissionDenied(
-            _("Only its creator, and owners and admins of the project, can change this.")
-        )
+        require_permission(member, Permission.CHANGE_SAVED)

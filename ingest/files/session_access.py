@@ -49,7 +49,7 @@ def _load(scope: Scope, project_id: str) -> Access:
     except Http404:
         raise NotFound("There is no such project, or you are not a member of it.") from None
     if not may_import(member):
-        raise WrongScope("Viewers of a project cannot import profiles; ask its owner for a role.")
+        raise WrongScope("Uploading profiles needs the role member or higher in this project.")
     return Access(
         project=member.project.pk,
         project_id=project_id,

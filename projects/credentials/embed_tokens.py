@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 
 from django.core import signing
+from django.db import transaction
 from django.db.models import F
 
 from projects import audit
@@ -81,5 +82,6 @@ def find_project(embed: Embed) -> int:
 
 def revoke_all(project: Project, *, actor: User) -> None:
     """Revoke all tokens of a project; images that are cached show for some minutes more."""
-    Project.objects.filter(pk=project.pk).update(embed_generation=F("embed_generation") + 1)
-    audit.record(project, "embed.revoke_all", actor=actor)
+    with transaction.atomic():
+        Project.objects.filter(pk=project.pk).update(embed_generation=F("embed_generation") + 1)
+        audit.record(project, "embed.revoke_all", actor=actor)

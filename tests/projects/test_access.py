@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404
 
-from projects.access import list_projects, may_capture, may_change, membership, project_for
+from projects.access import list_projects, may_capture, may_manage_keys, membership, project_for
 from projects.credentials import keys
 from projects.models import ApiKey, AuditEntry, Member, Project, Role, User
 from projects.project_ids import create_project
@@ -49,7 +49,7 @@ def test_project_list_has_only_projects_of_the_user(
 )
 def test_each_role_has_its_permissions(role: Role, changes: bool, captures: bool) -> None:
     member = Member(role=role)
-    assert (may_change(member), may_capture(member)) == (changes, captures)
+    assert (may_manage_keys(member), may_capture(member)) == (changes, captures)
 
 
 def test_keys_of_a_project_are_listed_with_active_ones_first(

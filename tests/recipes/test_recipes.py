@@ -191,7 +191,6 @@ def test_language_is_a_row_a_locale_and_a_catalog(copy: ScratchCopy) -> None:
 
 VIEW = '''"""`/p/<project>/parrots`: the parrots of a project."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -202,7 +201,6 @@ from frontend.params.url_parameter import read_parameters
 from projects.access import membership
 
 
-@login_required
 @require_safe
 def parrots(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
@@ -254,8 +252,8 @@ def test_page_is_a_folder_a_url_a_link_and_a_row(copy: ScratchCopy) -> None:
     copy.insert(nav, LINK, after='<nav class="nav"')
     statement = "from frontend.pages.parrots import view as parrots\n"
     copy.insert("frontend/urls.py", statement, after="from frontend.pages.notes import view")
-    url = '    path("p/<str:project_id>/parrots", parrots.parrots, name="parrots"),\n'
-    copy.insert("frontend/urls.py", url, after='name="services"')
+    url = '    project_page("/parrots", parrots.parrots, "parrots", Permission.VIEW),\n'
+    copy.insert("frontend/urls.py", url, after='    project_page("/services"')
     row = '    Shown("parrots", "parrots", f"{P}/parrots?plumage=red"),\n'
     copy.insert(
         "tests/test_urls.py",

@@ -2,7 +2,6 @@
 
 from datetime import datetime
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -22,7 +21,6 @@ from projects.access import may_capture, membership
 from projects.models import Project
 
 
-@login_required
 @require_safe
 @vary_on_headers("HX-Request", "HX-History-Restore-Request")
 def agents(request: HttpRequest, project_id: str) -> HttpResponse:

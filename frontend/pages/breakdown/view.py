@@ -1,6 +1,5 @@
 """`/p/<project>/breakdown`: a metric over time by the values of a label."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -24,7 +23,6 @@ from frontend.params.page_params import ParsedParams
 from projects.access import may_annotate, membership, project_for
 
 
-@login_required
 @require_safe
 @vary_on_headers("HX-Request", "HX-History-Restore-Request")
 def breakdown(request: HttpRequest, project_id: str) -> HttpResponse:
@@ -62,7 +60,6 @@ def breakdown(request: HttpRequest, project_id: str) -> HttpResponse:
     return render(request, "frontend/breakdown/page.html", context)
 
 
-@login_required
 @require_safe
 @text_errors(gettext_lazy("This breakdown takes more than %(n)d s. Try a shorter time range."))
 def breakdown_csv(request: HttpRequest, project_id: str) -> HttpResponse:

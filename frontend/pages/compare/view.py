@@ -1,6 +1,5 @@
 """`/p/<project>/compare`: two sets of profiles, their differences and their significance."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import (
     Http404,
     HttpRequest,
@@ -41,7 +40,6 @@ from projects.models import Project
 _LATE = _("Comparing these profiles takes more than %(n)d s. Try a shorter time range.")
 
 
-@login_required
 @require_safe
 def compare(request: HttpRequest, project_id: str) -> HttpResponse:
     """Render the page; without parameters or with `new`, redirect to a new comparison.
@@ -85,7 +83,6 @@ def compare_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     return gzip_json(dumps(document))
 
 
-@login_required
 @require_safe
 @text_errors(_LATE)
 def compare_csv(request: HttpRequest, project_id: str) -> HttpResponse:

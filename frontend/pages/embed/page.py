@@ -9,8 +9,6 @@ from urllib.parse import urlencode
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -22,13 +20,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from endpoints.params.reader import LenientReader
-from frontend.http.forbidden import require_may_change
 from frontend.http.fragments import wants_fragment
 from frontend.pages.embed.params import LEVELS, MAX_LEVELS, MAX_WIDTH, MIN_WIDTH, THEME, WIDTH
 from frontend.pages.embed.urls import PREFIX
 from frontend.params.page_links import flame_url
 from frontend.params.page_params import PageParams, page_params
-from projects.access import may_change, may_embed, membership
+from projects.access import may_revoke_embeds, membership
 from projects.credentials import embed_tokens
 from projects.credentials.embed_tokens import QueryTooLong
 from projects.models import Member, User
@@ -88,15 +85,14 @@ class Embedded:
     markdown: str
 
 
-@login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def embed(request: HttpRequest, project_id: str) -> HttpResponse:
-    """Create an image of the selection in the address, for members but viewers.
+    """Create an image of the selection in the address.
 
     htmx gets the dialog of the flame page, and for a form the dialog's new content.
     """
-    member = _member_who_embeds(request, project_id)
+    member = membership(request.user, project_id)
     params = _selection(request)
     if not params.service or params.type is None:
         return redirect("flame", project_id)
@@ -114,12 +110,10 @@ def embed(request: HttpRequest, project_id: str) -> HttpResponse:
     return render(request, f"frontend/flame/{template}", context)
 
 
-@login_required
 @require_POST
 def revoke(request: HttpRequest, project_id: str) -> HttpResponse:
-    """Revoke all images of the project, for owners and admins."""
+    """Revoke all images of the project."""
     member = membership(request.user, project_id)
-    require_may_change(member)
     embed_tokens.revoke_all(member.project, actor=cast("User", request.user))
     params = _selection(request)
     if wants_fragment(request):
@@ -127,13 +121,6 @@ def revoke(request: HttpRequest, project_id: str) -> HttpResponse:
         return render(request, "frontend/flame/embed_body.html", context)
     messages.success(request, _("All embedded images of this project were revoked."))
     return redirect(flame_url(member.project, params))
-
-
-def _member_who_embeds(request: HttpRequest, project_id: str) -> Member:
-    member = membership(request.user, project_id)
-    if not may_embed(member):
-        raise PermissionDenied(_("Your role does not allow embedding images of this project."))
-    return member
 
 
 def _selection(request: HttpRequest) -> PageParams:
@@ -151,7 +138,7 @@ def _context(member: Member, params: PageParams, form: EmbedForm) -> dict[str, o
         "flame_url": flame_url(project, params),
         "embed_url": f"{reverse('embed', args=[project.project_id])}?{query}",
         "revoke_url": f"{reverse('revoke_embeds', args=[project.project_id])}?{query}",
-        "may_revoke": may_change(member),
+        "may_revoke": may_revoke_embeds(member),
     }
 
 

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -23,7 +22,6 @@ from profiles.query import (
 from projects.access import project_for
 
 
-@login_required
 @require_safe
 @text_errors(_("Merging these profiles takes more than %(n)d s. Try a shorter time range."))
 def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResponse:

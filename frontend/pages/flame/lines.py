@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -25,7 +24,6 @@ NAME = parameter.text("name", "Full name of a function", MAX_NAME)
 FILE = parameter.text("file", "File of the function", MAX_NAME)
 
 
-@login_required
 @require_safe
 @text_errors(_("Merging these profiles takes more than %(n)d s. Try a shorter time range."))
 def flame_lines(request: HttpRequest, project_id: str) -> HttpResponse:

@@ -1,6 +1,5 @@
 """`/p/<project>/flame/functions`: the function list, or further rows of it, for htmx."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -19,7 +18,6 @@ from projects.access import project_for
 _MOST_PAGES = 10_000
 
 
-@login_required
 @require_safe
 @text_errors(_("Merging these profiles takes more than %(n)d s. Try a shorter time range."))
 def flame_functions(request: HttpRequest, project_id: str) -> HttpResponse:

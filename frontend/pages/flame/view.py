@@ -6,7 +6,6 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils import timezone
@@ -30,7 +29,6 @@ from projects.access import may_annotate, may_capture, may_embed, membership
 from projects.models import Member
 
 
-@login_required
 @require_safe
 def flame(request: HttpRequest, project_id: str) -> HttpResponseBase:
     """Render the page, or only its contents for htmx.

@@ -1,6 +1,5 @@
 """`/p/<project>/history`: cost of functions over time, with version marks."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -20,7 +19,6 @@ from frontend.params.form_address import redirect_form
 from projects.access import may_annotate, membership, project_for
 
 
-@login_required
 @require_safe
 def history(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
@@ -39,7 +37,6 @@ def history(request: HttpRequest, project_id: str) -> HttpResponse:
     return render(request, "frontend/history/page.html", context)
 
 
-@login_required
 @require_safe
 @text_errors(gettext_lazy("This history takes more than %(n)d s. Try a shorter time range."))
 def history_csv(request: HttpRequest, project_id: str) -> HttpResponse:

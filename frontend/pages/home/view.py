@@ -3,7 +3,6 @@
 from typing import cast
 
 from django import forms
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy as _
@@ -20,7 +19,6 @@ _MAX_NAME_CHARACTERS = 100
 NAME = parameter.text("name", "Name of a project", _MAX_NAME_CHARACTERS)
 
 
-@login_required
 def home(request: HttpRequest) -> HttpResponse:
     projects = list_projects(cast("User", request.user))
     if not projects:
@@ -28,7 +26,6 @@ def home(request: HttpRequest) -> HttpResponse:
     return redirect("services", projects[0].project_id)
 
 
-@login_required
 def project(request: HttpRequest, project_id: str) -> HttpResponse:
     return redirect("services", project_for(request.user, project_id).project_id)
 
@@ -41,7 +38,6 @@ class NewProjectForm(forms.Form):
     )
 
 
-@login_required
 def new_project(request: HttpRequest) -> HttpResponse:
     form = NewProjectForm(request.POST or None)
     if form.is_valid():
@@ -54,7 +50,6 @@ def new_project(request: HttpRequest) -> HttpResponse:
     return render(request, "frontend/home/new_project.html", {"form": form})
 
 
-@login_required
 @require_safe
 def suggest_id(request: HttpRequest) -> HttpResponse:
     """Render the fragment with the id that a project of the typed name would get."""

@@ -5,8 +5,6 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -35,7 +33,6 @@ VERSION = parameter.text("version", "Version of the note", 512)
 FUNCTION = parameter.text("function", "Full name of the note's function", MAX_NAME)
 
 
-@login_required
 @require_safe
 def notes(request: HttpRequest, project_id: str) -> HttpResponse:
     """List the notes of the project, or of one service with those of no service."""
@@ -58,11 +55,10 @@ def notes(request: HttpRequest, project_id: str) -> HttpResponse:
     return render(request, "frontend/notes/list.html", context)
 
 
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_note(request: HttpRequest, project_id: str) -> HttpResponse:
     """Show the form with the values in the URL; `function` asks for the form of a function."""
-    member = _author(request, project_id)
+    member = membership(request.user, project_id)
     reader = LenientReader.from_query(request.GET)
     initial = {
         "at": format_field(reader.read(AT) or timezone.now()),
@@ -84,10 +80,9 @@ def new_note(request: HttpRequest, project_id: str) -> HttpResponse:
     return _form(request, member, form)
 
 
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_note(request: HttpRequest, project_id: str, note: int) -> HttpResponse:
-    member = _author(request, project_id)
+    member = membership(request.user, project_id)
     row = _note(member, note)
     posted = request.POST if request.method == "POST" else None
     form = NoteForm(posted, initial=list_form_values(row), of_function=bool(row.function))
@@ -98,11 +93,10 @@ def edit_note(request: HttpRequest, project_id: str, note: int) -> HttpResponse:
     return _form(request, member, form, row)
 
 
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_note(request: HttpRequest, project_id: str, note: int) -> HttpResponse:
     """Ask for confirmation on GET, delete the note on POST."""
-    member = _author(request, project_id)
+    member = membership(request.user, project_id)
     row = _note(member, note)
     if request.method == "POST":
         annotations.delete(row, actor=cast("User", request.user))
@@ -110,14 +104,6 @@ def delete_note(request: HttpRequest, project_id: str, note: int) -> HttpRespons
         return redirect("notes", project_id)
     context = {"project": member.project, "here": "notes", "row": row}
     return render(request, "frontend/notes/delete.html", context)
-
-
-def _author(request: HttpRequest, project_id: str) -> Member:
-    """Return the membership of a user who may write notes; raise PermissionDenied otherwise."""
-    member = membership(request.user, project_id)
-    if not may_annotate(member):
-        raise PermissionDenied(_("Your role does not allow changing notes of this project."))
-    return member
 
 
 def _note(member: Member, note: int) -> Annotation:

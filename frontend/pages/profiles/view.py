@@ -1,6 +1,5 @@
 """`/p/<project>/profiles`: single profiles, with a heat map of their weight over time."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -25,7 +24,6 @@ _CSV_PAGE = 1000
 _LATE = _("Listing these profiles takes more than %(n)d s. Try a shorter time range.")
 
 
-@login_required
 @require_safe
 @vary_on_headers("HX-Request", "HX-History-Restore-Request")
 @text_errors(_LATE)
@@ -55,7 +53,6 @@ def _fragment(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
     return response
 
 
-@login_required
 @require_safe
 @text_errors(_LATE)
 def profiles_csv(request: HttpRequest, project_id: str) -> HttpResponse:

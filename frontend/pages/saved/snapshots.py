@@ -5,7 +5,6 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -15,7 +14,7 @@ from django.views.decorators.http import require_POST
 
 from common.disk_space import DiskFull
 from endpoints.params.reader import LenientReader
-from frontend.http.forbidden import require_may_change_saved, require_may_save
+from frontend.http.forbidden import require_may_change_saved
 from frontend.http.fragments import wants_fragment
 from frontend.page_query import (
     DEADLINE_SECONDS,
@@ -43,12 +42,10 @@ from projects.models import Member, User
 from projects.usage.quota_reached import QuotaReached
 
 
-@login_required
 @require_POST
 def create(request: HttpRequest, project_id: str) -> HttpResponse:
     """Store what the flame page at `address` shows, as `title`; link to it."""
     member = membership(request.user, project_id)
-    require_may_save(member)
     is_htmx = wants_fragment(request)
     try:
         info = _taken(request, member)
@@ -70,7 +67,6 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
     return redirect(f"{reverse('saved', args=[project_id])}#snapshots")
 
 
-@login_required
 @require_POST
 def delete(request: HttpRequest, project_id: str, snapshot_id: str) -> HttpResponse:
     member = membership(request.user, project_id)

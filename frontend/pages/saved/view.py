@@ -3,7 +3,6 @@
 from http import HTTPStatus
 from typing import NamedTuple
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -32,7 +31,6 @@ class SnapshotRow(NamedTuple):
     may_change: bool  # delete
 
 
-@login_required
 @require_safe
 @never_cache
 def saved(request: HttpRequest, project_id: str) -> HttpResponse:

@@ -1,6 +1,5 @@
 """`/p/<project>/services`: the services of a project and their status."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -18,7 +17,6 @@ from frontend.text.time_ranges import span_phrase
 from projects.access import project_for
 
 
-@login_required
 @require_safe
 @vary_on_headers("HX-Request", "HX-History-Restore-Request")
 def services(request: HttpRequest, project_id: str) -> HttpResponse:

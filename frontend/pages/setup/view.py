@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import cast
 
 from django.conf import settings
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -14,7 +13,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
-from frontend.http.forbidden import require_may_change
 from frontend.http.fragments import wants_fragment
 from frontend.page_query import query_context
 from frontend.pages.agent_files.files import agent_files
@@ -23,7 +21,7 @@ from frontend.pages.setup.other_clients import other_clients
 from frontend.pages.setup.progress import Progress, progress
 from frontend.params.page_links import flame_url
 from frontend.params.page_params import PageParams
-from projects.access import may_change, may_import, membership, project_for
+from projects.access import may_import, may_manage_keys, membership, project_for
 from projects.account_limits import LimitReached
 from projects.credentials import keys
 from projects.models import Member, Project, User
@@ -31,7 +29,6 @@ from projects.models import Member, Project, User
 STATE = parameter.text("state", "State that the page shows")
 
 
-@login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def setup(request: HttpRequest, project_id: str) -> HttpResponse:
@@ -39,7 +36,6 @@ def setup(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     key, errors = "", list[str]()
     if request.method == "POST":
-        require_may_change(member)
         try:
             key = _make_key(member, cast("User", request.user))
         except LimitReached as reached:
@@ -50,7 +46,6 @@ def setup(request: HttpRequest, project_id: str) -> HttpResponse:
     )
 
 
-@login_required
 @require_safe
 @never_cache
 def status(request: HttpRequest, project_id: str) -> HttpResponse:
@@ -89,7 +84,7 @@ def _context(request: HttpRequest, member: Member, key: str) -> dict[str, object
             settings.FLAMEWATCH_URL, key or KEY_PLACEHOLDER, project.project_id
         ),
         "lines": install_commands(settings.FLAMEWATCH_URL, key or KEY_PLACEHOLDER, files),
-        "may_change": may_change(member),
+        "may_change": may_manage_keys(member),
         "may_import": may_import(member),
         "progress": now,
         "imported_url": _import_url(project, now),

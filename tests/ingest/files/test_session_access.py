@@ -67,7 +67,7 @@ def test_the_placeholder_for_the_keys_project_is_404(send: Send, alice: User) ->
 
 def test_viewers_get_403(send: Send, charlie: User, project: Project) -> None:
     Member.objects.create(project=project, user=charlie, role=Role.VIEWER)
-    assert_error_response(send(charlie), 403, "PERMISSION_DENIED", "Viewers")
+    assert_error_response(send(charlie), 403, "PERMISSION_DENIED", "role member or higher")
 
 
 def test_an_ended_session_is_404(project: Project) -> None:

@@ -1,6 +1,5 @@
 """`/p/<project>/flame/over-time`: the chart above the graph, requested after the graph."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -35,7 +34,6 @@ from projects.models import Project
 FUNCTION = parameter.text("function", "Full name of the function of the second series", MAX_NAME)
 
 
-@login_required
 @require_safe
 @text_errors(gettext_lazy("This history takes more than %(n)d s. Try a shorter time range."))
 def flame_over_time(request: HttpRequest, project_id: str) -> HttpResponse:

@@ -1,0 +1,91 @@
+"""Routes of pages, each declared with its audience; there is no other check of roles.
+
+`require_guards` rejects a route that declares none, when the URLs are loaded.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ImproperlyConfigured
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import URLPattern, URLResolver, path
+
+from frontend.http.forbidden import require_permission
+from projects.access import membership
+from projects.permissions import Permission
+
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+# The arguments are those of the route's path.
+View = Callable[..., HttpResponseBase]
+
+
+class Audience(Enum):
+    EVERYONE = "everyone"
+    ACCOUNTS = "signed-in accounts"
+    MEMBERS = "members of the project, by permission"
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Audience of a route; `read` and `write` are set for members of a project."""
+
+    audience: Audience
+    read: Permission | None = None  # GET and HEAD
+    write: Permission | None = None  # other methods
+
+
+def public_page(route: str, view: View, name: str) -> URLPattern:
+    """Declare a route for everyone, signed in or not."""
+
+    @wraps(view)  # another function: a guard is not written onto the view itself
+    def call(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return view(request, *args, **kwargs)
+
+    return _guarded(route, call, name, Guard(Audience.EVERYONE))
+
+
+def account_page(route: str, view: View, name: str) -> URLPattern:
+    """Declare a route for everyone with an account."""
+    return _guarded(route, login_required(view), name, Guard(Audience.ACCOUNTS))
+
+
+def project_page(
+    route: str, view: View, name: str, read: Permission, write: Permission | None = None
+) -> URLPattern:
+    """Declare a route under `p/<project_id>/` for members with a permission, by default for writes
+    the same as for reads.
+
+    Others get 404, members without the permission 403.
+    """
+    guard = Guard(Audience.MEMBERS, read, write or read)
+
+    @wraps(view)
+    def check(request: HttpRequest, project_id: str, **kwargs: Any) -> HttpResponseBase:
+        member = membership(request.user, project_id)
+        permission = guard.read if request.method in _SAFE_METHODS else guard.write
+        require_permission(member, permission or read)
+        return view(request, project_id, **kwargs)
+
+    return _guarded(f"p/<str:project_id>{route}", login_required(check), name, guard)
+
+
+def require_guards(patterns: Sequence[URLPattern | URLResolver]) -> None:
+    """Raise ImproperlyConfigured for a route that is not declared by a function of this module."""
+    for pattern in patterns:
+        if not isinstance(pattern, URLPattern) or find_guard(pattern) is None:
+            raise ImproperlyConfigured(f"The route {pattern.pattern} declares no audience.")
+
+
+def find_guard(pattern: URLPattern) -> Guard | None:
+    return getattr(pattern.callback, "guard", None)
+
+
+def _guarded(route: str, view: View, name: str, guard: Guard) -> URLPattern:
+    view.guard = guard  # type: ignore[attr-defined]
+    pattern: URLPattern = path(route, view, name=name)
+    return pattern
