@@ -16,6 +16,9 @@ from frontend.pages.flame.over_time import view as over_time
 from frontend.pages.help import concepts
 from frontend.pages.history import view as history
 from frontend.pages.home import view as home
+from frontend.pages.invitation import view as invitation
+from frontend.pages.members import invitations
+from frontend.pages.members import view as members
 from frontend.pages.notes import view as notes
 from frontend.pages.profiles import view as profiles
 from frontend.pages.saved import palette, snapshots
@@ -93,6 +96,42 @@ urlpatterns = [
     project_page(
         "/settings/keys/<str:key_id>/revoke", api_keys.revoke, "revoke_key", Permission.MANAGE_KEYS
     ),
+    project_page("/settings/members", members.list_members, "members", Permission.VIEW),
+    project_page(
+        "/settings/members/invite", invitations.invite, "invite", Permission.MANAGE_PEOPLE
+    ),
+    project_page(
+        "/settings/members/invitations/<int:pk>/resend",
+        invitations.resend,
+        "resend_invitation",
+        Permission.MANAGE_PEOPLE,
+    ),
+    project_page(
+        "/settings/members/invitations/<int:pk>/revoke",
+        invitations.revoke,
+        "revoke_invitation",
+        Permission.MANAGE_PEOPLE,
+    ),
+    project_page("/settings/members/leave", members.leave, "leave_project", Permission.VIEW),
+    project_page(
+        "/settings/members/<int:pk>/role",
+        members.change_role,
+        "change_role",
+        Permission.MANAGE_PEOPLE,
+    ),
+    project_page(
+        "/settings/members/<int:pk>/remove",
+        members.remove,
+        "remove_member",
+        Permission.MANAGE_PEOPLE,
+    ),
+    project_page(
+        "/settings/members/<int:pk>/transfer",
+        members.transfer,
+        "transfer_project",
+        Permission.MANAGE_OWNERS,
+    ),
+    public_page("invitations/<str:token>", invitation.invitation, "invitation"),
     account_page("account/editor", account.editor, "editor"),
     public_page("account/language", account.language, "language"),
     public_page("help/concepts", concepts.concepts, "concepts"),

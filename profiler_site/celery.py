@@ -61,6 +61,14 @@ app.conf.beat_schedule = {
         "task": "projects.tasks.purge_sessions",
         "schedule": crontab(hour="3", minute="37"),
     },
+    "purge invitations": {
+        "task": "projects.tasks.purge_invitations",
+        "schedule": crontab(hour="3", minute="41"),
+    },
+    "send lost invitations": {
+        "task": "projects.tasks.send_lost_invitations",
+        "schedule": crontab(minute="7,37"),
+    },
     "sweep blobs": {"task": "profiles.tasks.sweep_blobs", "schedule": crontab(minute="47")},
 }
 

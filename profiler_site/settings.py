@@ -114,6 +114,9 @@ SIGNUPS_PER_DAY = env.integer("FLAMEWATCH_SIGNUPS_PER_DAY", 30, lowest=1)
 # -- Limits of accounts and projects --------------------------------------------------
 MAX_PROJECTS_PER_ACCOUNT = env.integer("FLAMEWATCH_MAX_PROJECTS_PER_ACCOUNT", 20, lowest=1)
 MAX_MEMBERS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_MEMBERS_PER_PROJECT", 200, lowest=1)
+MAX_INVITATIONS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_INVITATIONS_PER_PROJECT", 100, lowest=1)
+INVITATIONS_PER_DAY = env.integer("FLAMEWATCH_INVITATIONS_PER_DAY", 100, lowest=1)
+INVITATION_DAYS = env.integer("FLAMEWATCH_INVITATION_DAYS", 7, lowest=1)
 MAX_KEYS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_KEYS_PER_PROJECT", 100, lowest=1)
 MAX_SNAPSHOTS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_SNAPSHOTS_PER_PROJECT", 500, lowest=1)
 MAX_SNAPSHOT_BYTES_PER_PROJECT = env.integer(
@@ -301,6 +304,7 @@ ACCOUNT_ADAPTER = "projects.accounts.signup.SignupAdapter"
 ACCOUNT_RATE_LIMITS = {
     "signups_per_hour": f"{SIGNUPS_PER_HOUR}/h/ip",
     "signups_per_day": f"{SIGNUPS_PER_DAY}/d/ip",
+    "accept_invitation": "20/m/user",
 }
 ACCOUNT_FORMS = {"signup": "projects.accounts.signup.SignupForm"}
 LOGIN_URL = "account_login"

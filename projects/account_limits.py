@@ -1,18 +1,36 @@
-"""Limits on the projects of an account, and on the members, keys and views of a project.
+"""Limits on the projects of an account, and on members, invitations, keys and views of a project.
 
 Each check locks the row that has the limit until the end of the caller's transaction, so that
 concurrent requests cannot exceed it together. A limit only stops additions: accounts and projects
 that already exceed it, because it was lowered, stay as they are.
 """
 
+from datetime import timedelta
+
 from django.conf import settings
+from django.db.models import Sum
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from projects.models import ApiKey, KeyFile, Member, Project, Role, SavedView, User
+from projects.models import (
+    ApiKey,
+    AuditEntry,
+    Invitation,
+    KeyFile,
+    Member,
+    Project,
+    Role,
+    SavedView,
+    User,
+)
 
 # Key files of one API key. Each is made for a person or a program that gets a file of its own;
 # more of them are the work of a script.
 MAX_KEY_FILES = 20
+# E-mails to one address within a day, from all projects: invitations must not flood a mailbox.
+MAX_MAILS_PER_ADDRESS = 10
+INVITATION_ACTIONS = ("invitation.create", "invitation.resend")  # in the audit log
+_DAY = timedelta(days=1)
 
 
 class LimitReached(Exception):
@@ -55,6 +73,56 @@ def require_members(project: Project, added: int) -> None:
                 "count": count + added,
                 "allowed": settings.MAX_MEMBERS_PER_PROJECT,
             }
+        )
+
+
+def require_invitations(project: Project, actor: User, *, new: int, issued: int) -> None:
+    """Raise LimitReached if `new` more invitations exceed those that may be open, or `issued`
+    tokens those of a day. Use a transaction.
+
+    The tokens of a day are counted in the audit log, of the project and of the account.
+    """
+    _lock(project)
+    count = Invitation.objects.filter(project=project, used=None, revoked=None).count()
+    if new and count + new > settings.MAX_INVITATIONS_PER_PROJECT:
+        raise LimitReached(
+            _(
+                "Open invitations of %(project)s: %(count)d; the limit is %(allowed)d. Revoke"
+                " invitations that nobody needs, or ask the operator of this server to raise"
+                " FLAMEWATCH_MAX_INVITATIONS_PER_PROJECT."
+            )
+            % {
+                "project": project.name,
+                "count": count,
+                "allowed": settings.MAX_INVITATIONS_PER_PROJECT,
+            }
+        )
+    # The account's row too: its invitations to other projects count.
+    User.objects.select_for_update(no_key=True).get(pk=actor.pk)
+    day = AuditEntry.objects.filter(action__in=INVITATION_ACTIONS, at__gt=timezone.now() - _DAY)
+    allowed = settings.INVITATIONS_PER_DAY
+    count = max(day.filter(project=project).count(), day.filter(actor=actor).count())
+    if count + issued > allowed:
+        raise LimitReached(
+            _(
+                "Invitations sent within a day: %(count)d; the limit of a project and of an account"
+                " is %(allowed)d (FLAMEWATCH_INVITATIONS_PER_DAY). Try again tomorrow."
+            )
+            % {"count": count, "allowed": allowed}
+        )
+
+
+def require_mail(email: str) -> None:
+    """Raise LimitReached if an address has got as many invitations within a day as it may."""
+    rows = Invitation.objects.filter(email=email, issued__gt=timezone.now() - _DAY)
+    count = rows.aggregate(total=Sum("mails"))["total"] or 0
+    if count >= MAX_MAILS_PER_ADDRESS:
+        raise LimitReached(
+            _(
+                "Invitations that this server sent to %(email)s within a day: %(count)d; the limit"
+                " is %(allowed)d. Try again tomorrow, or send a link yourself."
+            )
+            % {"email": email, "count": count, "allowed": MAX_MAILS_PER_ADDRESS}
         )
 
 

@@ -63,9 +63,7 @@ LOWEST_ROLES: dict[Permission, Role] = {
 PLANNED = frozenset(
     {
         Permission.CREATE_ALERTS,
-        Permission.MANAGE_PEOPLE,
         Permission.READ_AUDIT,
-        Permission.MANAGE_OWNERS,
         Permission.CHANGE_RETENTION,
         Permission.EXPORT_PROJECT,
         Permission.DELETE_PROJECT,

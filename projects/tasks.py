@@ -1,11 +1,26 @@
-"""Celery tasks of accounts."""
+"""Celery tasks of accounts and projects."""
+
+from datetime import timedelta
+from typing import Any
 
 from celery import shared_task
 from django.contrib.sessions.models import Session
+from django.db.models import Q
 from django.utils import timezone
+
+from projects import invitation_mail
+from projects.models import Invitation, MailState
 
 # Sessions deleted by one statement: SQLite lets nobody else write meanwhile.
 CHUNK = 1000
+# Seconds before the first retry of an e-mail; each further one waits twice as long: 15 minutes in
+# all, the time that a mail server takes to restart.
+MAIL_RETRY_SECONDS = 30
+MAX_MAIL_RETRIES = 5
+# An e-mail that is still queued then has lost its task, with its process or with the broker.
+MAIL_LOST_AFTER = timedelta(minutes=30)
+# A closed invitation stays for a while, so that its link still tells why it does not work.
+INVITATION_RETENTION = timedelta(days=30)
 
 
 @shared_task(name="projects.tasks.purge_sessions")
@@ -14,3 +29,34 @@ def purge_sessions() -> None:
     expired = Session.objects.filter(expire_date__lt=timezone.now())
     while keys := list(expired.values_list("pk", flat=True)[:CHUNK]):
         Session.objects.filter(pk__in=keys).delete()
+
+
+@shared_task(name="projects.tasks.send_invitation", bind=True, max_retries=MAX_MAIL_RETRIES)
+def send_invitation(task: Any, invitation: int, nonce: str) -> None:
+    """Send the e-mail of an invitation's token (its nonce), again if the mail server fails."""
+    try:
+        invitation_mail.send(invitation, nonce)
+    except OSError as error:  # of the network or, as smtplib's are, of the server
+        if task.request.retries >= MAX_MAIL_RETRIES:
+            invitation_mail.note_failure(invitation, nonce)
+            return
+        raise task.retry(
+            exc=error, countdown=MAIL_RETRY_SECONDS * 2**task.request.retries
+        ) from error
+
+
+@shared_task(name="projects.tasks.send_lost_invitations")
+def send_lost_invitations() -> None:
+    """Send the e-mails whose tasks were lost."""
+    before = timezone.now() - MAIL_LOST_AFTER
+    lost = Invitation.objects.filter(mail_state=MailState.QUEUED, issued__lt=before)
+    for pk, nonce in lost.filter(revoked=None, used=None).values_list("pk", "nonce"):
+        send_invitation.delay(pk, nonce)
+
+
+@shared_task(name="projects.tasks.purge_invitations")
+def purge_invitations() -> None:
+    """Delete invitations that were closed or have expired INVITATION_RETENTION ago."""
+    before = timezone.now() - INVITATION_RETENTION
+    closed = Q(used__lt=before) | Q(revoked__lt=before) | Q(expires__lt=before)
+    Invitation.objects.filter(closed).delete()

@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.storage.insert import insert
 from profiles.storage.new_profile import NewProfile
+from projects import invitations
 from projects.credentials import keys
-from projects.models import Agent, AgentReport, Deployment, Member, Project, Role, User
+from projects.models import Agent, AgentReport, Deployment, Invitation, Member, Project, Role, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
 from tests.paths import STATIC
@@ -66,6 +67,17 @@ def people(project: Project) -> None:
         email = f"{first.lower()}@acme.example"
         user = User.objects.create(email=email, first_name=first, last_name=last)
         Member.objects.create(project=project, user=user, role=role)
+
+
+def invite(project: Project, owner: User, now: datetime) -> None:
+    """Add an open invitation for an address, one by link, and an expired one."""
+    invitations.create(
+        project, ["lena.brandt@acme.example", "ops@harbour.example"], Role.MEMBER, actor=owner
+    )
+    invitations.create(project, [], Role.VIEWER, actor=owner)
+    Invitation.objects.filter(email="ops@harbour.example").update(
+        issued=now - timedelta(days=16), expires=now - timedelta(days=9)
+    )
 
 
 def api_keys(project: Project, owner: User, now: datetime) -> None:

@@ -20,8 +20,18 @@ from django.utils import timezone
 from frontend import urls
 from frontend.http.routes import find_guard, require_guards
 from profiles.models import Blob, ResultSnapshot
+from projects import invitations
 from projects.credentials import keys
-from projects.models import Annotation, ApiKey, Member, Project, Role, SavedView, User
+from projects.models import (
+    Annotation,
+    ApiKey,
+    Invitation,
+    Member,
+    Project,
+    Role,
+    SavedView,
+    User,
+)
 from projects.permissions import LOWEST_ROLES, PLANNED, Permission
 from projects.profile_types import ProfileType
 from scheduler import user_captures
@@ -34,6 +44,8 @@ SNAPSHOT = "0123456789abcdef"
 SAVED = "4711"  # primary key of a saved view of alice
 CAPTURE = "rejected-abcdefghij"
 NOTE = "4711"
+OTHER_MEMBER = "4711"  # primary key of a viewer
+INVITATION = "4711"
 
 
 class For(Enum):
@@ -139,6 +151,22 @@ PAGES = [
     Page("setup_status", For.VIEWERS, (PROJECT,)),
     Page("settings", For.VIEWERS, (PROJECT,)),
     Page("settings", For.ADMINS, (PROJECT,), data={"name": "Acme", "rate": "0.5"}),
+    Page("members", For.VIEWERS, (PROJECT,)),
+    Page("invite", For.ADMINS, (PROJECT,)),
+    Page("invite", For.ADMINS, (PROJECT,), data={"by": "link", "role": "viewer"}),
+    Page("resend_invitation", For.ADMINS, (PROJECT, INVITATION)),
+    Page("resend_invitation", For.ADMINS, (PROJECT, INVITATION), data={}),
+    Page("revoke_invitation", For.ADMINS, (PROJECT, INVITATION)),
+    Page("revoke_invitation", For.ADMINS, (PROJECT, INVITATION), data={}),
+    Page("leave_project", For.VIEWERS, (PROJECT,)),
+    Page("leave_project", For.VIEWERS, (PROJECT,), data={}),
+    Page("change_role", For.ADMINS, (PROJECT, OTHER_MEMBER), data={"role": "member"}),
+    Page("remove_member", For.ADMINS, (PROJECT, OTHER_MEMBER)),
+    Page("remove_member", For.ADMINS, (PROJECT, OTHER_MEMBER), data={}),
+    Page("transfer_project", For.OWNERS, (PROJECT, OTHER_MEMBER)),
+    Page("transfer_project", For.OWNERS, (PROJECT, OTHER_MEMBER), data={}),
+    Page("invitation", For.EVERYONE, ("no-such-token",)),
+    Page("invitation", For.EVERYONE, ("no-such-token",), data={}),
     Page("create_key", For.VIEWERS, (PROJECT,)),
     Page("create_key", For.ADMINS, (PROJECT,), data={"name": "x", "scope": "write"}),
     Page("key_file", For.ADMINS, (PROJECT, KEY_ID)),
@@ -206,6 +234,14 @@ def note(project: Project) -> None:
     Annotation.objects.create(
         pk=int(NOTE), project=project, at=datetime(2026, 11, 20, 12, tzinfo=UTC), text="deploy"
     )
+
+
+@pytest.fixture(autouse=True)
+def member_and_invitation(project: Project, alice: User) -> None:
+    user = User.objects.create_user("walter@example.org", "a sentence works well")
+    Member.objects.create(pk=int(OTHER_MEMBER), project=project, user=user, role=Role.VIEWER)
+    (row,) = invitations.create(project, [], Role.VIEWER, actor=alice)
+    Invitation.objects.filter(pk=row.pk).update(id=int(INVITATION))
 
 
 LOWEST = {

@@ -24,6 +24,7 @@ _DRAWINGS = {
     "cross": '<path d="m4 4 8 8M12 4l-8 8"/>',
     "download": '<path d="M8 2v8M4.5 7 8 10.5 11.5 7M2.5 13.5h11"/>',
     "info": '<circle cx="8" cy="8" r="6.5"/><path d="M8 7.2v4M8 4.8v.1"/>',
+    "mail": '<rect x="2" y="3.5" width="12" height="9" rx="1.5"/><path d="m2.5 5 5.5 4 5.5-4"/>',
     "note": '<path d="M3 2.5h10v8H8.5L5 13.5v-3H3zM5.5 5.5h5M5.5 7.8h3"/>',
     "plus": '<path d="M8 3v10M3 8h10"/>',
     "search": '<circle cx="7" cy="7" r="4.5"/><path d="m10.5 10.5 3 3"/>',

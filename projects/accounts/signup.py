@@ -1,5 +1,8 @@
 """Sign-up: create an account and its first project in one form, within limits per client address.
 
+Who comes by an invitation creates no project, and gets back to the invitation afterwards, as after
+signing in.
+
 django-allauth counts: for an IPv6 address its /64 network.
 """
 
@@ -8,7 +11,7 @@ from typing import Any, cast
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.account.utils import user_email
-from allauth.core import ratelimit
+from allauth.core import context, ratelimit
 from django import forms
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
@@ -20,6 +23,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from common.client_address import client_address
+from projects.accounts import invited_session
 from projects.models import Member, User
 from projects.project_ids import create_project
 
@@ -29,6 +33,9 @@ class SignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return client_address(request)
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Open to all, or to those with a pending invitation."""
+        if settings.SIGNUP == "invited":
+            return invited_session.find(request) is not None
         return bool(settings.SIGNUP == "open")
 
     def save_user(
@@ -41,10 +48,20 @@ class SignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             user.save()
         return user
 
+    def get_login_redirect_url(self, request: HttpRequest) -> str:
+        """Return the page of the invitation that the browser opened before, or the home page."""
+        return invited_session.pop_url(request) or cast(
+            "str", super().get_login_redirect_url(request)
+        )
+
     def get_signup_redirect_url(self, request: HttpRequest) -> str:
-        """Return the setup page of the project that was created with the account."""
+        """Return the invitation, or the setup page of the project created with the account."""
+        url = invited_session.pop_url(request)
+        if url:
+            return url
         member = Member.objects.filter(user=cast("User", request.user)).select_related("project")
-        return reverse("setup", args=[member.get().project.project_id])
+        first = member.first()  # none if the invitation ended after the account was created
+        return reverse("setup", args=[first.project.project_id]) if first else reverse("home")
 
 
 class SignupForm(AllauthSignupForm):  # type: ignore[misc]
@@ -56,12 +73,23 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
         help_text=_("One per team or product. You can rename it later."),
     )
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.invitation = invited_session.find(context.request)
+        if self.invitation is None:
+            return
+        del self.fields["project"]
+        if self.invitation.email:
+            self.fields["email"].initial = self.invitation.email
+            # The e-mail of the invitation has proved this address only.
+            self.fields["email"].disabled = self.invitation.is_mailed
+
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
         """Create the account; return it, or the response that says why there is none."""
         reason = _limit_reached(request)
         if reason:
-            context = {"reason": reason}
-            return None, render(request, "account/signup_limit.html", context, status=429)
+            page = render(request, "account/signup_limit.html", {"reason": reason}, status=429)
+            return None, page
         return cast("tuple[User | None, HttpResponse | None]", super().try_save(request))
 
     def save(self, request: HttpRequest) -> User:
@@ -77,7 +105,8 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
     def custom_signup(self, request: HttpRequest, user: Any) -> None:
         if not isinstance(user, User):
             raise TypeError(f"a user was expected, not {type(user)}")
-        create_project(self.cleaned_data["project"], user)
+        if self.invitation is None:
+            create_project(self.cleaned_data["project"], user)
 
 
 def _limit_reached(request: HttpRequest) -> str:

@@ -6,6 +6,7 @@ from projects.models.annotation import Annotation
 from projects.models.api_key import ApiKey
 from projects.models.audit import AuditEntry
 from projects.models.deployment import Deployment
+from projects.models.invitation import Invitation, InvitationState, MailState
 from projects.models.key_file import KeyFile
 from projects.models.project import Member, Project, Role
 from projects.models.quota import DayRejections, DayUsage, Quota
@@ -22,7 +23,10 @@ __all__ = [
     "DayUsage",
     "Delivery",
     "Deployment",
+    "Invitation",
+    "InvitationState",
     "KeyFile",
+    "MailState",
     "Member",
     "Project",
     "Quota",

@@ -65,6 +65,9 @@ PAGES = (
     Shown("saved", "saved", f"{P}/saved"),
     Shown("set-up", "setup", f"{P}/setup"),
     Shown("settings", "settings", f"{P}/settings"),
+    Shown("members", "members", f"{P}/settings/members"),
+    Shown("invite people", "invite", f"{P}/settings/members/invite"),
+    Shown("leave", "leave_project", f"{P}/settings/members/leave"),
     Shown("concepts", "concepts", "/help/concepts", stranger=True),
 )
 """What an empty project, an empty selection and a mistake look like."""
@@ -77,6 +80,7 @@ STATES = (
     Shown("nothing to compare", "compare", f"{P}/compare?{OF}&end=2026-01-01T00:00Z"),
     Shown("no history", "history", f"{P}/history?{OF}&end=2026-01-01T00:00Z"),
     Shown("no breakdown", "breakdown", f"{P}/breakdown?{OF}&end=2026-01-01T00:00Z"),
+    Shown("no such invitation", "invitation", "/invitations/no-such-token", stranger=True),
     Shown("no samples", "flame", f"{P}/flame?{OF}&sample.endpoint=nothing"),
     Shown("no profiles to list", "profiles", f"{P}/profiles?{OF}&end=2026-01-01T00:00Z"),
     Shown("no such agent", "agents", f"{P}/agents?find=nothing-has-this-name"),
@@ -95,6 +99,8 @@ FRAGMENTS = (
     Shown("agents", "agents", f"{P}/agents", fragment=True),
     Shown("deployments", "agents", f"{P}/agents?show=deployments", fragment=True),
     Shown("suggested id", "suggested_id", "/projects/new/id?name=Shop", fragment=True),
+    Shown("invite people", "invite", f"{P}/settings/members/invite", fragment=True),
+    Shown("leave", "leave_project", f"{P}/settings/members/leave", fragment=True),
     Shown("set-up's progress", "setup_status", f"{P}/setup/status", fragment=True),
 )
 
@@ -102,6 +108,7 @@ FRAGMENTS = (
 def furnish(project: Project, owner: User, now: datetime) -> None:
     """Add members, keys, and eight services with a day of profiles, one profile an hour each."""
     sample_project.people(project)
+    sample_project.invite(project, owner, now)
     sample_project.api_keys(project, owner, now)
     sample_project.services(project, now, step=timedelta(hours=1))
     saved_views.create(project, "Checkout, last day", f"{P}/flame?{OF}", actor=owner)

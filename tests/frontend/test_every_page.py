@@ -61,7 +61,7 @@ def test_every_page_of_a_member_gets_200(alices: Client) -> None:
         for name, response in responses.items()
         if response.status_code > 399
     }
-    assert failed == {"no such project": 404, "no such page": 404}
+    assert failed == {"no such project": 404, "no such page": 404, "no such invitation": 404}
 
 
 # Parameters that each page validates, and whether it reports those that it ignored.

@@ -20,7 +20,6 @@ class SettingsContext(TypedDict):
     may_manage_keys: bool
     project_form: ProjectForm
     rate: str
-    members: list[Member]
     creator: User | None
     keys: list[ApiKey]
     more_revoked: int  # revoked keys that are not listed
@@ -37,9 +36,6 @@ def settings_context(
     new_key: tuple[ApiKey, str] | None = None,
 ) -> SettingsContext:
     project = member.project
-    members = list(
-        Member.objects.filter(project=project).select_related("user").order_by("since", "pk")
-    )
     all_keys = keys.list_keys(project)
     revoked = sum(key.revoked is not None for key in all_keys)
     more = max(0, revoked - _REVOKED_SHOWN)
@@ -51,11 +47,17 @@ def settings_context(
         "may_manage_keys": may_manage_keys(member),
         "project_form": project_form or ProjectForm(project),
         "rate": rate_text(project.profiles_per_minute),
-        "members": members,
-        "creator": next((m.user for m in members if m.user_id == project.created_by_id), None),
+        "creator": _find_creator(project),
         "keys": all_keys[: len(all_keys) - more],
         "more_revoked": more,
         "key_form": key_form or KeyForm(),
         "new_key": new_key,
         "usage": load_usage(project.pk),
     }
+
+
+def _find_creator(project: Project) -> User | None:
+    """Return who created the project, as long as that person is a member."""
+    rows = Member.objects.filter(project=project, user=project.created_by_id)
+    member = rows.select_related("user").first()
+    return member.user if member else None

@@ -1,4 +1,4 @@
-"""`/p/<project>/settings`, the project with its keys, quotas and members."""
+"""`/p/<project>/settings`, the project with its keys and quotas."""
 
 import re
 from datetime import timedelta
@@ -193,13 +193,6 @@ def test_quotas_are_shown_with_what_is_used(client: Client, alice: User, project
     assert "of 20 GB" in page
     assert "16 MiB" in page
     assert "30 days" in page
-
-
-def test_members_are_listed_with_their_roles(client: Client, alice: User, bob: User) -> None:
-    client.force_login(alice)
-    page = render_html(client.get(SETTINGS))
-    assert "bob@example.org" in page
-    assert "2 people" in page
 
 
 def test_admin_creates_a_key(client: Client, bob: User, project: Project) -> None:
