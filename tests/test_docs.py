@@ -17,6 +17,7 @@ from api.urls import urlpatterns
 from endpoints.params.parameter import Family, Parameter, Repeated
 from frontend.params.url_parameter import url_parameters
 from profiler_site.cli import command
+from projects.permissions import ROLES, role_table
 from tests.paths import ROOT
 
 DOCS = ROOT / "docs"
@@ -153,6 +154,17 @@ def test_pages_mentioned_in_the_code_exist() -> None:
         if path.endswith(".md")
     }
     assert {(name, path) for name, path in mentioned if not (ROOT / path).exists()} == set()
+
+
+def test_the_guide_has_the_table_of_roles() -> None:
+    guide = (DOCS / "guide" / "members.md").read_text()
+    words = {True: "yes", False: "no"}
+    rows = [
+        f"| {row.label} | {' | '.join(words[each] for each in row.allowed)} |"
+        for row in role_table()
+    ]
+    head = f"| permission | {' | '.join(ROLES)} |\n| --- | --- | --- | --- | --- |"
+    assert "\n".join(["", head, *rows, ""]) in guide
 
 
 def test_every_setting_is_in_the_reference() -> None:
