@@ -376,12 +376,15 @@ LOGGING = {
         "text": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
         "json": {"()": "common.json_log.JsonFormatter"},
     },
-    "filters": {"client_errors": {"()": "common.log_filters.ClientErrorFilter"}},
+    "filters": {
+        "client_errors": {"()": "common.log_filters.ClientErrorFilter"},
+        "secret_paths": {"()": "common.log_filters.SecretPathFilter"},
+    },
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": LOG_FORMAT,
-            "filters": ["client_errors"],
+            "filters": ["client_errors", "secret_paths"],
         }
     },
     "root": {"handlers": ["stderr"], "level": env.log_level("FLAMEWATCH_LOG_LEVEL", "WARNING")},

@@ -113,10 +113,15 @@ def revoke_all_of(user: User, project: Project, *, actor: User) -> None:
 
 def find(token: str) -> Invitation:
     """Return the invitation of a token. Raise InvitationRejected unless it is pending."""
-    row = None
-    if len(token) <= invitation_tokens.MAX_CHARACTERS:
-        rows = Invitation.objects.select_related("project", "created_by")
-        row = rows.filter(token_hash=invitation_tokens.hash_token(token)).first()
+    if len(token) > invitation_tokens.MAX_CHARACTERS:
+        raise InvitationRejected(Problem.UNKNOWN)
+    return find_by_hash(invitation_tokens.hash_token(token))
+
+
+def find_by_hash(token_hash: str) -> Invitation:
+    """Return the invitation of a token's hash, as `find` does."""
+    rows = Invitation.objects.select_related("project", "created_by")
+    row = rows.filter(token_hash=token_hash).first()
     if row is None:
         raise InvitationRejected(Problem.UNKNOWN)
     state = row.get_state(timezone.now())

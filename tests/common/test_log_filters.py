@@ -5,14 +5,17 @@ import logging
 from typing import Any, cast
 
 import pytest
-from django.conf import settings
+from django.conf import settings as django_settings
 from django.test import Client
 from django.utils.module_loading import import_string
+from pytest_django import Settings
 
-from projects.models import Project, User
+from projects import invitations
+from projects.credentials import invitation_tokens
+from projects.models import Project, Role, User
 
 pytestmark = pytest.mark.django_db
-LOGGING = cast("dict[str, Any]", settings.LOGGING)
+LOGGING = cast("dict[str, Any]", django_settings.LOGGING)
 
 
 @pytest.fixture
@@ -47,3 +50,18 @@ def test_failure_of_the_server_keeps_its_traceback() -> None:
     log_filter = import_string(LOGGING["filters"]["client_errors"]["()"])()
     assert log_filter.filter(record)
     assert record.exc_info is not None
+
+
+def test_links_of_invitations_are_not_logged(
+    client: Client, alice: User, project: Project, log: io.StringIO, settings: Settings
+) -> None:
+    """A link that somebody else opened while signed in still works."""
+    settings.SENDS_MAIL = True
+    (row,) = invitations.create(project, ["lena@acme.example"], Role.ADMIN, actor=alice)
+    client.force_login(User.objects.create_user("eve@acme.example"))
+    token = invitation_tokens.make(row)
+    assert client.get(f"/invitations/{token}").status_code == 403
+    without_csrf = Client(enforce_csrf_checks=True)
+    assert without_csrf.post(f"/invitations/{token}").status_code == 403
+    assert token not in log.getvalue()
+    assert log.getvalue().count("/invitations/[token]") == 2

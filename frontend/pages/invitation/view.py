@@ -33,7 +33,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     try:
         row = invitations.find(token)
         if not isinstance(request.user, User):
-            return _offer_account(request, token, row)
+            return _offer_account(request, row)
         return _respond(request, token, row, request.user)
     except InvitationRejected as rejected:
         context = {"problem": rejected.problem.value}
@@ -41,9 +41,9 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         return render(request, "frontend/invitation/problem.html", context, status=status)
 
 
-def _offer_account(request: HttpRequest, token: str, row: Invitation) -> HttpResponse:
+def _offer_account(request: HttpRequest, row: Invitation) -> HttpResponse:
     """Offer to sign in or up, and remember the invitation until then."""
-    invited_session.remember(request, token, row)
+    invited_session.remember(request, row)
     context = {"invitation": row, "may_sign_up": settings.SIGNUP != "closed"}
     return render(request, "frontend/invitation/page.html", context)
 

@@ -77,6 +77,12 @@ def test_new_account_joins_without_a_project_of_its_own(
     assert Project.objects.count() == 1
 
 
+def test_session_has_no_token(client: Client, link: str) -> None:
+    client.get(link)
+    assert link.rpartition("/")[2] not in str(dict(client.session))
+    assert "invitation" in client.session
+
+
 def test_signing_up_is_closed_without_a_pending_invitation(
     client: Client, link: str, settings: Settings
 ) -> None:
