@@ -98,7 +98,7 @@ def _profile(name: str, tree: Tree, time: int, rng: random.Random) -> BlockProfi
         agent=instance,
         duration_ns=10**10,
         weight=totals[0][2],
-        samples=len(tree.id),
+        samples=int(tree.self.any(axis=0).sum()),
         labels={"instance": f"shop-{instance}"},
         totals=totals,
         body_hash=rng.randbytes(16),

@@ -80,7 +80,9 @@ def seal_block(data: bytes) -> bytes:
         raise ValueError("an input without the directory of a block")
     names = [name for name in sections if not name.endswith(HEADER)]
     bodies = {name: _with_header(sections, name) for name in names}
-    return container.write(kind, head, bodies, compression_level=1)
+    writer = container.SectionWriter(compression_level=1)
+    writer.add_all(bodies)
+    return writer.encode(kind, head)
 
 
 def open_block(stored: bytes) -> bytes:

@@ -108,6 +108,19 @@ class Block:
             vars(other)["sparse_values"] = self.sparse_values.with_container(other._container)
         return other
 
+    def without_columns(self) -> Self:
+        """Return the block without what was read of it so far, but for its directory.
+
+        Builders read each of many blocks by a copy of its own, to free its columns after it.
+        """
+        other = shallow_copy(self)
+        attributes = vars(other)
+        for name in [*attributes]:
+            if isinstance(getattr(type(self), name, None), cached_property):
+                del attributes[name]
+        other._derived = {}
+        return other
+
     @property
     def store(self) -> ColumnStore | None:
         """Return the column store that the block was opened with."""

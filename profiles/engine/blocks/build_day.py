@@ -1,6 +1,11 @@
-"""Builder of day blocks: hour blocks summed by deployment and label set."""
+"""Builder of day blocks: hour blocks summed by deployment and label set.
 
-from collections.abc import Sequence
+The hour blocks are read one chunk after another, and again for each part of the day block, so that
+memory is that of the nodes and of one part, whatever the number of profiles.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +15,8 @@ from profiles.engine.blocks.builder import MAX_NODES, Builder
 from profiles.engine.blocks.day import ALL_LABELS, KIND, Groups
 from profiles.engine.blocks.hour import HourBlock
 from profiles.engine.blocks.row_variance import GroupVariance, row_variance
-from profiles.engine.blocks.rows import enter_used, read_sparse_values, spread
-from profiles.engine.blocks.sections.container import write
+from profiles.engine.blocks.rows import enter_used, limit_labelled_numbers, spread
+from profiles.engine.blocks.sections.container import SectionWriter
 from profiles.engine.blocks.sections.dictionary import Dictionary, write_dictionary
 from profiles.engine.blocks.sections.packed_columns import Column, pack
 from profiles.engine.blocks.sections.profile_columns import (
@@ -26,18 +31,31 @@ from profiles.engine.blocks.sections.sample_labels import (
 )
 from profiles.engine.blocks.sections.variance import write_variance
 from profiles.engine.blocks.sparse_rows import add_table
-from profiles.engine.blocks.sparse_values import SparseValues, summable, write_sparse_values
+from profiles.engine.blocks.sparse_values import (
+    MAX_SUM,
+    Chunk,
+    Rows,
+    SparseValues,
+    cut,
+    sum_magnitudes,
+    take_rows,
+    write_chunk,
+)
+from profiles.engine.errors import BadProfile
 from profiles.engine.hashing import SumTable
+from profiles.engine.metrics import Metric
 
 MAX_LABEL_SETS = 64  # distinct label sets; beyond this, groups are by deployment only
 MAX_VARIANCE_ROWS = 2**21  # groups × nodes; at most row_variance.MAX_NODES
+# Sums of all metrics in the table that is filled by one pass over the hour blocks: some 20 MB.
+MAX_SUMMED_NUMBERS = 2**19
 _NODE_BITS = np.uint64(2**32 - 1)
 
 
 class _Hour(NamedTuple):
     """Hour block with its positions in the day block."""
 
-    block: HourBlock
+    block: HourBlock  # without columns: each use reads them by a copy
     day_node: NDArray[np.int32]  # [L], day block's line node for each line node of the hour block
     group: NDArray[np.int32]  # [R], group of each profile of the hour block
 
@@ -45,59 +63,70 @@ class _Hour(NamedTuple):
 def build_day(hours: Sequence[HourBlock], max_nodes: int = MAX_NODES) -> bytes:
     """Build a day block of all profiles of the hour blocks, which may cover any time ranges.
 
-    Raise `BadBlock` if an hour block cannot be read, and `TooLarge` (max_nodes) if the blocks have
-    more than `max_nodes` line nodes together.
+    Raise `BadBlock` if an hour block cannot be read, and `TooLarge` (max_nodes,
+    max_labelled_numbers) if the blocks have more than `max_nodes` line nodes together, or too many
+    values with sample labels.
     """
     builder = Builder(max_nodes)
-    every = [np.arange(len(hour.node_of_line), dtype=np.int32) for hour in hours]
-    builder_nodes = [
-        enter_used(builder, hour, lines) for hour, lines in zip(hours, every, strict=True)
-    ]
+    hours = [hour.without_columns() for hour in hours]
+    builder_nodes, columns = [], []
+    for hour in hours:
+        block = hour.without_columns()
+        every = np.ones(len(block.node_of_line), np.uint8)
+        builder_nodes.append(enter_used(builder, block, every))
+        columns.append(block.profiles)
     dictionary, line_node = builder.finish()
-    profiles = join_profile_columns([hour.profiles for hour in hours])
+    del builder
+    profiles = join_profile_columns(columns)
     groups = _groups(profiles)
-    cuts = np.cumsum([len(hour.profiles) for hour in hours])[:-1]
+    cuts = np.cumsum([len(each) for each in columns])[:-1]
     parts = [
         _Hour(hour, line_node[entered], group)
         for hour, entered, group in zip(
             hours, builder_nodes, np.split(groups.of_profile, cuts), strict=True
         )
     ]
+    del builder_nodes, columns
+    samples = np.zeros(len(groups.deployment))
+    np.add.at(samples, groups.of_profile, profiles.samples)
     order = np.lexsort((profiles.weight, profiles.agent, profiles.deployment, profiles.time))
     groups = Groups(groups.deployment, groups.label_set, groups.of_profile[order])
-    return _written(dictionary, profiles.take(order), groups, parts)
+    return _write(dictionary, profiles.take(order), groups, parts, samples)
 
 
-def _written(
-    dictionary: Dictionary, profiles: ProfileColumns, groups: Groups, hours: list[_Hour]
+def _write(
+    dictionary: Dictionary,
+    profiles: ProfileColumns,
+    groups: Groups,
+    hours: Sequence[_Hour],
+    samples: NDArray[np.float64],
 ) -> bytes:
-    count = len(groups.deployment)
-    sparse_values, passing = _sparse_values(hours, profiles, count)
-    labelled = _sum_labelled(hours, profiles, passing)
-    variance = _variance(hours, dictionary, profiles, count)
-    cuts, value_sections = write_sparse_values(sparse_values, "cells")
+    count, metrics = len(groups.deployment), profiles.metrics
+    nodes = len(dictionary.lines.parent)
+    batches = _divide_groups(np.minimum(samples, nodes) * len(metrics))
+    writer = SectionWriter()
+    writer.add("profiles", write_profiles(profiles))
+    columns: list[Column] = [groups.deployment, groups.label_set + 1, groups.of_profile]
+    writer.add("groups", pack({}, columns))
+    writer.add_all(write_dictionary(dictionary))
+    cuts, passing = _write_values(writer, hours, metrics, batches)
+    labelled = _sum_labelled(hours, metrics, passing)
+    if len(labelled.row):
+        writer.add("labels", write_labelled(labelled))
+    del labelled
+    has_variance = count * len(dictionary.tree.parent) <= MAX_VARIANCE_ROWS
+    if has_variance:
+        _write_variance(writer, hours, dictionary, metrics, count)
     head = {
-        "metrics": [[*metric] for metric in profiles.metrics],
+        "metrics": [[*metric] for metric in metrics],
         "profiles": len(profiles),
         "rows": count,
         "cuts": cuts,
         "by_labels": bool((groups.label_set != ALL_LABELS).all()),
-        "moments": variance is not None,
+        "moments": has_variance,
         "passing": sorted(passing),
     }
-    columns: list[Column] = [groups.deployment, groups.label_set + 1, groups.of_profile]
-    sections = {
-        "profiles": write_profiles(profiles),
-        "groups": pack({}, columns),
-        **write_dictionary(dictionary),
-        **value_sections,
-        **({"labels": write_labelled(labelled)} if len(labelled.row) else {}),
-        **{
-            f"moments.{k}": write_variance(of_metric, dictionary.tree)
-            for k, of_metric in enumerate(variance or ())
-        },
-    }
-    return write(KIND, head, sections)
+    return writer.encode(KIND, head)
 
 
 def _groups(profiles: ProfileColumns) -> Groups:
@@ -108,73 +137,163 @@ def _groups(profiles: ProfileColumns) -> Groups:
     return Groups(distinct[0], distinct[1].astype(np.int32), of_profile.ravel().astype(np.int32))
 
 
-def _sparse_values(
-    hours: list[_Hour], profiles: ProfileColumns, groups: int
-) -> tuple[SparseValues, set[int]]:
-    """Sum values by group and line node; return the sums and the metrics that exceed 64 bits.
+def _divide_groups(numbers: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Divide the groups, with at most so many sums each, for one pass over the hours each."""
+    batches: list[tuple[int, int]] = []
+    first, total = 0, 0.0
+    for group, count in enumerate(numbers.tolist()):
+        if group > first and total + count > MAX_SUMMED_NUMBERS:
+            batches.append((first, group))
+            first, total = group, 0.0
+        total += count
+    return [*batches, (first, len(numbers))]
 
-    The values of those metrics are all zero in the result.
+
+def _write_values(
+    writer: SectionWriter,
+    hours: Sequence[_Hour],
+    metrics: Sequence[Metric],
+    batches: Sequence[tuple[int, int]],
+) -> tuple[list[int], set[int]]:
+    """Write the sums by group and line node as sections `cells…`.
+
+    Return the chunk boundaries for the directory, and the metrics that exceed 64 bits: their values
+    are all zero.
     """
-    metrics = profiles.metrics
+    passing = set[int]()
+    values = SectionWriter()
+    try:
+        cuts, magnitudes = _write_batches(values, hours, metrics, batches, passing)
+    except BadProfile:  # a sum exceeds 64 bits
+        magnitudes = _sum_magnitudes(hours, metrics)
+    passing = {k for k, magnitude in enumerate(magnitudes) if magnitude > MAX_SUM}
+    if passing:
+        values = SectionWriter()
+        cuts, _ = _write_batches(values, hours, metrics, batches, passing)
+    writer.append(values)
+    return cuts, passing
+
+
+def _write_batches(
+    writer: SectionWriter,
+    hours: Sequence[_Hour],
+    metrics: Sequence[Metric],
+    batches: Sequence[tuple[int, int]],
+    passing: set[int],
+) -> tuple[list[int], list[int]]:
+    """Write the sums of metrics that are not in `passing`; return the cuts and the magnitudes."""
+    cuts, magnitudes = [0], [0] * len(metrics)
+    for first, last in batches:
+        sums = _sum_groups(hours, metrics, (first, last), passing, magnitudes)
+        for begin, end in pairwise(cut(sums.starts, len(metrics))):
+            rows = np.arange(begin, end)
+            write_chunk(writer, f"cells{len(cuts) - 1}", take_rows(sums, rows))
+            cuts.append(first + end)
+    return cuts, magnitudes
+
+
+def _sum_groups(
+    hours: Sequence[_Hour],
+    metrics: Sequence[Metric],
+    batch: tuple[int, int],
+    passing: set[int],
+    magnitudes: list[int],
+) -> SparseValues:
+    """Sum the values of a range of groups by line node, and add their magnitudes.
+
+    Raise `BadProfile` if a sum exceeds 64 bits.
+    """
+    first, last = batch
     sums = SumTable(len(metrics), 2**30, "rows of a day block")
-    parts = [(hour, read_sparse_values(hour.block, None)) for hour in hours]
-    values = [
-        spread(sparse_values.values, hour.block.metrics, metrics) for hour, sparse_values in parts
-    ]
-    passing = {
-        k for k in range(len(metrics)) if not summable(np.concatenate([v[k] for v in values]))
-    }
-    for (hour, sparse_values), of_hour in zip(parts, values, strict=True):
-        summed = [k for k in range(len(metrics)) if k not in passing]
-        group = np.repeat(hour.group, np.diff(sparse_values.starts)).astype(np.uint64)
-        keys = group << np.uint64(32) | hour.day_node[sparse_values.node].astype(np.uint64)
-        sums.add_rows(keys, of_hour[summed], np.array(summed, np.int32))
+    summed = np.array([k for k in range(len(metrics)) if k not in passing], np.int32)
+    for hour in hours:
+        marked = (hour.group >= first) & (hour.group < last)
+        for chunk, found, marks in _read_chunks(hour, metrics, marked):
+            group = np.repeat(hour.group[chunk.first : chunk.last][marks] - first, _lengths(found))
+            for k in range(len(metrics)):
+                magnitudes[k] += sum_magnitudes(found.values[k])
+            keys = group.astype(np.uint64) << np.uint64(32)
+            keys |= hour.day_node[found.node].astype(np.uint64)
+            sums.add_rows(keys, found.values[summed], summed)
     keys, table = sums.table()
+    del sums
     order = np.argsort(keys)
-    starts = np.searchsorted(keys[order] >> np.uint64(32), np.arange(groups + 1, dtype=np.uint64))
-    node = (keys[order] & _NODE_BITS).astype(np.int32)
-    return SparseValues(starts.astype(np.int64), node, table[:, order]), passing
+    keys = keys[order]
+    groups = np.arange(last - first + 1, dtype=np.uint64)
+    starts = np.searchsorted(keys >> np.uint64(32), groups)
+    node = (keys & _NODE_BITS).astype(np.int32)
+    return SparseValues(starts.astype(np.int64), node, table[:, order])
+
+
+def _sum_magnitudes(hours: Sequence[_Hour], metrics: Sequence[Metric]) -> list[int]:
+    magnitudes = [0] * len(metrics)
+    for hour in hours:
+        for _, found, _ in _read_chunks(hour, metrics, np.ones(len(hour.group), bool)):
+            for k in range(len(metrics)):
+                magnitudes[k] += sum_magnitudes(found.values[k])
+    return magnitudes
+
+
+def _read_chunks(
+    hour: _Hour, metrics: Sequence[Metric], marked: Rows
+) -> Iterator[tuple[Chunk, SparseValues, Rows]]:
+    """Yield the marked rows of each chunk, with values of all metrics of the day, and the marks."""
+    block = hour.block.without_columns()
+    every = range(len(block.metrics))
+    for chunk in block.sparse_values.chunks:
+        marks = marked[chunk.first : chunk.last]
+        if marks.any():
+            found = block.sparse_values.decode(chunk, every)
+            if not marks.all():
+                found = take_rows(found, np.flatnonzero(marks))
+            values = spread(found.values, block.metrics, metrics)
+            yield chunk, SparseValues(found.starts, found.node, values), marks
+
+
+def _lengths(sparse_values: SparseValues) -> NDArray[np.int64]:
+    return np.diff(sparse_values.starts)
 
 
 def _sum_labelled(
-    hours: list[_Hour], profiles: ProfileColumns, passing: set[int]
+    hours: Sequence[_Hour], metrics: Sequence[Metric], passing: set[int]
 ) -> LabelledValues:
     """Sum the values with sample labels by group; metrics in `passing` become zero."""
-    metrics = profiles.metrics
-    parts = []
+    summed = join_labelled_values([], len(metrics))
     for hour in hours:
-        if hour.block.labelled:
-            part = hour.block.labelled.renumber(hour.group.astype(np.int64), hour.day_node)
-            parts.append(part.with_values(spread(part.values, hour.block.metrics, metrics)))
-    return join_labelled_values(parts, len(metrics)).sum_equal(passing)
+        labelled = hour.block.without_columns().labelled
+        if labelled:
+            part = labelled.renumber(hour.group.astype(np.int64), hour.day_node)
+            part = part.with_values(spread(part.values, hour.block.metrics, metrics))
+            limit_labelled_numbers([summed, part])
+            summed = join_labelled_values([summed, part], len(metrics)).sum_equal(passing)
+    return summed
 
 
-def _variance(
-    hours: list[_Hour], dictionary: Dictionary, profiles: ProfileColumns, groups: int
-) -> list[GroupVariance] | None:
-    """Compute the sums of squares and the counts of each metric.
-
-    Return None if groups × nodes exceeds MAX_VARIANCE_ROWS.
-    """
-    nodes, functions = len(dictionary.tree.parent), len(dictionary.functions.id)
-    if groups * nodes > MAX_VARIANCE_ROWS:
-        return None
-    return [
-        _build_variance(hours, dictionary, metric, (groups, nodes, functions))
-        for metric in profiles.metrics
-    ]
+def _write_variance(
+    writer: SectionWriter,
+    hours: Sequence[_Hour],
+    dictionary: Dictionary,
+    metrics: Sequence[Metric],
+    groups: int,
+) -> None:
+    """Write the sums of squares and the counts of each metric."""
+    shape = groups, len(dictionary.tree.parent), len(dictionary.functions.id)
+    for k, metric in enumerate(metrics):
+        variance = _build_variance(hours, dictionary, metric, shape)
+        writer.add(f"moments.{k}", write_variance(variance, dictionary.tree))
 
 
 def _build_variance(
-    hours: list[_Hour], dictionary: Dictionary, metric: object, shape: tuple[int, int, int]
+    hours: Sequence[_Hour], dictionary: Dictionary, metric: Metric, shape: tuple[int, int, int]
 ) -> GroupVariance:
     groups, nodes, functions = shape
     sums = GroupVariance(
         np.zeros((groups, nodes)), np.zeros((groups, nodes)), np.zeros((groups, 4, functions))
     )
     for hour in hours:
-        if metric in hour.block.metrics:
-            _add_variance(sums, hour, dictionary, hour.block.metrics.index(metric))
+        block = hour.block.without_columns()
+        if metric in block.metrics:
+            _add_variance(sums, hour._replace(block=block), dictionary, block.metrics.index(metric))
     return sums
 
 

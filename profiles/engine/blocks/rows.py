@@ -1,41 +1,122 @@
-"""Rows of an hour block while it is built: profiles with their sparse values, from any source."""
+"""Rows of an hour block while it is built: profiles with their sparse values, from any source.
 
-from collections.abc import Sequence
+Values are read when they are written, one chunk of the new block after another. So memory does not
+grow with the number of profiles, but for their metadata and the nodes of their call trees.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.block import Block
 from profiles.engine.blocks.builder import Builder, Nodes, StoredLabels
 from profiles.engine.blocks.hour import HourBlock
+from profiles.engine.blocks.sections.container import SectionWriter
 from profiles.engine.blocks.sections.identities import Identities
 from profiles.engine.blocks.sections.profile_columns import (
     BlockProfile,
     ProfileColumns,
     build_profile_columns,
-    join_profile_columns,
 )
 from profiles.engine.blocks.sections.sample_labels import LabelledValues, join_labelled_values
 from profiles.engine.blocks.sparse_rows import sort_values
-from profiles.engine.blocks.sparse_values import Rows, SparseValues
+from profiles.engine.blocks.sparse_values import (
+    Chunk,
+    NodeSums,
+    Rows,
+    SparseValueReader,
+    SparseValues,
+    cut,
+    take_rows,
+    write_chunk,
+)
 from profiles.engine.blocks.used_nodes import select_used_nodes
+from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
+
+MAX_DECODED_BYTES = 16 * 2**20  # chunks of all merged blocks that are decoded at a time
+# Numbers of all values with sample labels in a block, whose section is made in some 100 MB.
+MAX_LABELLED_NUMBERS = 2**22
+LABELLED_LIMIT = "max_labelled_numbers"  # name of the limit in TooLarge
+
+
+class RowValues(Protocol):
+    """Sparse values of the rows of one input; their nodes are builder positions."""
+
+    def read(self, rows: NDArray[np.int64]) -> SparseValues:
+        """Return the values of these rows, which are in ascending order."""
 
 
 @dataclass(frozen=True, slots=True)
-class BlockRows:
-    """R profiles with their C sparse values, for K metrics; nodes are builder positions."""
+class InputRows:
+    """R profiles of one input of a new block; nodes are builder positions."""
 
     profiles: ProfileColumns
     identities: Identities
     lengths: NDArray[np.int64]  # [R], number of sparse values of each profile
-    node: NDArray[np.int32]  # [C]
-    values: NDArray[np.int64]  # [K, C]
+    values: RowValues
     labelled: LabelledValues
 
 
-def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> BlockRows:
+class DecodedChunks:
+    """Decoded chunks of several blocks: those used last, up to MAX_DECODED_BYTES.
+
+    Blocks follow each other in time, or overlap: then each chunk of the new block has rows of many.
+    """
+
+    def __init__(self) -> None:
+        self._chunks: LRUCache[tuple[int, int], SparseValues] = LRUCache(
+            MAX_DECODED_BYTES, getsizeof=lambda each: each.node.nbytes + each.values.nbytes
+        )
+
+    def read(self, reader: SparseValueReader, chunk: Chunk, metrics: int) -> SparseValues:
+        key = id(reader), chunk.number
+        found = self._chunks.get(key)
+        if found is None:
+            found = reader.decode(chunk, range(metrics))
+            if found.node.nbytes + found.values.nbytes <= MAX_DECODED_BYTES:
+                self._chunks[key] = found
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredValues:
+    """Values of stored profiles, in memory."""
+
+    values: SparseValues
+
+    def read(self, rows: NDArray[np.int64]) -> SparseValues:
+        return take_rows(self.values, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _BlockValues:
+    """Values of the selected rows of a block, which are read chunk by chunk."""
+
+    reader: SparseValueReader
+    metrics: int
+    selected: NDArray[np.int64]  # [R], rows of the block
+    builder_node: NDArray[np.int32]  # of each line node of the block
+    chunks: DecodedChunks
+
+    def read(self, rows: NDArray[np.int64]) -> SparseValues:
+        selected = self.selected[rows]
+        parts = []
+        for chunk in self.reader.chunks:
+            first, last = np.searchsorted(selected, [chunk.first, chunk.last]).tolist()
+            if first < last:
+                decoded = self.chunks.read(self.reader, chunk, self.metrics)
+                parts.append(take_rows(decoded, selected[first:last] - chunk.first))
+        found = join_sparse_values(parts, self.metrics)
+        return replace(found, node=self.builder_node[found.node])
+
+
+def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> InputRows:
     """Add stored profiles to the builder and return their rows."""
     columns = build_profile_columns(profiles)
     metrics = columns.metrics
@@ -46,7 +127,8 @@ def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> Bloc
         if labels:
             labelled.append(_label_values(row, labels, metrics))
     node, values = builder.sparse_values()
-    return BlockRows(
+    builder.start(0)
+    return InputRows(
         profiles=columns,
         identities=Identities(
             name_id=tuple(profile.name_id for profile in profiles),
@@ -54,81 +136,177 @@ def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> Bloc
             time_source=tuple(profile.time_source for profile in profiles),
         ),
         lengths=lengths,
-        node=node,
-        values=values,
+        values=_StoredValues(SparseValues(_starts(lengths), node, values)),
         labelled=join_labelled_values(labelled, len(metrics)),
     )
 
 
-def rows_of_block(builder: Builder, block: HourBlock, rows: Rows | None) -> BlockRows:
+def rows_of_block(
+    builder: Builder, block: HourBlock, rows: Rows | None, chunks: DecodedChunks
+) -> InputRows:
     """Add the marked profiles (None: all) of a block to the builder and return their rows."""
+    block = block.without_columns()
     selected = np.arange(block.rows) if rows is None else np.flatnonzero(rows)
-    sparse_values = read_sparse_values(block, rows)
-    builder_node = enter_used(builder, block, sparse_values.node)
+    reader = block.sparse_values
+    lengths = np.zeros(block.rows, np.int64)
+    used = np.zeros(len(block.node_of_line), np.uint8)
+    for chunk, sparse_values in _read_nodes(reader, rows):
+        lengths[chunk.first : chunk.last] = np.diff(sparse_values.starts)
+        used[sparse_values.node] = 1
+    builder_node = enter_used(builder, block, used)
     labelled = block.labelled.select_rows(rows) if block.labelled else None
     rank = np.zeros(block.rows, np.int64)
     rank[selected] = np.arange(len(selected))
-    return BlockRows(
+    metrics = len(block.metrics)
+    return InputRows(
         profiles=block.profiles.take(selected),
         identities=block.identities.take(selected),
-        lengths=np.diff(sparse_values.starts),
-        node=builder_node[sparse_values.node],
-        values=sparse_values.values,
+        lengths=lengths[selected],
+        values=_BlockValues(reader, metrics, selected, builder_node, chunks),
         labelled=labelled.renumber(rank, builder_node)
         if labelled
-        else join_labelled_values([], len(block.metrics)),
+        else join_labelled_values([], metrics),
     )
 
 
-def all_rows(parts: Sequence[BlockRows]) -> BlockRows:
-    """Concatenate rows, over the union of their metrics."""
-    profiles = join_profile_columns([part.profiles for part in parts])
-    starts = np.cumsum([0, *(len(part.lengths) for part in parts)]).tolist()
-    return BlockRows(
-        profiles=profiles,
-        identities=Identities(
-            name_id=tuple(name for part in parts for name in part.identities.name_id),
-            body_hash=tuple(body_hash for part in parts for body_hash in part.identities.body_hash),
-            time_source=tuple(source for part in parts for source in part.identities.time_source),
-        ),
-        lengths=np.concatenate([part.lengths for part in parts]),
-        node=np.concatenate([part.node for part in parts]),
-        values=np.concatenate(
-            [spread(part.values, part.profiles.metrics, profiles.metrics) for part in parts], 1
-        ),
-        labelled=join_labelled_values(
-            [
-                replace(
-                    part.labelled,
-                    row=part.labelled.row + np.int32(starts[i]),
-                    values=spread(part.labelled.values, part.profiles.metrics, profiles.metrics),
-                )
-                for i, part in enumerate(parts)
-            ],
-            len(profiles.metrics),
-        ),
-    )
+def _read_nodes(
+    reader: SparseValueReader, rows: Rows | None
+) -> Iterator[tuple[Chunk, SparseValues]]:
+    """Yield the chunks with marked rows (None: all), and the nodes of these rows.
 
-
-def sort_rows(rows: BlockRows, line_node: NDArray[np.int32]) -> BlockRows:
-    """Sort rows by time, then name, and their sparse values by node.
-
-    `line_node` maps builder positions to the final line nodes.
+    Rows that are not marked have no nodes.
     """
-    names = np.array(rows.identities.name_id, object)
-    order = np.lexsort((names, rows.profiles.time)).astype(np.int64)
+    for chunk in reader.chunks:
+        if rows is None:
+            yield chunk, reader.decode(chunk, [])
+            continue
+        marked = rows[chunk.first : chunk.last]
+        if marked.any():
+            sparse_values = reader.decode(chunk, [])
+            counts = np.diff(sparse_values.starts)
+            kept = np.repeat(marked, counts)
+            yield (
+                chunk,
+                SparseValues(
+                    _starts(np.where(marked, counts, 0)),
+                    sparse_values.node[kept],
+                    sparse_values.values[:, kept],
+                ),
+            )
+
+
+def order_rows(inputs: Sequence[InputRows]) -> NDArray[np.int64]:
+    """Return the order of all rows by time, then name."""
+    names = np.array([name for each in inputs for name in each.identities.name_id], object)
+    times = np.concatenate([each.profiles.time for each in inputs])
+    return np.lexsort((names, times)).astype(np.int64)
+
+
+def join_identities(inputs: Sequence[InputRows], order: NDArray[np.int64]) -> Identities:
+    """Return the identities of all rows, in this order."""
+    return Identities(
+        name_id=tuple(name for each in inputs for name in each.identities.name_id),
+        body_hash=tuple(body_hash for each in inputs for body_hash in each.identities.body_hash),
+        time_source=tuple(source for each in inputs for source in each.identities.time_source),
+    ).take(order)
+
+
+def limit_labelled(inputs: Sequence[InputRows]) -> None:
+    """Raise `TooLarge` (max_labelled_numbers) for too many values of more than one profile."""
+    if sum(len(each.lengths) for each in inputs) > 1:
+        limit_labelled_numbers([each.labelled for each in inputs])
+
+
+def limit_labelled_numbers(parts: Sequence[LabelledValues]) -> None:
+    """Raise `TooLarge` (max_labelled_numbers) for too many values."""
+    count = sum(each.values.size + 2 * len(each.row) for each in parts)
+    if count > MAX_LABELLED_NUMBERS:
+        raise TooLarge(LABELLED_LIMIT, count, MAX_LABELLED_NUMBERS)
+
+
+def join_labelled(
+    inputs: Sequence[InputRows],
+    metrics: Sequence[Metric],
+    order: NDArray[np.int64],
+    line_node: NDArray[np.int32],
+) -> LabelledValues:
+    """Return the values with sample labels of all rows, in this order."""
+    firsts = _starts(np.array([len(each.lengths) for each in inputs], np.int64)).tolist()
+    parts = [
+        replace(
+            each.labelled,
+            row=each.labelled.row + np.int32(first),
+            values=spread(each.labelled.values, each.profiles.metrics, metrics),
+        )
+        for each, first in zip(inputs, firsts, strict=False)
+    ]
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    node = line_node[rows.node]
-    value_order = sort_values(rank, rows.lengths, node, len(line_node))
-    return BlockRows(
-        profiles=rows.profiles.take(order),
-        identities=rows.identities.take(order),
-        lengths=rows.lengths[order],
-        node=node[value_order],
-        values=rows.values[:, value_order],
-        labelled=rows.labelled.renumber(rank, line_node),
+    return join_labelled_values(parts, len(metrics)).renumber(rank, line_node)
+
+
+def write_values(
+    writer: SectionWriter,
+    inputs: Sequence[InputRows],
+    metrics: Sequence[Metric],
+    order: NDArray[np.int64],
+    line_node: NDArray[np.int32],
+) -> tuple[list[int], NodeSums]:
+    """Write the sparse values of all rows in this order, as sections `cells…`.
+
+    `line_node` maps builder positions to the final line nodes. Return the chunk boundaries for the
+    directory, and the sums.
+    """
+    lengths = np.concatenate([each.lengths for each in inputs])[order]
+    cuts = cut(_starts(lengths), len(metrics))
+    sums = NodeSums(len(metrics), len(line_node))
+    for number, (first, last) in enumerate(pairwise(cuts)):
+        sparse_values = _gather(inputs, metrics, order[first:last], line_node)
+        sums.add(sparse_values)
+        write_chunk(writer, f"cells{number}", sparse_values)
+    return cuts, sums
+
+
+def _gather(
+    inputs: Sequence[InputRows],
+    metrics: Sequence[Metric],
+    rows: NDArray[np.int64],
+    line_node: NDArray[np.int32],
+) -> SparseValues:
+    """Return the values of these rows, which are numbered through all inputs, sorted by node."""
+    ranks, parts, first = [np.zeros(0, np.int64)], [], 0
+    for each in inputs:
+        last = first + len(each.lengths)
+        positions = np.flatnonzero((rows >= first) & (rows < last))
+        if len(positions):
+            positions = positions[np.argsort(rows[positions])]
+            found = each.values.read(rows[positions] - first)
+            ranks.append(positions)
+            values = spread(found.values, each.profiles.metrics, metrics)
+            parts.append(replace(found, values=values))
+        first = last
+    joined = join_sparse_values(parts, len(metrics))
+    rank, lengths = np.concatenate(ranks), np.diff(joined.starts)
+    node = line_node[joined.node]
+    value_order = sort_values(rank, lengths, node, len(line_node))
+    in_order = np.zeros(len(rows), np.int64)
+    in_order[rank] = lengths
+    return SparseValues(_starts(in_order), node[value_order], joined.values[:, value_order])
+
+
+def join_sparse_values(parts: Sequence[SparseValues], metrics: int) -> SparseValues:
+    """Concatenate the rows of several parts."""
+    if len(parts) == 1:
+        return parts[0]
+    return SparseValues(
+        _starts(np.concatenate([np.zeros(0, np.int64), *(np.diff(p.starts) for p in parts)])),
+        np.concatenate([np.zeros(0, np.int32), *(part.node for part in parts)]),
+        np.concatenate([np.zeros((metrics, 0), np.int64), *(p.values for p in parts)], axis=1),
     )
+
+
+def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.cumsum(np.concatenate([np.zeros(1, np.int64), lengths]))
 
 
 def _label_values(row: int, labels: StoredLabels, metrics: Sequence[Metric]) -> LabelledValues:
@@ -142,32 +320,12 @@ def _label_values(row: int, labels: StoredLabels, metrics: Sequence[Metric]) -> 
     )
 
 
-def read_sparse_values(block: Block, rows: Rows | None) -> SparseValues:
-    """Return the sparse values of the marked rows (None: all rows), for all metrics."""
-    metrics = range(len(block.metrics))
-    lengths, nodes = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
-    values = [np.zeros((len(block.metrics), 0), np.int64)]
-    for _, sparse_values, marks in block.sparse_values.read_marked(rows, metrics):
-        counts = np.diff(sparse_values.starts)
-        if marks.all():
-            selected: slice | NDArray[np.bool_] = slice(None)
-        else:
-            selected = np.repeat(marks, counts).astype(bool)
-        lengths.append(counts[marks.astype(bool)])
-        nodes.append(sparse_values.node[selected])
-        values.append(sparse_values.values[:, selected])
-    starts = np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths]))
-    return SparseValues(starts, np.concatenate(nodes), np.concatenate(values, axis=1))
-
-
-def enter_used(builder: Builder, block: Block, node: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Add the given line nodes and their ancestors to the builder.
+def enter_used(builder: Builder, block: Block, used: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """Add the marked line nodes and their ancestors to the builder.
 
     Return the builder position of each line node of the block, -1 for nodes that were not added.
     """
     lines, functions = block.lines, block.functions
-    used = np.zeros(len(lines.parent), np.uint8)
-    used[node] = 1
     part = select_used_nodes(lines.parent, lines.frame, used)
     here, of_frame = np.unique(lines.function[part.frames], return_inverse=True)
     builder_node = np.full(len(used), -1, np.int32)

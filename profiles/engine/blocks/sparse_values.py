@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.metric_columns import MetricColumns, add_columns
-from profiles.engine.blocks.sections.container import Container, shallow_copy
+from profiles.engine.blocks.sections.container import Container, SectionWriter, shallow_copy
 from profiles.engine.blocks.sections.decoded_columns import Arrays, DecodedColumns
 from profiles.engine.blocks.sections.packed_columns import MOST_ROWS, PackedColumnReader, pack
 from profiles.engine.blocks.sparse_rows import decode_nodes, sum_rows
@@ -23,8 +23,9 @@ CHUNK_ROWS = 256
 # Small profiles share larger chunks: reading many small sections takes longer than adding up what
 # is in them. This many values are some 400 KiB in the block.
 FULL_CHUNK_VALUES = 2**18
-MAX_CHUNK_VALUES = 2**22  # a chunk ends with the row that exceeds this
-_SAFE_FLOAT_SUM = 2.0**62  # a sum of floats below this is less than 2**63 in spite of rounding
+# A chunk ends with the row that exceeds this many numbers of all metrics together: 4 MiB, decoded.
+MAX_CHUNK_NUMBERS = 2**19
+MAX_SUM = 2**63 - 1
 _LOW_32_BITS = np.uint64(2**32 - 1)
 
 Rows = NDArray[np.bool_]
@@ -48,13 +49,14 @@ class Chunk:
     last: int  # the row after its last
 
 
-def cut(starts: NDArray[np.int64]) -> list[int]:
+def cut(starts: NDArray[np.int64], metrics: int) -> list[int]:
     """Return the first row of each chunk, followed by the number of rows."""
     rows, cuts = len(starts) - 1, [0]
+    max_values = MAX_CHUNK_NUMBERS // max(1, metrics)
     while cuts[-1] < rows:
         first = cuts[-1]
         full, most = np.searchsorted(
-            starts, [starts[first] + FULL_CHUNK_VALUES, starts[first] + MAX_CHUNK_VALUES]
+            starts, [starts[first] + FULL_CHUNK_VALUES, starts[first] + max_values]
         ).tolist()
         cuts.append(min(max(first + CHUNK_ROWS, full), max(most, first + 1), rows))
     return cuts
@@ -68,22 +70,30 @@ def check_cuts(cuts: Sequence[int], rows: int) -> None:
         raise ValueError("a chunk has no rows")
 
 
-def write_sparse_values(
-    sparse_values: SparseValues, prefix: str
-) -> tuple[list[int], dict[str, bytes]]:
-    """Encode sparse values: (chunk boundaries for the directory, sections by name)."""
-    cuts, sections = cut(sparse_values.starts), {}
-    for number, (first, last) in enumerate(pairwise(cuts)):
-        starts = sparse_values.starts[first : last + 1]
-        part = slice(int(starts[0]), int(starts[-1]))
-        node = sparse_values.node[part].astype(np.int64)
-        steps = np.diff(node, prepend=-1) - 1
-        begins = starts[:-1][np.diff(starts) > 0] - starts[0]
-        steps[begins] = node[begins]
-        sections[f"{prefix}{number}"] = pack({}, [np.diff(starts), steps])
-        for k, row in enumerate(sparse_values.values[:, part]):
-            sections[f"{prefix}{number}.{k}"] = pack({}, [row])
-    return cuts, sections
+def write_chunk(writer: SectionWriter, name: str, sparse_values: SparseValues) -> None:
+    """Write the sections of one chunk: all of these rows."""
+    starts, node = sparse_values.starts, sparse_values.node.astype(np.int64)
+    steps = np.diff(node, prepend=-1) - 1
+    begins = starts[:-1][np.diff(starts) > 0]
+    steps[begins] = node[begins]
+    writer.add(name, pack({}, [np.diff(starts), steps]))
+    del node, steps
+    for k, row in enumerate(sparse_values.values):
+        writer.add(f"{name}.{k}", pack({}, [row]))
+
+
+def take_rows(sparse_values: SparseValues, rows: NDArray[np.int64]) -> SparseValues:
+    """Return the given rows, in this order."""
+    counts = np.diff(sparse_values.starts)[rows]
+    starts = np.cumsum(np.concatenate([np.zeros(1, np.int64), counts]))
+    taken: slice | NDArray[np.int64]
+    if len(rows) and int(rows[-1]) - int(rows[0]) == len(rows) - 1 and (np.diff(rows) == 1).all():
+        first, last = sparse_values.starts[[rows[0], rows[-1] + 1]].tolist()
+        taken = slice(first, last)
+    else:
+        taken = np.repeat(sparse_values.starts[rows] - starts[:-1], counts)
+        taken += np.arange(len(taken))
+    return SparseValues(starts, sparse_values.node[taken], sparse_values.values[:, taken])
 
 
 class SparseValueReader:
@@ -121,10 +131,11 @@ class SparseValueReader:
         """
         last = self._last  # local copy: another thread may replace the attribute at any time
         if last is None or last[:2] != (chunk, [*metrics]):
-            self._last = last = chunk, [*metrics], self._read(chunk, metrics)
+            self._last = last = chunk, [*metrics], self.decode(chunk, metrics)
         return last[2]
 
-    def _read(self, chunk: Chunk, metrics: Sequence[int]) -> SparseValues:
+    def decode(self, chunk: Chunk, metrics: Sequence[int]) -> SparseValues:
+        """Return the same as `read`, without caching it."""
         name = f"{self._prefix}{chunk.number}"
 
         def decode(columns: PackedColumnReader) -> Arrays:
@@ -199,26 +210,34 @@ def _stack(rows: Sequence[NDArray[np.int64]], width: int) -> NDArray[np.int64]:
     return values
 
 
-def summable(values: NDArray[np.int64]) -> bool:
-    """Return True if no sum of any subset of the values can exceed 64 bits."""
-    if float(np.abs(values.astype(np.float64)).sum()) < _SAFE_FLOAT_SUM:
-        return True
+def sum_magnitudes(values: NDArray[np.int64]) -> int:
+    """Return the sum of the absolute values: below MAX_SUM, no sum of some of them overflows."""
     size = np.abs(values).view(np.uint64)  # correct for -2**63, too
+    if not len(size) or int(size.max()) < 2**62 // len(size):
+        return int(size.sum())
     high, low = int((size >> np.uint64(32)).sum()), int((size & _LOW_32_BITS).sum())
-    return (high << 32) + low < 2**63
+    return (high << 32) + low
 
 
-def safe_sums(sparse_values: SparseValues, nodes: int) -> dict[int, NDArray[np.int64]]:
-    """Sum each node over all rows, by metric; leave out metrics that may exceed 64 bits."""
-    sums = {}
-    every = np.ones(len(sparse_values.starts) - 1, np.uint8)
-    target, used = np.arange(nodes, dtype=np.int32), np.zeros(nodes, np.uint8)
-    for k, values in enumerate(sparse_values.values):
-        if summable(values):
-            sums[k] = np.zeros(nodes, np.int64)
+class NodeSums:
+    """Sums over rows at each node, by metric, without metrics whose sums may exceed 64 bits."""
+
+    def __init__(self, metrics: int, nodes: int) -> None:
+        self._magnitudes = [0] * metrics
+        self._nodes = np.arange(nodes, dtype=np.int32)
+        self.by_metric = {k: np.zeros(nodes, np.int64) for k in range(metrics)}
+
+    def add(self, sparse_values: SparseValues) -> None:
+        every = np.ones(len(sparse_values.starts) - 1, np.uint8)
+        used = np.zeros(len(self._nodes), np.uint8)
+        for k, values in enumerate(sparse_values.values):
+            self._magnitudes[k] += sum_magnitudes(values)
+            if self._magnitudes[k] > MAX_SUM:
+                self.by_metric.pop(k, None)
+                continue
             row = np.ascontiguousarray(values)
-            sum_rows(sparse_values.starts, sparse_values.node, row, every, target, sums[k], used)
-    return sums
+            starts, node, sums = sparse_values.starts, sparse_values.node, self.by_metric[k]
+            sum_rows(starts, node, row, every, self._nodes, sums, used)
 
 
 def exact_sum(values: NDArray[np.int64] | Sequence[int]) -> int:

@@ -34,21 +34,34 @@ _LENGTH_BYTES = 4
 _HEADER_BYTES = len(MAGIC) + 2 + _LENGTH_BYTES + CHECKSUM_BYTES
 
 
-def write(
-    kind: bytes,
-    head: Mapping[str, Any],
-    sections: Mapping[str, bytes],
-    compression_level: int = COMPRESSION_LEVEL,
-) -> bytes:
-    """Encode a block. `kind` is one byte; `head` may hold any JSON values."""
-    frames = [compress(section, compression_level) for section in sections.values()]
-    entries, offset = {}, 0
-    for name, frame in zip(sections, frames, strict=True):
-        entries[name] = [offset, len(frame), checksum(frame)]
-        offset += len(frame)
-    directory = orjson.dumps({**head, "sections": entries})
-    sums = [number.to_bytes(4, "little") for number in (len(directory), checksum(directory))]
-    return b"".join([MAGIC, kind, bytes([VERSION]), *sums, directory, *frames])
+class SectionWriter:
+    """Sections of a block that is being encoded, each compressed as soon as it is added."""
+
+    def __init__(self, compression_level: int = COMPRESSION_LEVEL) -> None:
+        self._compression_level = compression_level
+        self._frames: dict[str, bytes] = {}
+
+    def add(self, name: str, section: bytes) -> None:
+        self._frames[name] = compress(section, self._compression_level)
+
+    def add_all(self, sections: Mapping[str, bytes]) -> None:
+        for name, section in sections.items():
+            self.add(name, section)
+
+    def append(self, others: "SectionWriter") -> None:
+        """Add the sections of another writer after those of this one."""
+        self._frames.update(others._frames)
+
+    def encode(self, kind: bytes, head: Mapping[str, Any]) -> bytes:
+        """Encode the block. `kind` is one byte; `head` may hold any JSON values."""
+        entries, offset = {}, 0
+        for name, frame in self._frames.items():
+            entries[name] = [offset, len(frame), checksum(frame)]
+            offset += len(frame)
+        directory = orjson.dumps({**head, "sections": entries})
+        sums = [number.to_bytes(4, "little") for number in (len(directory), checksum(directory))]
+        frames = self._frames.values()
+        return b"".join([MAGIC, kind, bytes([VERSION]), *sums, directory, *frames])
 
 
 class Container:

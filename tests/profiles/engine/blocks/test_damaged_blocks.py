@@ -115,7 +115,7 @@ def test_truncated_block_adds_nothing_to_a_merge() -> None:
 def test_chunks_that_do_not_divide_the_rows_are_refused(rows: int, cuts: list[int]) -> None:
     head = {"metrics": [[*CPU]], "profiles": 3, "rows": rows, "cuts": cuts}
     with pytest.raises(BadBlock, match="section directory"):
-        open_hour(containers.write(b"h", head, {}))
+        open_hour(containers.SectionWriter().encode(b"h", head))
 
 
 @pytest.mark.parametrize("sections", [None, 5, [1], ["profiles"]], ids=str)
@@ -142,8 +142,10 @@ def test_changed_sections_with_valid_checksums_are_rejected_or_read(
         body[draw.draw(st.integers(0, len(body) - 1))] = draw.draw(st.integers(0, 255))
     sections[name] = bytes(body)
     head = {key: value for key, value in container.head.items() if key != "sections"}
+    writer = containers.SectionWriter()
+    writer.add_all(sections)
     try:
-        use(opened(containers.write(data[2:3], head, sections)))
+        use(opened(writer.encode(data[2:3], head)))
     except (BadBlock, BadProfile):
         return
 
