@@ -69,6 +69,10 @@ app.conf.beat_schedule = {
         "task": "projects.tasks.send_lost_invitations",
         "schedule": crontab(minute="7,37"),
     },
+    "purge audit log": {
+        "task": "projects.tasks.purge_audit_log",
+        "schedule": crontab(hour="3", minute="43"),
+    },
     "sweep blobs": {"task": "profiles.tasks.sweep_blobs", "schedule": crontab(minute="47")},
 }
 

@@ -125,6 +125,9 @@ MAX_SNAPSHOT_BYTES_PER_PROJECT = env.integer(
 MAX_SAVED_VIEWS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_SAVED_VIEWS_PER_PROJECT", 200, lowest=1)
 MAX_ANNOTATIONS = env.integer("FLAMEWATCH_MAX_ANNOTATIONS", 1000, lowest=1)
 
+# -- Audit log ------------------------------------------------------------------------
+AUDIT_DAYS = env.integer("FLAMEWATCH_AUDIT_DAYS", 400, lowest=1)
+
 # -- Django ---------------------------------------------------------------------------
 SECRET_KEY = secret_key.load_or_make(DATA_DIR)
 DEBUG = env.flag("FLAMEWATCH_DEBUG", False)
@@ -305,6 +308,10 @@ ACCOUNT_RATE_LIMITS = {
     "signups_per_hour": f"{SIGNUPS_PER_HOUR}/h/ip",
     "signups_per_day": f"{SIGNUPS_PER_DAY}/d/ip",
     "accept_invitation": "20/m/user",
+    # Failed sign-ins in the audit log (projects/accounts/failed_sign_ins.py).
+    "failures_of_address": "10/h/key",
+    "failures_of_accounts": "1000/h/key",
+    "failures_of_others": "100/h/key",
 }
 ACCOUNT_FORMS = {"signup": "projects.accounts.signup.SignupForm"}
 LOGIN_URL = "account_login"

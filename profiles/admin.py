@@ -7,6 +7,7 @@ from common.amounts import bytes_text
 from profiles.models import ResultSnapshot
 from profiles.storage import saved_tree_rows
 from projects.admin.read_only import DeletableAdmin
+from projects.audit import Origin
 from projects.models import User
 
 
@@ -27,5 +28,5 @@ class ResultSnapshotAdmin(DeletableAdmin):
     def size(self, snapshot: ResultSnapshot) -> str:
         return bytes_text(snapshot.blob.size)
 
-    def delete_row(self, row: ResultSnapshot, actor: User) -> None:
-        saved_tree_rows.delete(row, actor=actor)
+    def delete_row(self, row: ResultSnapshot, actor: User, origin: Origin) -> None:
+        saved_tree_rows.delete(row, actor=actor, origin=origin)

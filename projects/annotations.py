@@ -15,6 +15,7 @@ from projects.models import Annotation, Project, User
 from projects.models.annotation import MAX_LINK
 
 MARKS = 100  # annotations at a time on one chart; the latest are shown
+_MAX_TARGET = 100  # characters of a note in the audit log
 _FUNCTIONS = 200  # annotations of functions on one page; the latest are shown
 
 
@@ -42,7 +43,12 @@ class AnnotationFields:
 
 
 def create(
-    project: int, fields: AnnotationFields, *, actor: User | None = None, key: str = ""
+    project: int,
+    fields: AnnotationFields,
+    *,
+    actor: User | None = None,
+    key: str = "",
+    origin: audit.Origin = audit.NO_CLIENT,
 ) -> Annotation:
     """Create an annotation of the project with the pk `project`.
 
@@ -55,23 +61,33 @@ def create(
         row = Annotation.objects.create(
             project=owner, created_by=actor, created_key=key, **asdict(fields)
         )
-        audit.record(owner, "annotation.create", actor=actor, actor_key=key, annotation=row.pk)
+        _record(row, "annotation.create", actor, key, origin)
     return row
 
 
-def change(row: Annotation, fields: AnnotationFields, *, actor: User) -> None:
+def change(
+    row: Annotation,
+    fields: AnnotationFields,
+    *,
+    actor: User,
+    origin: audit.Origin = audit.NO_CLIENT,
+) -> None:
     for name, value in asdict(fields).items():
         setattr(row, name, value)
     with transaction.atomic():
         row.save(update_fields=[*asdict(fields)])
-        audit.record(row.project, "annotation.change", actor=actor, annotation=row.pk)
+        _record(row, "annotation.change", actor, "", origin)
 
 
-def delete(row: Annotation, *, actor: User | None = None, key: str = "") -> None:
+def delete(
+    row: Annotation,
+    *,
+    actor: User | None = None,
+    key: str = "",
+    origin: audit.Origin = audit.NO_CLIENT,
+) -> None:
     with transaction.atomic():
-        audit.record(
-            row.project, "annotation.delete", actor=actor, actor_key=key, annotation=row.pk
-        )
+        _record(row, "annotation.delete", actor, key, origin)
         row.delete()
 
 
@@ -133,10 +149,25 @@ def _make_room(project: Project) -> None:
         return
     replaceable = rows.exclude(created_key="").order_by("created", "pk")
     # More than one only after the limit was lowered.
-    oldest = list(replaceable.values_list("pk", flat=True)[:excess])
+    oldest = list(replaceable.select_related("project")[:excess])
     if len(oldest) < excess:
         raise AnnotationLimit(allowed)
-    rows.filter(pk__in=oldest).delete()
+    for row in oldest:
+        delete(row, origin=audit.SYSTEM)
+
+
+def _record(
+    row: Annotation, action: str, actor: User | None, key: str, origin: audit.Origin
+) -> None:
+    audit.record(
+        row.project,
+        action,
+        actor=actor,
+        actor_key=key,
+        origin=origin,
+        target=row.text[:_MAX_TARGET],
+        annotation=row.pk,
+    )
 
 
 def _filter_by_service(project: int, service: str) -> QuerySet[Annotation]:

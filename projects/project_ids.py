@@ -6,7 +6,7 @@ import secrets
 from django.db import transaction
 
 from projects import account_limits, audit
-from projects.models import Project, User
+from projects.models import ActorKind, Project, User
 from projects.models.project import Member, Role
 
 _LONGEST = 30
@@ -22,7 +22,7 @@ def suggest(name: str) -> str:
     return slug
 
 
-def create_project(name: str, owner: User) -> Project:
+def create_project(name: str, owner: User, *, origin: audit.Origin = audit.NO_CLIENT) -> Project:
     """Create a project with an unused id, and its owner's membership, in one transaction.
 
     Raise account_limits.LimitReached if the owner has as many projects as the account may own.
@@ -34,5 +34,13 @@ def create_project(name: str, owner: User) -> Project:
         account_limits.require_project(owner)
         project = Project.objects.create(project_id=slug, name=name, created_by=owner)
         Member.objects.create(project=project, user=owner, role=Role.OWNER)
-        audit.record(project, "project.create", actor=owner, name=name)
+        audit.record(
+            project,
+            "project.create",
+            actor=None if origin.kind is ActorKind.OPERATOR else owner,
+            origin=origin,
+            target=name,
+            name=name,
+            owner=owner.email,
+        )
     return project

@@ -25,7 +25,14 @@ def list_views(project: Project) -> list[SavedView]:
     return list(views.order_by(Lower("name"), "name"))
 
 
-def create(project: Project, name: str, address: str, *, actor: User) -> SavedView:
+def create(
+    project: Project,
+    name: str,
+    address: str,
+    *,
+    actor: User,
+    origin: audit.Origin = audit.NO_CLIENT,
+) -> SavedView:
     """Save an address of one of the project's pages: its path and its query.
 
     Raise InvalidView, or account_limits.LimitReached if the project has as many as it may.
@@ -41,11 +48,13 @@ def create(project: Project, name: str, address: str, *, actor: User) -> SavedVi
         )
         if not is_new:  # saved by somebody else since it was checked
             raise InvalidView(_duplicate(valid))
-        audit.record(project, "view.create", actor=actor, name=valid)
+        audit.record(project, "view.create", actor=actor, origin=origin, target=valid, name=valid)
     return view
 
 
-def rename(view: SavedView, name: str, *, actor: User) -> None:
+def rename(
+    view: SavedView, name: str, *, actor: User, origin: audit.Origin = audit.NO_CLIENT
+) -> None:
     """Give a view another name. Raise InvalidView."""
     valid = _validate_name(view.project, name, but=view.pk)
     if valid == view.name:
@@ -53,13 +62,28 @@ def rename(view: SavedView, name: str, *, actor: User) -> None:
     before, view.name = view.name, valid
     with transaction.atomic():
         view.save(update_fields=["name"])
-        audit.record(view.project, "view.rename", actor=actor, name=valid, before=before)
+        audit.record(
+            view.project,
+            "view.rename",
+            actor=actor,
+            origin=origin,
+            target=valid,
+            name=valid,
+            before=before,
+        )
 
 
-def delete(view: SavedView, *, actor: User) -> None:
+def delete(view: SavedView, *, actor: User, origin: audit.Origin = audit.NO_CLIENT) -> None:
     with transaction.atomic():
         view.delete()
-        audit.record(view.project, "view.delete", actor=actor, name=view.name)
+        audit.record(
+            view.project,
+            "view.delete",
+            actor=actor,
+            origin=origin,
+            target=view.name,
+            name=view.name,
+        )
 
 
 def _parse(project: Project, address: str) -> tuple[ViewPage, str]:

@@ -1,17 +1,18 @@
-"""Celery tasks of accounts and projects."""
+"""Celery tasks of accounts, projects and the audit log."""
 
 from datetime import timedelta
 from typing import Any
 
 from celery import shared_task
+from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db.models import Q
 from django.utils import timezone
 
 from projects import invitation_mail
-from projects.models import Invitation, MailState
+from projects.models import AuditEntry, Invitation, MailState
 
-# Sessions deleted by one statement: SQLite lets nobody else write meanwhile.
+# Rows deleted by one statement: SQLite lets nobody else write meanwhile.
 CHUNK = 1000
 # Seconds before the first retry of an e-mail; each further one waits twice as long: 15 minutes in
 # all, the time that a mail server takes to restart.
@@ -60,3 +61,11 @@ def purge_invitations() -> None:
     before = timezone.now() - INVITATION_RETENTION
     closed = Q(used__lt=before) | Q(revoked__lt=before) | Q(expires__lt=before)
     Invitation.objects.filter(closed).delete()
+
+
+@shared_task(name="projects.tasks.purge_audit_log")
+def purge_audit_log() -> None:
+    """Delete entries of the audit log that are older than settings.AUDIT_DAYS."""
+    before = timezone.now() - timedelta(days=settings.AUDIT_DAYS)
+    while AuditEntry.objects.delete_expired(before, CHUNK) == CHUNK:
+        pass

@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from projects import audit
@@ -44,6 +45,7 @@ def request_capture(
     *,
     actor: User | None,
     actor_key: str = "",
+    origin: audit.Origin = audit.NO_CLIENT,
 ) -> PendingCapture:
     """Add a capture request for the next free agent, and an entry to the audit log.
 
@@ -63,17 +65,20 @@ def request_capture(
             % {"most": MAX_PENDING, "type": type}
         )
     request = _new_request(target, type)
-    audit.record(
-        project,
-        "capture.now",
-        actor=actor,
-        actor_key=actor_key,
-        service=service,
-        type=type,
-        deployment=target.deployment,
-        slot=request.id,
-    )
-    user_captures.note_request(project, service, request)
+    with transaction.atomic():
+        audit.record(
+            project,
+            "capture.now",
+            actor=actor,
+            actor_key=actor_key,
+            origin=origin,
+            target=service,
+            service=service,
+            type=type,
+            deployment=target.deployment,
+            slot=request.id,
+        )
+        user_captures.note_request(project, service, request)
     queue_of_process().add_requests([request])
     return PendingCapture(request, target.agents)
 

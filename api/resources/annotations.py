@@ -17,6 +17,7 @@ from endpoints.json_message import Message
 from endpoints.query_execution import admit_query, execute
 from projects import annotations
 from projects.annotations import AnnotationFields, AnnotationLimit
+from projects.audit import Origin
 from projects.credentials.authentication import Access
 from projects.models import Annotation
 from projects.models.annotation import MAX_FUNCTION, MAX_TEXT
@@ -30,8 +31,13 @@ class AnnotationsView(ApiQueryView):
 
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
         access = await _writer(request, project)
-        fields = _read_fields(json_message.parse(request.body))
-        row = await execute(access, lambda _: _create(access, fields), kind="api_annotations")
+        fields, origin = (
+            _read_fields(json_message.parse(request.body)),
+            Origin.from_request(request),
+        )
+        row = await execute(
+            access, lambda _: _create(access, fields, origin), kind="api_annotations"
+        )
         return json_response(annotation_document(row), status=201)
 
 
@@ -39,8 +45,8 @@ class AnnotationView(WireView):
     http_method_names = ["delete"]
 
     async def delete(self, request: HttpRequest, project: str, annotation: int) -> HttpResponse:
-        access = await _writer(request, project)
-        await execute(access, lambda _: _delete(access, annotation), kind="api_annotations")
+        access, origin = await _writer(request, project), Origin.from_request(request)
+        await execute(access, lambda _: _delete(access, annotation, origin), kind="api_annotations")
         return HttpResponse(status=204)
 
 
@@ -86,17 +92,17 @@ def _short(message: Message, name: str, most: int) -> str:
     return value
 
 
-def _create(access: Access, fields: AnnotationFields) -> Annotation:
+def _create(access: Access, fields: AnnotationFields, origin: Origin) -> Annotation:
     try:
-        return annotations.create(access.project, fields, key=access.prefix)
+        return annotations.create(access.project, fields, key=access.prefix, origin=origin)
     except AnnotationLimit as reached:
         raise TooManyAnnotations(str(reached)) from None
 
 
-def _delete(access: Access, annotation: int) -> None:
+def _delete(access: Access, annotation: int, origin: Origin) -> None:
     """Delete an annotation that a key created: the keys of agents are for no one's own notes."""
     rows = Annotation.objects.filter(project=access.project).exclude(created_key="")
     row = rows.filter(pk=annotation).select_related("project").first()
     if row is None:
         raise NotFound("No annotation with this id that an API key of the project created.")
-    annotations.delete(row, key=access.prefix)
+    annotations.delete(row, key=access.prefix, origin=origin)

@@ -15,6 +15,7 @@ from endpoints.api_view import WireView, json_response
 from endpoints.errors import BadField, NotFound
 from endpoints.json_message import Message
 from endpoints.query_execution import admit_query, execute
+from projects import audit
 from projects.credentials import operator_token
 from projects.models import Project
 from projects.profile_types import NEVER_REQUESTED, ProfileType
@@ -34,10 +35,13 @@ class CaptureView(WireView):
     http_method_names = ["post"]
 
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
+        origin = audit.Origin.from_request(request)
         text = credentials.key_text(request.headers, request.GET)
         if text.startswith(operator_token.PREFIX) and operator_token.read_project(text) == project:
             params = _read_params(json_message.parse(request.body))
-            pending = await database_pool.run(_request_capture, project, "operator", params)
+            pending = await database_pool.run(
+                _request_capture, project, audit.OPERATOR, params, origin
+            )
         else:
             access = await credentials.access(text, get_scope(request))
             credentials.require_own(access, project)
@@ -45,7 +49,7 @@ class CaptureView(WireView):
             params = _read_params(json_message.parse(request.body))
             pending = await execute(
                 access,
-                lambda _: _request_capture(access.project_id, access.prefix, params),
+                lambda _: _request_capture(access.project_id, access.prefix, params, origin),
                 kind="api_capture",
             )
         return json_response(_json(params, pending), status=201)
@@ -66,8 +70,10 @@ def _read_params(message: Message) -> CaptureParams:
     )
 
 
-def _request_capture(project_id: str, asker: str, params: CaptureParams) -> PendingCapture:
-    """Request the capture; `asker` is a key's prefix, or "operator", for the audit log."""
+def _request_capture(
+    project_id: str, asker: str, params: CaptureParams, origin: audit.Origin
+) -> PendingCapture:
+    """Request the capture; `asker` is a key's prefix, or audit.OPERATOR."""
     project = Project.objects.filter(project_id=project_id).first()
     if project is None:
         raise NotFound("No such project.")
@@ -79,6 +85,7 @@ def _request_capture(project_id: str, asker: str, params: CaptureParams) -> Pend
         params.version,
         actor=None,
         actor_key=asker,
+        origin=origin,
     )
 
 

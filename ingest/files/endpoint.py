@@ -6,6 +6,7 @@ import orjson
 from django.conf import settings
 
 from common.asgi import Receive, Scope, Send
+from common.client_address import client_address
 from common.request_body import Disconnected
 from endpoints import credentials
 from endpoints.plain_asgi import IncomingRequest, send_error, send_response
@@ -14,6 +15,7 @@ from ingest.files.importing import ImportJson, import_body
 from ingest.files.snapshots import store_snapshots
 from ingest.uploads.requests import UploadRequest, read_body
 from ingest.uploads.upload_budget import process_budget
+from projects.audit import Origin
 from projects.credentials.authentication import Access
 
 _PATH = re.compile(r"/api/v1/projects/([^/]+)/profiles:import")
@@ -47,7 +49,8 @@ async def _store(request: UploadRequest) -> ImportJson:
     with process_budget.account(access.project) as account:
         body = await read_body(request, account, settings.MAX_UPLOAD_BYTES)
         if options.snapshot:
-            return await store_snapshots(access, options, body, account)
+            origin = Origin(client_address(request.scope))
+            return await store_snapshots(access, options, body, account, origin)
         return await import_body(access, agent, options, body, account)
 
 

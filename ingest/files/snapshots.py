@@ -25,6 +25,7 @@ from profiles.engine.pprof.decode import DecodedProfile, decode_profile
 from profiles.models import ResultSnapshot, SavedTreeKind
 from profiles.storage import saved_tree_rows
 from profiles.storage.saved_tree_rows import NewSavedTree
+from projects.audit import Origin
 from projects.credentials.authentication import Access
 from projects.models import User
 from projects.usage import quotas
@@ -37,7 +38,11 @@ class _Decoded:
 
 
 async def store_snapshots(
-    access: Access, params: ImportParams, body: bytes, account: UploadAccount
+    access: Access,
+    params: ImportParams,
+    body: bytes,
+    account: UploadAccount,
+    origin: Origin,
 ) -> ImportJson:
     """Convert a file and store a snapshot of each of its profiles, in this order of their types.
 
@@ -54,7 +59,7 @@ async def store_snapshots(
             decode = partial(_decode, profile)
             decoded = await decode_pool.run_unpacked(access.project, profile.pprof, decode)
             new = _new_snapshot(access.project, params.snapshot, profile, decoded)
-            row = await database_pool.run(_store, new, access)
+            row = await database_pool.run(_store, new, access, origin)
         except Exception:
             await quotas.release(admission)
             raise
@@ -94,9 +99,9 @@ def _new_snapshot(
     )
 
 
-def _store(new: NewSavedTree, access: Access) -> ResultSnapshot:
+def _store(new: NewSavedTree, access: Access, origin: Origin) -> ResultSnapshot:
     creator = User.objects.filter(pk=access.user).first() if access.user else None
-    return saved_tree_rows.store(new, actor=creator, key=access.prefix)
+    return saved_tree_rows.store(new, actor=creator, key=access.prefix, origin=origin)
 
 
 def _describe(project_id: str, row: ResultSnapshot, decoded: DecodedProfile) -> StoredFileJson:

@@ -6,6 +6,7 @@ from django.core.exceptions import ValidationError
 
 from profiler_site.cli.command import CommandFailed, print_result
 from projects.account_limits import LimitReached
+from projects.audit import COMMAND_LINE
 from projects.models import Project, User
 from projects.project_ids import create_project
 
@@ -17,7 +18,7 @@ def run(options: Namespace) -> int:
             f"No account for {options.owner}. Create it with `flamewatch user create`."
         )
     try:
-        project = create_project(_validate_name(options.name), owner)
+        project = create_project(_validate_name(options.name), owner, origin=COMMAND_LINE)
     except LimitReached as reached:
         raise CommandFailed(str(reached)) from None
     return print_result(

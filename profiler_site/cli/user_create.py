@@ -6,8 +6,10 @@ from argparse import Namespace
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db import transaction
 
 from profiler_site.cli.command import CommandFailed, print_result
+from projects import audit
 from projects.models import User
 
 
@@ -15,7 +17,11 @@ def run(options: Namespace) -> int:
     password = sys.stdin.readline().rstrip("\n")
     _check(options.email, password)
     make = User.objects.create_superuser if options.admin else User.objects.create_user
-    user = make(options.email, password)
+    with transaction.atomic():
+        user = make(options.email, password)
+        audit.record_account(
+            user, "user.create", actor=None, origin=audit.COMMAND_LINE, admin=options.admin
+        )
     return print_result(
         options, f"Created the account {user.email}.", {"email": user.email, "admin": options.admin}
     )

@@ -5,8 +5,10 @@ from argparse import Namespace
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
+from django.db import transaction
 
 from profiler_site.cli.command import CommandFailed, print_result
+from projects import audit
 from projects.models import User
 
 
@@ -29,4 +31,6 @@ def _set(user: User, password: str) -> None:
     except ValidationError as error:
         raise CommandFailed(" ".join(error.messages)) from None
     user.set_password(password)
-    user.save(update_fields=["password"])
+    with transaction.atomic():
+        user.save(update_fields=["password"])
+        audit.record_account(user, "account.password_change", actor=None, origin=audit.COMMAND_LINE)

@@ -14,6 +14,7 @@ from profiles.queries.selection import Group, InvalidQuery, ProfileSelection, Vi
 from profiles.queries.tree_merge import MetricsMerge
 from profiles.storage import saved_tree_rows
 from profiles.storage.saved_tree_rows import NewSavedTree
+from projects.audit import NO_CLIENT, Origin
 from projects.models import User
 from projects.profile_types import ProfileType
 
@@ -55,6 +56,7 @@ def save_tree(
     title: str,
     query: str,
     actor: User,
+    origin: Origin = NO_CLIENT,
 ) -> SavedTreeInfo:
     """Store the merged tree of a selection, with lines and all metrics that its profiles share.
 
@@ -85,7 +87,7 @@ def save_tree(
         tree=codec.encode(tree),
         left_out=coverage.left_out,
     )
-    return _info(saved_tree_rows.store(new, actor=actor))
+    return _info(saved_tree_rows.store(new, actor=actor, origin=origin))
 
 
 def list_saved_trees(project: int) -> list[SavedTreeInfo]:
@@ -93,11 +95,11 @@ def list_saved_trees(project: int) -> list[SavedTreeInfo]:
     return [_info(row) for row in saved_tree_rows.list_rows(project)]
 
 
-def delete_saved_tree(project: int, id: str, *, actor: User) -> None:
+def delete_saved_tree(project: int, id: str, *, actor: User, origin: Origin = NO_CLIENT) -> None:
     """Delete a saved tree of a project (its pk); do nothing if it does not exist."""
     row = saved_tree_rows.find(project, id)
     if row is not None:
-        saved_tree_rows.delete(row, actor=actor)
+        saved_tree_rows.delete(row, actor=actor, origin=origin)
 
 
 def _info(row: ResultSnapshot) -> SavedTreeInfo:

@@ -52,7 +52,13 @@ class NewSavedTree:
     warnings: Sequence[str] = ()
 
 
-def store(new: NewSavedTree, *, actor: User | None = None, key: str = "") -> ResultSnapshot:
+def store(
+    new: NewSavedTree,
+    *,
+    actor: User | None = None,
+    key: str = "",
+    origin: audit.Origin = audit.NO_CLIENT,
+) -> ResultSnapshot:
     """Store a tree saved by a person, or by an API key with the prefix `key`.
 
     Raise LimitReached, QuotaReached, DiskFull or SavedTreeNotStored.
@@ -77,6 +83,8 @@ def store(new: NewSavedTree, *, actor: User | None = None, key: str = "") -> Res
                 "snapshot.create",
                 actor=actor,
                 actor_key=key,
+                origin=origin,
+                target=row.title,
                 title=row.title,
                 snapshot=row.snapshot_id,
             )
@@ -100,7 +108,12 @@ def find(project: int, snapshot_id: str) -> ResultSnapshot | None:
     return rows.select_related("created_by", "blob").first()
 
 
-def delete(row: ResultSnapshot, *, actor: User | None = None) -> None:
+def delete(
+    row: ResultSnapshot,
+    *,
+    actor: User | None = None,
+    origin: audit.Origin = audit.NO_CLIENT,
+) -> None:
     """Delete a saved tree; blob_sweep.py deletes its blob, which a query may still read."""
     with transaction.atomic():
         deleted, _of = ResultSnapshot.objects.filter(pk=row.pk).delete()
@@ -109,7 +122,13 @@ def delete(row: ResultSnapshot, *, actor: User | None = None) -> None:
         Blob.objects.filter(pk=row.blob_id).update(dead_since=timezone.now())
         stored_bytes.move(row.project_id, [], [_count_arrived_bytes(row)])
         audit.record(
-            row.project, "snapshot.delete", actor=actor, title=row.title, snapshot=row.snapshot_id
+            row.project,
+            "snapshot.delete",
+            actor=actor,
+            origin=origin,
+            target=row.title,
+            title=row.title,
+            snapshot=row.snapshot_id,
         )
     day_usage.forget(row.project_id)
 

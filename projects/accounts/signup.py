@@ -15,6 +15,7 @@ from allauth.core import context, ratelimit
 from django import forms
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -23,7 +24,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from common.client_address import client_address
-from projects.accounts import invited_session
+from projects import audit
+from projects.accounts import failed_sign_ins, invited_session
+from projects.audit import Origin
 from projects.models import Member, User
 from projects.project_ids import create_project
 
@@ -53,6 +56,33 @@ class SignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return invited_session.pop_url(request) or cast(
             "str", super().get_login_redirect_url(request)
         )
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        with transaction.atomic():
+            super().login(request, user)
+            _record(request, user, "account.sign_in")
+
+    def logout(self, request: HttpRequest) -> None:
+        with transaction.atomic():
+            _record(request, cast("User", request.user), "account.sign_out")
+            super().logout(request)
+
+    def set_password(self, user: User, password: str) -> None:
+        """Set the password; it is hashed before the transaction, see SignupForm.save."""
+        user.set_password(password)
+        with transaction.atomic():
+            user.save(update_fields=["password"])
+            _record(self.request, user, "account.password_change")
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        try:
+            super().pre_authenticate(request, **credentials)
+        except ValidationError:  # too many attempts
+            failed_sign_ins.record(request, credentials, "too many attempts")
+            raise
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        failed_sign_ins.record(request, credentials, "wrong password")
 
     def get_signup_redirect_url(self, request: HttpRequest) -> str:
         """Return the invitation, or the setup page of the project created with the account."""
@@ -105,8 +135,14 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
     def custom_signup(self, request: HttpRequest, user: Any) -> None:
         if not isinstance(user, User):
             raise TypeError(f"a user was expected, not {type(user)}")
+        origin = Origin.from_request(request)
         if self.invitation is None:
-            create_project(self.cleaned_data["project"], user)
+            create_project(self.cleaned_data["project"], user, origin=origin)
+        audit.record_account(user, "account.sign_up", actor=user, origin=origin)
+
+
+def _record(request: HttpRequest, user: User, action: str) -> None:
+    audit.record_account(user, action, actor=user, origin=Origin.from_request(request))
 
 
 def _limit_reached(request: HttpRequest) -> str:

@@ -4,6 +4,7 @@ from django.contrib import admin
 
 from projects import annotations
 from projects.admin.read_only import DeletableAdmin
+from projects.audit import Origin
 from projects.models import Annotation, User
 
 
@@ -16,5 +17,5 @@ class AnnotationAdmin(DeletableAdmin):
     ordering = ["-created"]
     show_full_result_count = False
 
-    def delete_row(self, row: Annotation, actor: User) -> None:
-        annotations.delete(row, actor=actor)
+    def delete_row(self, row: Annotation, actor: User, origin: Origin) -> None:
+        annotations.delete(row, actor=actor, origin=origin)

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from projects.admin.read_only import ReadOnlyAdmin
+from projects.admin.read_only import ReadOnlyAdmin, operator_origin
 from projects.credentials import keys
 from projects.models import ApiKey, User
 
@@ -30,7 +30,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         in_use = list(queryset.filter(revoked=None).select_related("project"))
         for row in in_use:
-            keys.revoke(row, actor=cast("User", request.user))
+            keys.revoke(row, actor=cast("User", request.user), origin=operator_origin(request))
         message = ngettext("%(n)d key was revoked.", "%(n)d keys were revoked.", len(in_use))
         messages.success(request, message % {"n": len(in_use)})
 

@@ -4,6 +4,7 @@ from typing import Any, cast
 
 from django.contrib import admin
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from django.forms import BaseInlineFormSet, ModelForm
 from django.http import HttpRequest
@@ -13,6 +14,7 @@ from common.amounts import bytes_text
 from projects import account_limits, audit
 from projects.admin.limits_beside_use import explain
 from projects.admin.quota_form import QuotaForm, record_changes
+from projects.admin.read_only import operator_origin
 from projects.models import DayUsage, Member, Project, Quota, Role, User
 from projects.usage.day_usage import utc_day
 
@@ -104,20 +106,50 @@ class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         change: bool,
     ) -> None:
         super().save_formset(request, form, formset, change)
+        if formset.model is Member:
+            _record_members(request, form.instance, formset)
         if formset.model is Quota:
             for each in formset.forms:
                 record_changes(request, form.instance, cast("QuotaForm", each))
 
     def delete_model(self, request: HttpRequest, obj: Project) -> None:
-        actor = cast("User", request.user)
-        audit.record(None, "project.delete", subject=obj.project_id, actor=actor, name=obj.name)
-        super().delete_model(request, obj)
+        with transaction.atomic():
+            _record(request, obj, "project.delete", name=obj.name)
+            super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Project]) -> None:
         for project in queryset:
             self.delete_model(request, project)
 
+    def log_addition(self, request: HttpRequest, obj: Project, message: Any) -> Any:
+        _record(request, obj, "project.create", name=obj.name)
+        return super().log_addition(request, obj, message)
+
     def log_change(self, request: HttpRequest, obj: Project, message: Any) -> Any:
-        actor = cast("User", request.user)
-        audit.record(obj, "project.change", actor=actor, changes=message)
+        _record(request, obj, "project.change", changes=message)
         return super().log_change(request, obj, message)
+
+
+def _record_members(
+    request: HttpRequest, project: Project, formset: "BaseInlineFormSet[Any, Project, Any]"
+) -> None:
+    """Add an entry for each member that the admin's form added, changed or removed."""
+    for member in formset.new_objects:
+        _record(request, project, "member.add", target=member.user.email, role=member.role)
+    for member, _fields in formset.changed_objects:
+        _record(request, project, "member.role", target=member.user.email, role=member.role)
+    for member in formset.deleted_objects:
+        _record(request, project, "member.remove", target=member.user.email)
+
+
+def _record(
+    request: HttpRequest, project: Project, action: str, target: str = "", **detail: Any
+) -> None:
+    audit.record(
+        project,
+        action,
+        actor=cast("User", request.user),
+        origin=operator_origin(request),
+        target=target or project.name,
+        **detail,
+    )

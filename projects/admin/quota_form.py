@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from projects import audit
+from projects.admin.read_only import operator_origin
 from projects.models import DayUsage, Project, Quota, User
 from projects.usage import day_usage
 from projects.usage.limits import BUILT_IN, LimitName
@@ -65,6 +66,8 @@ def record_changes(request: HttpRequest, project: Project | None, form: QuotaFor
             "quota.change",
             subject="" if project else DEFAULTS,
             actor=cast("User", request.user),
+            origin=operator_origin(request),
+            target=project.name if project else DEFAULTS,
             changes=changes,
         )
 

@@ -6,7 +6,14 @@ from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from projects.models import User
+from projects.audit import Origin
+from projects.models import ActorKind, User
+
+
+def operator_origin(request: HttpRequest) -> Origin:
+    """Return the origin of what is done in the admin, for the audit log."""
+    return Origin.from_request(request, ActorKind.OPERATOR)
+
 
 _DELETING_A_PROJECT = {"projects_project_delete", "projects_project_changelist"}
 
@@ -33,7 +40,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 class DeletableAdmin(ReadOnlyAdmin):
     """Admin for rows that members of projects write; the operator may delete them."""
 
-    def delete_row(self, row: Any, actor: User) -> None:
+    def delete_row(self, row: Any, actor: User, origin: Origin) -> None:
         """Delete a row as the console does, with an entry in the audit log."""
         raise NotImplementedError
 
@@ -41,7 +48,7 @@ class DeletableAdmin(ReadOnlyAdmin):
         return admin.ModelAdmin.has_delete_permission(self, request, obj)
 
     def delete_model(self, request: HttpRequest, obj: Model) -> None:
-        self.delete_row(obj, cast("User", request.user))
+        self.delete_row(obj, cast("User", request.user), operator_origin(request))
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for row in queryset.select_related("project"):

@@ -4,6 +4,7 @@ from django.contrib import admin
 
 from projects import saved_views
 from projects.admin.read_only import DeletableAdmin
+from projects.audit import Origin
 from projects.models import SavedView, User
 
 
@@ -16,5 +17,5 @@ class SavedViewAdmin(DeletableAdmin):
     ordering = ["-created"]
     show_full_result_count = False
 
-    def delete_row(self, row: SavedView, actor: User) -> None:
-        saved_views.delete(row, actor=actor)
+    def delete_row(self, row: SavedView, actor: User, origin: Origin) -> None:
+        saved_views.delete(row, actor=actor, origin=origin)

@@ -7,15 +7,19 @@ from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm
 from django.contrib.auth.forms import UserChangeForm as DjangoUserChangeForm
 from django.contrib.auth.models import Group
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from projects import audit
+from projects.admin.read_only import operator_origin
 from projects.models import User
 
 # Fields whose values the audit log shows; a password is none.
 _AUDITED = {"email", "is_active", "is_staff", "is_superuser", "max_projects"}
+
+_PASSWORD_PAGE = "auth_user_password_change"  # noqa: S105  a name of a URL
 
 # Permissions come from project memberships, never from Django's groups.
 admin.site.unregister(Group)
@@ -54,20 +58,39 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     ]
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        super().save_model(request, obj, form, change)
+        super().save_model(request, obj, form, change)  # in the transaction of the admin's view
         changes = {
             name: [form.initial.get(name), form.cleaned_data.get(name)]
             for name in form.changed_data
             if name in _AUDITED
         }
-        action, actor = "user.change" if change else "user.create", cast("User", request.user)
-        audit.record(None, action, subject=obj.email, actor=actor, changes=changes)
+        _record(request, obj, "user.change" if change else "user.create", changes=changes)
+
+    def user_change_password(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
+        with transaction.atomic():
+            return super().user_change_password(request, *args, **options)
+
+    def log_change(self, request: HttpRequest, obj: User, message: Any) -> Any:
+        """Add the entry of a new password, for which `save_model` is not called."""
+        if request.resolver_match and request.resolver_match.url_name == _PASSWORD_PAGE:
+            _record(request, obj, "account.password_change")
+        return super().log_change(request, obj, message)
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
-        actor = cast("User", request.user)
-        audit.record(None, "user.delete", subject=obj.email, actor=actor)
-        super().delete_model(request, obj)
+        with transaction.atomic():
+            _record(request, obj, "user.delete")
+            super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         for user in queryset:
             self.delete_model(request, user)
+
+
+def _record(request: HttpRequest, account: User, action: str, **detail: object) -> None:
+    audit.record_account(
+        account,
+        action,
+        actor=cast("User", request.user),
+        origin=operator_origin(request),
+        **detail,
+    )

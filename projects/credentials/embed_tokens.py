@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from django.core import signing
 from django.db import transaction
 from django.db.models import F
+from django.http import QueryDict
 
 from projects import audit
 from projects.models import Project, User
@@ -43,12 +44,28 @@ class Embed:
     generation: int
 
 
-def make(project: Project, query: str, expires: int, *, actor: User) -> str:
+def make(
+    project: Project,
+    query: str,
+    expires: int,
+    *,
+    actor: User,
+    origin: audit.Origin = audit.NO_CLIENT,
+) -> str:
     """Return a token for a query, and record it in the audit log. Raise QueryTooLong."""
     size = len(query.encode())
     if size > MAX_QUERY:
         raise QueryTooLong(size)
-    audit.record(project, "embed.create", actor=actor, query=query, expires=expires)
+    service = QueryDict(query).get("service", "")
+    audit.record(
+        project,
+        "embed.create",
+        actor=actor,
+        origin=origin,
+        target=service,
+        query=query,
+        expires=expires,
+    )
     content = [project.project_id, query, expires, project.embed_generation]
     return signing.dumps(content, salt=_SALT, compress=True)
 
@@ -80,8 +97,8 @@ def find_project(embed: Embed) -> int:
     return pk
 
 
-def revoke_all(project: Project, *, actor: User) -> None:
+def revoke_all(project: Project, *, actor: User, origin: audit.Origin = audit.NO_CLIENT) -> None:
     """Revoke all tokens of a project; images that are cached show for some minutes more."""
     with transaction.atomic():
         Project.objects.filter(pk=project.pk).update(embed_generation=F("embed_generation") + 1)
-        audit.record(project, "embed.revoke_all", actor=actor)
+        audit.record(project, "embed.revoke_all", actor=actor, origin=origin)

@@ -30,7 +30,13 @@ class KeyFileKind(StrEnum):
     NODE = "node"
 
 
-def create(key: ApiKey, kind: KeyFileKind, *, actor: User | None = None) -> dict[str, str]:
+def create(
+    key: ApiKey,
+    kind: KeyFileKind,
+    *,
+    actor: User | None = None,
+    origin: audit.Origin = audit.NO_CLIENT,
+) -> dict[str, str]:
     """Create a key file and return its JSON object, which cannot be recovered later.
 
     Raise account_limits.LimitReached if the API key has as many key files as it may have.
@@ -46,7 +52,15 @@ def create(key: ApiKey, kind: KeyFileKind, *, actor: User | None = None) -> dict
         row = KeyFile.objects.create(
             key=key, file_id=secrets.token_hex(20), public_key=public_key, created_by=actor
         )
-        audit.record(key.project, "key_file.create", actor=actor, key=key.prefix, file=row.file_id)
+        audit.record(
+            key.project,
+            "key_file.create",
+            actor=actor,
+            origin=origin,
+            target=key.name,
+            key=key.prefix,
+            file=row.file_id,
+        )
     return _content(key, row, kind, private_key)
 
 

@@ -68,6 +68,7 @@ def create(
     read: bool = False,
     default_service: str = "",
     actor: User | None = None,
+    origin: audit.Origin = audit.NO_CLIENT,
 ) -> tuple[ApiKey, str]:
     """Create a key; return its row and its text, which cannot be recovered later.
 
@@ -87,15 +88,37 @@ def create(
             default_service=default_service,
             created_by=actor,
         )
-        audit.record(project, "key.create", actor=actor, key=row.prefix, name=name)
+        audit.record(
+            project,
+            "key.create",
+            actor=actor,
+            origin=origin,
+            target=name,
+            key=row.prefix,
+            name=name,
+            write=write,
+            read=read,
+        )
     return row, make(key_id, secret)
 
 
-def revoke(row: ApiKey, *, actor: User | None = None) -> None:
+def revoke(
+    row: ApiKey, *, actor: User | None = None, origin: audit.Origin = audit.NO_CLIENT
+) -> None:
     """Revoke a key: immediately in this process, within SECONDS_CACHED (15 s) in others."""
-    if row.revoked is None:
+    if row.revoked is not None:
+        return
+    with transaction.atomic():
         row.revoke()
-        audit.record(row.project, "key.revoke", actor=actor, key=row.prefix, name=row.name)
+        audit.record(
+            row.project,
+            "key.revoke",
+            actor=actor,
+            origin=origin,
+            target=row.name,
+            key=row.prefix,
+            name=row.name,
+        )
 
 
 def list_keys(project: Project) -> list[ApiKey]:

@@ -4,7 +4,7 @@ from projects.models.agent import Agent, Delivery, running_agents
 from projects.models.agent_report import AgentReport
 from projects.models.annotation import Annotation
 from projects.models.api_key import ApiKey
-from projects.models.audit import AuditEntry
+from projects.models.audit import ActorKind, AuditEntry
 from projects.models.deployment import Deployment
 from projects.models.invitation import Invitation, InvitationState, MailState
 from projects.models.key_file import KeyFile
@@ -14,6 +14,7 @@ from projects.models.saved_view import SavedView, ViewPage
 from projects.models.user import User
 
 __all__ = [
+    "ActorKind",
     "Agent",
     "AgentReport",
     "Annotation",

@@ -70,7 +70,8 @@ def test_making_and_revoking_a_key_is_audited_without_its_secret(
     entries = AuditEntry.objects.filter(action__startswith="key.").order_by("pk")
     assert [entry.action for entry in entries] == ["key.create", "key.revoke"]
     assert {entry.actor for entry in entries} == {alice}
-    assert all(entry.detail == {"key": row.prefix, "name": "checkout"} for entry in entries)
+    named = {"key": row.prefix, "name": "checkout"}
+    assert [entry.detail for entry in entries] == [named | {"write": True, "read": False}, named]
     assert keys.parse(text).secret not in str([entry.detail for entry in entries])
 
 

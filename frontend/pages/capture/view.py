@@ -17,6 +17,7 @@ from frontend.page_query import query_context
 from frontend.params.page_links import flame_url
 from frontend.params.page_params import PageParams, page_params
 from projects.access import membership, project_for
+from projects.audit import Origin
 from projects.models import Member, Project, User
 from projects.usage.quota_reached import QuotaReached
 from scheduler import capture_now, user_captures
@@ -31,7 +32,7 @@ def capture(request: HttpRequest, project_id: str) -> HttpResponse:
     """Request a capture; its progress is the response to htmx, and on the flame page without."""
     member = membership(request.user, project_id)
     params = page_params(LenientReader.from_query(request.POST), timezone.now())
-    id_ = _request_capture(member, params, cast("User", request.user))
+    id_ = _request_capture(request, member, params)
     if HtmxDetails(request):
         context = query_context(request, member.project)
         shown = capture_progress(context, member.project, id_, timezone.now())
@@ -43,14 +44,20 @@ def capture(request: HttpRequest, project_id: str) -> HttpResponse:
     return redirect(f"{url}&{CAPTURE.name}={id_}")
 
 
-def _request_capture(member: Member, params: PageParams, actor: User) -> str:
+def _request_capture(request: HttpRequest, member: Member, params: PageParams) -> str:
     """Request a capture; return the id of its progress, "" without a service and a type."""
     if not params.service or params.type is None:
         return ""
     zone, version = (params.zones or (None,))[0], (params.versions or (None,))[0]
     try:
         return capture_now.request_capture(
-            member.project, params.service, params.type, zone, version, actor=actor
+            member.project,
+            params.service,
+            params.type,
+            zone,
+            version,
+            actor=cast("User", request.user),
+            origin=Origin.from_request(request),
         ).request.id
     except _REJECTIONS as error:
         return user_captures.note_rejected(

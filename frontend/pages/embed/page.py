@@ -26,6 +26,7 @@ from frontend.pages.embed.urls import PREFIX
 from frontend.params.page_links import flame_url
 from frontend.params.page_params import PageParams, page_params
 from projects.access import may_revoke_embeds, membership
+from projects.audit import Origin
 from projects.credentials import embed_tokens
 from projects.credentials.embed_tokens import QueryTooLong
 from projects.models import Member, User
@@ -114,7 +115,9 @@ def embed(request: HttpRequest, project_id: str) -> HttpResponse:
 def revoke(request: HttpRequest, project_id: str) -> HttpResponse:
     """Revoke all images of the project."""
     member = membership(request.user, project_id)
-    embed_tokens.revoke_all(member.project, actor=cast("User", request.user))
+    embed_tokens.revoke_all(
+        member.project, actor=cast("User", request.user), origin=Origin.from_request(request)
+    )
     params = _selection(request)
     if wants_fragment(request):
         context = _context(member, params, EmbedForm()) | {"revoked": True}
@@ -146,7 +149,13 @@ def _make(request: HttpRequest, member: Member, params: PageParams, form: EmbedF
     days = form.cleaned_data["days"]
     expires = int(time.time()) + days * 86_400
     user = cast("User", request.user)
-    token = embed_tokens.make(member.project, params.parameters(), expires, actor=user)
+    token = embed_tokens.make(
+        member.project,
+        params.parameters(),
+        expires,
+        actor=user,
+        origin=Origin.from_request(request),
+    )
     ending, parameters = _FORMATS[form.cleaned_data["format"]]
     width = form.cleaned_data["width"]
     shown = {name: form.cleaned_data[name] for name in ("width", "levels", "theme")}

@@ -12,6 +12,7 @@ from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
 from projects.access import list_projects, project_for
 from projects.account_limits import LimitReached
+from projects.audit import Origin
 from projects.models import User
 from projects.project_ids import create_project, suggest
 
@@ -42,7 +43,11 @@ def new_project(request: HttpRequest) -> HttpResponse:
     form = NewProjectForm(request.POST or None)
     if form.is_valid():
         try:
-            project = create_project(form.cleaned_data["name"], cast("User", request.user))
+            project = create_project(
+                form.cleaned_data["name"],
+                cast("User", request.user),
+                origin=Origin.from_request(request),
+            )
         except LimitReached as reached:
             form.add_error(None, str(reached))
         else:

@@ -24,6 +24,7 @@ from frontend.pages.notes.form import NoteForm, format_field, list_form_values
 from projects import annotations
 from projects.access import may_annotate, membership
 from projects.annotations import AnnotationLimit
+from projects.audit import Origin
 from projects.models import Annotation, Member, User
 
 ROWS = 50
@@ -71,7 +72,9 @@ def new_note(request: HttpRequest, project_id: str) -> HttpResponse:
     if posted is not None and form.is_valid():
         user = cast("User", request.user)
         try:
-            annotations.create(member.project.pk, form.annotation, actor=user)
+            annotations.create(
+                member.project.pk, form.annotation, actor=user, origin=Origin.from_request(request)
+            )
         except AnnotationLimit as reached:
             form.add_error(None, str(reached))
         else:
@@ -87,7 +90,12 @@ def edit_note(request: HttpRequest, project_id: str, note: int) -> HttpResponse:
     posted = request.POST if request.method == "POST" else None
     form = NoteForm(posted, initial=list_form_values(row), of_function=bool(row.function))
     if posted is not None and form.is_valid():
-        annotations.change(row, form.annotation, actor=cast("User", request.user))
+        annotations.change(
+            row,
+            form.annotation,
+            actor=cast("User", request.user),
+            origin=Origin.from_request(request),
+        )
         messages.success(request, _("Note saved"))
         return redirect(_back(request, project_id))
     return _form(request, member, form, row)
@@ -99,7 +107,9 @@ def delete_note(request: HttpRequest, project_id: str, note: int) -> HttpRespons
     member = membership(request.user, project_id)
     row = _note(member, note)
     if request.method == "POST":
-        annotations.delete(row, actor=cast("User", request.user))
+        annotations.delete(
+            row, actor=cast("User", request.user), origin=Origin.from_request(request)
+        )
         messages.success(request, _("Note deleted"))
         return redirect("notes", project_id)
     context = {"project": member.project, "here": "notes", "row": row}

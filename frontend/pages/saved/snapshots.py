@@ -38,6 +38,7 @@ from profiles.query import (
 )
 from projects.access import membership
 from projects.account_limits import LimitReached
+from projects.audit import Origin
 from projects.models import Member, User
 from projects.usage.quota_reached import QuotaReached
 
@@ -76,7 +77,12 @@ def delete(request: HttpRequest, project_id: str, snapshot_id: str) -> HttpRespo
     except SavedTreeNotFound as error:
         raise Http404(str(error)) from error
     require_may_change_saved(member, info.created_by.pk if info.created_by else None)
-    delete_saved_tree(member.project.pk, snapshot_id, actor=cast("User", request.user))
+    delete_saved_tree(
+        member.project.pk,
+        snapshot_id,
+        actor=cast("User", request.user),
+        origin=Origin.from_request(request),
+    )
     messages.success(request, _("Snapshot “%(title)s” deleted") % {"title": info.title})
     return redirect(f"{reverse('saved', args=[project_id])}#snapshots")
 
@@ -121,6 +127,7 @@ def _taken(request: HttpRequest, member: Member) -> SavedTreeInfo:
         title=_title(request.POST.get("title", ""), page_query),
         query=_absolute(page_query).parameters(),
         actor=cast("User", request.user),
+        origin=Origin.from_request(request),
     )
 
 

@@ -15,6 +15,7 @@ from frontend.pages.saved.view import render_outcome, render_page, view_url
 from projects import saved_views
 from projects.access import membership
 from projects.account_limits import LimitReached
+from projects.audit import Origin
 from projects.models import Project, SavedView, User
 from projects.saved_views import InvalidView
 
@@ -27,7 +28,9 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
     user = cast("User", request.user)
     is_htmx = wants_fragment(request)
     try:
-        view = saved_views.create(member.project, name, address, actor=user)
+        view = saved_views.create(
+            member.project, name, address, actor=user, origin=Origin.from_request(request)
+        )
     except (InvalidView, LimitReached) as error:
         if is_htmx:
             return render_outcome(request, str(error))
@@ -54,7 +57,12 @@ def rename(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
     view = view_for(member.project, pk)
     require_may_change_saved(member, view.created_by_id)
     try:
-        saved_views.rename(view, request.POST.get("name", ""), actor=cast("User", request.user))
+        saved_views.rename(
+            view,
+            request.POST.get("name", ""),
+            actor=cast("User", request.user),
+            origin=Origin.from_request(request),
+        )
     except InvalidView as error:
         return render_page(request, member, str(error))
     messages.success(request, _("View “%(name)s” renamed") % {"name": view.name})
@@ -66,7 +74,7 @@ def delete(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
     member = membership(request.user, project_id)
     view = view_for(member.project, pk)
     require_may_change_saved(member, view.created_by_id)
-    saved_views.delete(view, actor=cast("User", request.user))
+    saved_views.delete(view, actor=cast("User", request.user), origin=Origin.from_request(request))
     messages.success(request, _("View “%(name)s” deleted") % {"name": view.name})
     return redirect("saved", project_id)
 

@@ -15,6 +15,7 @@ from frontend.pages.settings.key_form import KeyForm
 from frontend.pages.settings.view_model import settings_context
 from projects.access import membership
 from projects.account_limits import LimitReached
+from projects.audit import Origin
 from projects.credentials import keys
 from projects.models import ApiKey, Project, User
 
@@ -40,6 +41,7 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
             read=form.may_read,
             default_service=form.cleaned_data["default_service"],
             actor=cast("User", request.user),
+            origin=Origin.from_request(request),
         )
     except LimitReached as reached:
         form.add_error(None, str(reached))
@@ -57,7 +59,7 @@ def revoke(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse:
         context = {"project": member.project, "here": "settings", "key": key}
         part = "revoke_dialog.html" if wants_fragment(request) else "revoke.html"
         return render(request, f"frontend/settings/{part}", context)
-    keys.revoke(key, actor=cast("User", request.user))
+    keys.revoke(key, actor=cast("User", request.user), origin=Origin.from_request(request))
     messages.success(request, _("Key “%(name)s” revoked") % {"name": key.name})
     return redirect(f"{reverse('settings', args=[project_id])}#keys")
 

@@ -12,6 +12,7 @@ from frontend.http.fragments import wants_fragment
 from frontend.pages.settings.api_keys import key_for
 from projects.access import membership
 from projects.account_limits import LimitReached
+from projects.audit import Origin
 from projects.credentials import key_files
 from projects.credentials.key_files import KeyFileKind
 from projects.models import User
@@ -32,7 +33,9 @@ def download(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse
         return render(request, f"frontend/settings/{part}", context)
     kind = KeyFileKind.NODE if request.POST.get("kind") == "node" else KeyFileKind.STANDARD
     try:
-        content = key_files.create(key, kind, actor=cast("User", request.user))
+        content = key_files.create(
+            key, kind, actor=cast("User", request.user), origin=Origin.from_request(request)
+        )
     except LimitReached as reached:
         context["error"] = str(reached)
         return render(request, "frontend/settings/key_file.html", context, status=400)

@@ -31,6 +31,13 @@ def settings(request: HttpRequest, project_id: str) -> HttpResponse:
         changed = form.save()
         if changed:
             actor = cast("User", request.user)
-            audit.record(member.project, "project.change", actor=actor, changed=changed)
+            audit.record(
+                member.project,
+                "project.change",
+                actor=actor,
+                origin=audit.Origin.from_request(request),
+                target=member.project.name,
+                changed=changed,
+            )
     messages.success(request, _("Settings saved"))
     return redirect("settings", project_id)

@@ -1,7 +1,6 @@
 """`/p/<project>/setup`: install commands, and a status that polls for the first profile."""
 
 from datetime import timedelta
-from typing import cast
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -23,8 +22,9 @@ from frontend.params.page_links import flame_url
 from frontend.params.page_params import PageParams
 from projects.access import may_import, may_manage_keys, membership, project_for
 from projects.account_limits import LimitReached
+from projects.audit import Origin
 from projects.credentials import keys
-from projects.models import Member, Project, User
+from projects.models import Member, Project
 
 STATE = parameter.text("state", "State that the page shows")
 
@@ -37,7 +37,7 @@ def setup(request: HttpRequest, project_id: str) -> HttpResponse:
     key, errors = "", list[str]()
     if request.method == "POST":
         try:
-            key = _make_key(member, cast("User", request.user))
+            key = _make_key(request, member)
         except LimitReached as reached:
             errors.append(str(reached))
     page = "connect.html" if wants_fragment(request) else "setup.html"
@@ -66,9 +66,11 @@ def status(request: HttpRequest, project_id: str) -> HttpResponse:
     return render(request, "frontend/setup/waiting.html", context)
 
 
-def _make_key(member: Member, user: User) -> str:
+def _make_key(request: HttpRequest, member: Member) -> str:
     name = _("set-up, %(day)s") % {"day": f"{timezone.now():%Y-%m-%d}"}
-    _row, text = keys.create(member.project, name, actor=user)
+    _row, text = keys.create(
+        member.project, name, actor=member.user, origin=Origin.from_request(request)
+    )
     return text
 
 

@@ -97,7 +97,7 @@ def arrive(
 
 
 @settings(
-    max_examples=examples(50),
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

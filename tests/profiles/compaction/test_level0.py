@@ -329,7 +329,7 @@ def test_level_0_blocks_that_a_day_covers_meanwhile_are_not_replaced(
 
 
 @settings(
-    max_examples=examples(50),
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -8,6 +8,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from projects.accounts import signup
+from projects.audit import Origin
 from projects.models import AuditEntry, Project, User
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +28,7 @@ def with_mail(settings: Settings) -> None:
 def test_account_is_rolled_back_if_its_project_cannot_be_created(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(name: str, owner: User) -> Project:
+    def fail(name: str, owner: User, *, origin: Origin) -> Project:
         raise RuntimeError("the disk is full")
 
     monkeypatch.setattr(signup, "create_project", fail)

@@ -1,0 +1,58 @@
+"""Actions of the audit log, in words, by group; the only list of them."""
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+# Refused; every other action was done.
+DENIED = frozenset({"account.sign_in_failed"})
+
+GROUPS: dict[Promise, dict[str, Promise]] = {
+    _("Accounts"): {
+        "account.sign_up": _("Signed up"),
+        "account.sign_in": _("Signed in"),
+        "account.sign_in_failed": _("Failed to sign in"),
+        "account.sign_out": _("Signed out"),
+        "account.password_change": _("Changed password"),
+        "user.create": _("Created account"),
+        "user.change": _("Changed account"),
+        "user.delete": _("Deleted account"),
+    },
+    _("Project"): {
+        "project.create": _("Created project"),
+        "project.change": _("Changed settings"),
+        "project.delete": _("Deleted project"),
+        "quota.change": _("Changed quotas"),
+    },
+    _("Members"): {
+        "member.add": _("Added member"),
+        "member.role": _("Changed role"),
+        "member.remove": _("Removed member"),
+    },
+    _("API keys"): {
+        "key.create": _("Created API key"),
+        "key.revoke": _("Revoked API key"),
+        "key_file.create": _("Created key file"),
+    },
+    _("Profiles"): {
+        "capture.now": _("Requested capture"),
+        "data.export": _("Downloaded profiles"),
+        "snapshot.create": _("Created snapshot"),
+        "snapshot.delete": _("Deleted snapshot"),
+        "embed.create": _("Created embedded image"),
+        "embed.revoke_all": _("Revoked embedded images"),
+    },
+    _("Saved views and notes"): {
+        "view.create": _("Saved view"),
+        "view.rename": _("Renamed view"),
+        "view.delete": _("Deleted view"),
+        "annotation.create": _("Added note"),
+        "annotation.change": _("Changed note"),
+        "annotation.delete": _("Deleted note"),
+    },
+    _("Audit log"): {
+        "audit.export": _("Exported audit log"),
+    },
+}
+LABELS: dict[str, Promise] = {
+    action: label for labels in GROUPS.values() for action, label in labels.items()
+}
