@@ -5,6 +5,8 @@ from frontend.pages.account import view as account
 from frontend.pages.agent_files import view as agent_files
 from frontend.pages.agent_files.archives import GO_MODULE
 from frontend.pages.agents import view as agents
+from frontend.pages.audit import export as audit_export
+from frontend.pages.audit import view as audit
 from frontend.pages.breakdown import view as breakdown
 from frontend.pages.calendar import view as calendar
 from frontend.pages.capture import view as capture
@@ -132,6 +134,13 @@ urlpatterns = [
         Permission.MANAGE_OWNERS,
     ),
     public_page("invitations/<str:token>", invitation.invitation, "invitation"),
+    project_page("/settings/audit", audit.audit_log, "audit", Permission.READ_AUDIT),
+    project_page(
+        "/settings/audit/export/<str:form>",
+        audit_export.export,
+        "audit_export",
+        Permission.READ_AUDIT,
+    ),
     account_page("account/editor", account.editor, "editor"),
     public_page("account/language", account.language, "language"),
     public_page("help/concepts", concepts.concepts, "concepts"),

@@ -9,6 +9,7 @@ what they read.
 from profiles.engine.calltree.patterns import BadFilterPattern, matcher
 from profiles.engine.coverage import Coverage, Missing
 from profiles.engine.exports.csv_file import encode as encode_csv
+from profiles.engine.exports.csv_file import encode_rows as encode_csv_rows
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
 from profiles.engine.stats.significance import series_changes
 from profiles.queries.cache import cache_page, cache_stats, get_cached_page
@@ -203,6 +204,7 @@ __all__ = [
     "delete_saved_tree",
     "dumps",
     "encode_csv",
+    "encode_csv_rows",
     "focus_document",
     "focus_json",
     "get_cached_page",

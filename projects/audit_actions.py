@@ -27,6 +27,12 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "member.add": _("Added member"),
         "member.role": _("Changed role"),
         "member.remove": _("Removed member"),
+        "member.leave": _("Left the project"),
+        "project.transfer": _("Transferred project"),
+        "invitation.create": _("Invited person"),
+        "invitation.resend": _("Sent invitation again"),
+        "invitation.revoke": _("Revoked invitation"),
+        "invitation.accept": _("Accepted invitation"),
     },
     _("API keys"): {
         "key.create": _("Created API key"),

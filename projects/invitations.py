@@ -16,6 +16,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from projects import account_limits, audit
+from projects.audit import NO_CLIENT, Origin
 from projects.credentials import invitation_tokens
 from projects.models import Invitation, InvitationState, MailState, Member, Project, Role, User
 from projects.permissions import Permission, has_permission
@@ -62,7 +63,14 @@ def list_open(project: Project) -> list[Invitation]:
     return list(rows.select_related("created_by").order_by("-issued", "-pk"))
 
 
-def create(project: Project, emails: list[str], role: Role, *, actor: User) -> list[Invitation]:
+def create(
+    project: Project,
+    emails: list[str],
+    role: Role,
+    *,
+    actor: User,
+    origin: Origin = NO_CLIENT,
+) -> list[Invitation]:
     """Invite each address, or without addresses whoever gets the link of one invitation.
 
     With a mail server the addresses get an e-mail after the transaction; otherwise the caller shows
@@ -74,10 +82,10 @@ def create(project: Project, emails: list[str], role: Role, *, actor: User) -> l
         )
         _require_inviter(project, actor, role)
         _require_new(project, emails)
-        return [_create(project, email, role, actor) for email in emails or [""]]
+        return [_create(project, email, role, actor, origin) for email in emails or [""]]
 
 
-def resend(invitation: Invitation, *, actor: User) -> Invitation:
+def resend(invitation: Invitation, *, actor: User, origin: Origin = NO_CLIENT) -> Invitation:
     """Issue a new token with a new time of expiry, which ends the one before.
 
     Raise InvalidInvitation if the invitation was used or revoked, or LimitReached.
@@ -92,23 +100,23 @@ def resend(invitation: Invitation, *, actor: User) -> Invitation:
         # Whoever issues the link answers for it: it ends when that person may invite no longer.
         row.created_by = actor
         _issue(row)
-        _record(row, "invitation.resend", actor)
+        _record(row, "invitation.resend", actor, origin)
     return row
 
 
-def revoke(invitation: Invitation, *, actor: User) -> None:
+def revoke(invitation: Invitation, *, actor: User, origin: Origin = NO_CLIENT) -> None:
     """Revoke an invitation that was not used; a second time does nothing."""
     with transaction.atomic():
         lock_project(invitation.project)
-        _revoke(Invitation.objects.filter(pk=invitation.pk), actor)
+        _revoke(Invitation.objects.filter(pk=invitation.pk), actor, origin)
 
 
-def revoke_all_of(user: User, project: Project, *, actor: User) -> None:
+def revoke_all_of(user: User, project: Project, *, actor: User, origin: Origin = NO_CLIENT) -> None:
     """Revoke the open invitations of a person who may not invite any longer.
 
     Otherwise a removed admin could come back by a link. Use the transaction that removes the role.
     """
-    _revoke(Invitation.objects.filter(project=project, created_by=user), actor)
+    _revoke(Invitation.objects.filter(project=project, created_by=user), actor, origin)
 
 
 def find(token: str) -> Invitation:
@@ -142,7 +150,7 @@ def require_address(invitation: Invitation, user: User) -> None:
         raise InvitationRejected(Problem.OTHER_ADDRESS)
 
 
-def accept(token: str, user: User) -> Member:
+def accept(token: str, user: User, *, origin: Origin = NO_CLIENT) -> Member:
     """Make the account a member, and the token unusable.
 
     A member keeps the role, and the token stays usable. Raise InvitationRejected, or
@@ -160,7 +168,7 @@ def accept(token: str, user: User) -> Member:
         member = Member.objects.create(project=project, user=user, role=invitation.role)
         invitation.used, invitation.used_by = timezone.now(), user
         invitation.save(update_fields=["used", "used_by"])
-        _record(invitation, "invitation.accept", user)
+        _record(invitation, "invitation.accept", user, origin)
     return member
 
 
@@ -190,10 +198,10 @@ def _require_new(project: Project, emails: list[str]) -> None:
         raise InvalidInvitation(sentence % {"emails": ", ".join(invited)})
 
 
-def _create(project: Project, email: str, role: Role, actor: User) -> Invitation:
+def _create(project: Project, email: str, role: Role, actor: User, origin: Origin) -> Invitation:
     row = Invitation(project=project, email=email, role=role, created_by=actor)
     _issue(row)
-    _record(row, "invitation.create", actor)
+    _record(row, "invitation.create", actor, origin)
     return row
 
 
@@ -219,19 +227,20 @@ def _issue(row: Invitation) -> None:
         transaction.on_commit(lambda: send_invitation.delay(pk, nonce), robust=True)
 
 
-def _revoke(rows: QuerySet[Invitation], actor: User) -> None:
+def _revoke(rows: QuerySet[Invitation], actor: User, origin: Origin) -> None:
     for row in rows.filter(used=None, revoked=None).select_related("project"):
         row.revoked = timezone.now()
         row.save(update_fields=["revoked"])
-        _record(row, "invitation.revoke", actor)
+        _record(row, "invitation.revoke", actor, origin)
 
 
-def _record(row: Invitation, action: str, actor: User) -> None:
+def _record(row: Invitation, action: str, actor: User, origin: Origin) -> None:
     audit.record(
         row.project,
         action,
         actor=actor,
+        origin=origin,
+        target=row.email,
         invitation=row.pk,
-        email=row.email,
         role=str(row.role),
     )

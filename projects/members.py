@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from projects import account_limits, audit, invitations
+from projects.audit import NO_CLIENT, Origin
 from projects.models import Member, Project, Role, User
 from projects.permissions import ROLES, Permission, has_permission
 
@@ -65,7 +66,7 @@ def is_last_owner(member: Member) -> bool:
     return member.role == Role.OWNER and not owners.exclude(pk=member.pk).exists()
 
 
-def change_role(actor: Member, target: Member, role: Role) -> None:
+def change_role(actor: Member, target: Member, role: Role, *, origin: Origin = NO_CLIENT) -> None:
     """Give a member another role.
 
     Raise PermissionNeeded for a role above the actor's, MemberChanged, LastOwner, or
@@ -81,25 +82,25 @@ def change_role(actor: Member, target: Member, role: Role) -> None:
             _require_other_owner(change.target)
         if role is Role.OWNER:
             account_limits.require_project(change.target.user)
-        _set_role(change.target, role, change.actor.user)
+        _set_role(change.target, role, change.actor.user, origin)
 
 
-def remove(actor: Member, target: Member) -> None:
+def remove(actor: Member, target: Member, *, origin: Origin = NO_CLIENT) -> None:
     """Remove a member. Raise PermissionNeeded, MemberChanged or LastOwner."""
     with transaction.atomic():
         change = _lock(actor, target)
         _require(change.actor, _needed_permission(change.target.role, change.target.role))
-        _delete(change.target, "member.remove", change.actor.user)
+        _delete(change.target, "member.remove", change.actor.user, origin)
 
 
-def leave(member: Member) -> None:
+def leave(member: Member, *, origin: Origin = NO_CLIENT) -> None:
     """Remove oneself. Raise MemberChanged or LastOwner."""
     with transaction.atomic():
         change = _lock(member, member)
-        _delete(change.target, "member.leave", change.actor.user)
+        _delete(change.target, "member.leave", change.actor.user, origin)
 
 
-def transfer(actor: Member, target: Member) -> None:
+def transfer(actor: Member, target: Member, *, origin: Origin = NO_CLIENT) -> None:
     """Make a member owner, and the owner who does so admin.
 
     Raise PermissionNeeded, MemberChanged or account_limits.LimitReached.
@@ -111,13 +112,14 @@ def transfer(actor: Member, target: Member) -> None:
             raise MemberChanged(_("You own this project already."))
         if change.target.role != Role.OWNER:
             account_limits.require_project(change.target.user)
-            _set_role(change.target, Role.OWNER, change.actor.user)
-        _set_role(change.actor, Role.ADMIN, change.actor.user)
+            _set_role(change.target, Role.OWNER, change.actor.user, origin)
+        _set_role(change.actor, Role.ADMIN, change.actor.user, origin)
         audit.record(
             change.actor.project,
             "project.transfer",
             actor=change.actor.user,
-            member=change.target.user.email,
+            origin=origin,
+            target=change.target.user.email,
         )
 
 
@@ -146,30 +148,36 @@ def _require_other_owner(member: Member) -> None:
         raise LastOwner(member.project)
 
 
-def _set_role(member: Member, role: Role, actor: User) -> None:
+def _set_role(member: Member, role: Role, actor: User, origin: Origin) -> None:
     before, member.role = member.role, role
     member.save(update_fields=["role"])
     audit.record(
         member.project,
         "member.role",
         actor=actor,
-        member=member.user.email,
+        origin=origin,
+        target=member.user.email,
         role=str(role),
         before=str(before),
     )
-    _end_invitations(member, actor)
+    _end_invitations(member, actor, origin)
 
 
-def _delete(member: Member, action: str, actor: User) -> None:
+def _delete(member: Member, action: str, actor: User, origin: Origin) -> None:
     _require_other_owner(member)
     audit.record(
-        member.project, action, actor=actor, member=member.user.email, role=str(member.role)
+        member.project,
+        action,
+        actor=actor,
+        origin=origin,
+        target=member.user.email,
+        role=str(member.role),
     )
-    invitations.revoke_all_of(member.user, member.project, actor=actor)
+    invitations.revoke_all_of(member.user, member.project, actor=actor, origin=origin)
     member.delete()
 
 
-def _end_invitations(member: Member, actor: User) -> None:
+def _end_invitations(member: Member, actor: User, origin: Origin) -> None:
     """Revoke the invitations of a member who may not invite any longer."""
     if not has_permission(member.role, Permission.MANAGE_PEOPLE):
-        invitations.revoke_all_of(member.user, member.project, actor=actor)
+        invitations.revoke_all_of(member.user, member.project, actor=actor, origin=origin)

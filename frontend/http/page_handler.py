@@ -9,10 +9,10 @@ sent while the thread still makes the next ones.
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
-from functools import cache
+from functools import cache, partial
 from http import HTTPStatus
 from io import BytesIO
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core import signals
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
@@ -67,6 +67,7 @@ _SCOPE = (
     *("query_string", "headers", "client", "server"),
 )
 _STATUSES = {4: QueryStatus.INVALID, 5: QueryStatus.ERROR}  # by hundreds of the response's status
+T = TypeVar("T")
 _light_pages = FairThreads("flamewatch-page", LIGHT_PAGES)
 
 
@@ -112,7 +113,8 @@ class PageHandler(ASGIHandler):
         try:
             begun = await self._begin(scope, handover, working)
             if isinstance(begun, ResponseHead):
-                await _send(begun, handover.content(working), send)
+                run = partial(_run_light_page, client)
+                await _send(begun, handover.content(working, run), send)
             else:
                 await self.send_response(begun, send)
         finally:
@@ -202,6 +204,11 @@ async def _run_in_fair_thread(
         raise QueueFull(waiting.of_project, waiting.limit) from None
 
 
+async def _run_light_page(client: PageClient, work: Callable[[], bytes | None]) -> bytes | None:
+    result: bytes | None = await asyncio.wrap_future(_submit_light_page(client, work))
+    return result
+
+
 def _kind(path: str) -> str:
     """Return the name of the page's URL, a label of metrics."""
     try:
@@ -210,7 +217,7 @@ def _kind(path: str) -> str:
         return "unknown_page"
 
 
-def _submit_light_page(client: PageClient, work: Any) -> "Future[None]":
+def _submit_light_page(client: PageClient, work: Callable[[], T]) -> "Future[T]":
     try:
         return _light_pages.submit(client.tenant, client.key, work)
     except QueueFull as full:

@@ -1,10 +1,12 @@
 """Response that a thread makes, or a worker process, and the event loop sends, part by part."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from django.http import HttpResponseBase
+from django.db import close_old_connections
+from django.http import HttpResponseBase, StreamingHttpResponse
 
 
 class ResponseHead(NamedTuple):
@@ -12,14 +14,29 @@ class ResponseHead(NamedTuple):
     headers: tuple[tuple[bytes, bytes], ...]
 
 
-Part: TypeAlias = ResponseHead | bytes  # the head comes first
+class PulledResponse(StreamingHttpResponse):
+    """Long response whose next part is made only when the client has received those before.
+
+    Each part is made by a turn of its own in a thread, without anything that belongs to one, such
+    as a database cursor: a slow client costs the memory of one part, and no thread.
+    """
+
+
+Part: TypeAlias = ResponseHead | bytes | PulledResponse  # the head comes first
+# Runs a function in a thread, when it is its turn.
+Run: TypeAlias = Callable[[Callable[[], bytes | None]], Awaitable[bytes | None]]
 
 
 def send_parts(response: HttpResponseBase, send: Callable[[Part], None]) -> None:
     """Send the head of a response and its content, each part as soon as it is made; close it.
 
-    Closing sends request_finished, on which Django closes stale database connections.
+    Closing sends request_finished, on which Django closes stale database connections. The event
+    loop pulls the content of a PulledResponse, and closes it.
     """
+    if isinstance(response, PulledResponse):
+        send(_head(response))
+        send(response)
+        return
     try:
         send(_head(response))
         parts = response if response.streaming else [cast("Any", response).content]
@@ -76,8 +93,22 @@ class ThreadResponse:
             await working
         return cast("ResponseHead", part)
 
-    async def content(self, working: "asyncio.Future[None]") -> AsyncIterator[bytes]:
+    async def content(self, working: "asyncio.Future[None]", run: Run) -> AsyncIterator[bytes]:
         """Yield the parts after the head. Raise the error of work that failed meanwhile."""
         while (part := await self._parts.get()) is not None:
-            yield cast("bytes", part)
+            if isinstance(part, PulledResponse):
+                pull = partial(_pull, part, iter(cast("Iterable[bytes]", part)))
+                while (pulled := await run(pull)) is not None:
+                    yield pulled
+            else:
+                yield cast("bytes", part)
         await working
+
+
+def _pull(response: PulledResponse, parts: Iterator[bytes]) -> bytes | None:
+    """Return the next part; None after the last one, when the response is closed."""
+    close_old_connections()  # as at the beginning of each request: the last part may be long ago
+    part = next(parts, None)
+    if part is None:
+        response.close()
+    return part

@@ -6,8 +6,9 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from projects.access import list_projects, may_save
+from projects.access import list_projects
 from projects.models import Project, User
+from projects.permissions import Permission, has_permission
 
 
 class Shell(TypedDict):
@@ -17,6 +18,7 @@ class Shell(TypedDict):
     sends_mail: bool
     my_projects: "SimpleLazyObject[list[Project]]"  # evaluated only where it is shown
     may_save: "SimpleLazyObject[bool]"  # in the project of the page
+    may_read_audit: "SimpleLazyObject[bool]"
 
 
 def shell(request: HttpRequest) -> Shell:
@@ -27,7 +29,8 @@ def shell(request: HttpRequest) -> Shell:
         "signup_open": settings.SIGNUP == "open",
         "sends_mail": settings.SENDS_MAIL,
         "my_projects": SimpleLazyObject(lambda: _projects(request)),
-        "may_save": SimpleLazyObject(lambda: _may_save(request)),
+        "may_save": SimpleLazyObject(lambda: _has_permission(request, Permission.SAVE)),
+        "may_read_audit": SimpleLazyObject(lambda: _has_permission(request, Permission.READ_AUDIT)),
     }
 
 
@@ -36,12 +39,12 @@ def _projects(request: HttpRequest) -> list[Project]:
     return list_projects(user) if isinstance(user, User) else []
 
 
-def _may_save(request: HttpRequest) -> bool:
-    """Return whether the user may save views and snapshots in the project of the page's URL."""
+def _has_permission(request: HttpRequest, permission: Permission) -> bool:
+    """Return whether the user has a permission in the project of the page's URL."""
     user, match = getattr(request, "user", None), request.resolver_match
     project_id = match.kwargs.get("project_id") if match else None
     return isinstance(user, User) and any(
-        may_save(member)
+        has_permission(member.role, permission)
         for member in user.sorted_memberships
         if member.project.project_id == project_id
     )

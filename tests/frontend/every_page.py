@@ -6,13 +6,15 @@ Tests of properties that hold for all pages take them from this module.
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from projects import saved_views
-from projects.models import Annotation, Project, User
+from projects import audit, saved_views
+from projects.audit import Origin
+from projects.models import ActorKind, Annotation, AuditEntry, Project, User
 from tests import sample_project
 
 P = "/p/acme-shop"
 OF = "service=checkout&type=CPU&span=1d"
 NOTE = 4711
+ENTRY = 4711
 HTMX = {"HX-Request": "true"}
 
 
@@ -68,6 +70,7 @@ PAGES = (
     Shown("members", "members", f"{P}/settings/members"),
     Shown("invite people", "invite", f"{P}/settings/members/invite"),
     Shown("leave", "leave_project", f"{P}/settings/members/leave"),
+    Shown("audit log", "audit", f"{P}/settings/audit?entry={ENTRY}"),
     Shown("concepts", "concepts", "/help/concepts", stranger=True),
 )
 """What an empty project, an empty selection and a mistake look like."""
@@ -84,6 +87,7 @@ STATES = (
     Shown("no samples", "flame", f"{P}/flame?{OF}&sample.endpoint=nothing"),
     Shown("no profiles to list", "profiles", f"{P}/profiles?{OF}&end=2026-01-01T00:00Z"),
     Shown("no such agent", "agents", f"{P}/agents?find=nothing-has-this-name"),
+    Shown("no such entry", "audit", f"{P}/settings/audit?find=nothing-has-this-name"),
     Shown("an address that cannot be read", "agents", f"{P}/agents?show=pods&page=0"),
 )
 _OF_FUNCTION = "name=Rule.matches&file=/app/shop/pricing/discounts.py"
@@ -98,6 +102,7 @@ FRAGMENTS = (
     Shown("profiles", "profiles", f"{P}/profiles?{OF}", fragment=True),
     Shown("agents", "agents", f"{P}/agents", fragment=True),
     Shown("deployments", "agents", f"{P}/agents?show=deployments", fragment=True),
+    Shown("audit log", "audit", f"{P}/settings/audit?who=key", fragment=True),
     Shown("suggested id", "suggested_id", "/projects/new/id?name=Shop", fragment=True),
     Shown("invite people", "invite", f"{P}/settings/members/invite", fragment=True),
     Shown("leave", "leave_project", f"{P}/settings/members/leave", fragment=True),
@@ -113,6 +118,7 @@ def furnish(project: Project, owner: User, now: datetime) -> None:
     sample_project.services(project, now, step=timedelta(hours=1))
     saved_views.create(project, "Checkout, last day", f"{P}/flame?{OF}", actor=owner)
     notes(project, owner, now)
+    audit_entries(project, owner)
 
 
 def notes(project: Project, owner: User, now: datetime) -> None:
@@ -129,4 +135,24 @@ def notes(project: Project, owner: User, now: datetime) -> None:
     )
     Annotation.objects.create(
         **of, function="Rule.matches", text="Compiles its pattern anew", created_by=owner
+    )
+
+
+def audit_entries(project: Project, owner: User) -> None:
+    """Add an entry of each kind of actor; the one with details is ENTRY."""
+    origin = Origin("192.0.2.7")
+    for kind in ActorKind:
+        audit.record(
+            project,
+            "account.sign_in_failed" if kind is ActorKind.VISITOR else "key.create",
+            actor=owner if kind in {ActorKind.PERSON, ActorKind.VISITOR} else None,
+            actor_key="fw_abcdefghij" if kind is ActorKind.KEY else "",
+            origin=Origin(origin.address, kind),
+            target="production-eu",
+        )
+    AuditEntry.objects.create(
+        **{"pk": ENTRY, "project": project, "subject": project.project_id},
+        **{"actor": owner, "actor_kind": ActorKind.PERSON, "actor_name": owner.email},
+        **{"action": "project.change", "target": project.name, "address": "2001:db8::7"},
+        detail={"changed": {"name": ["Acme", project.name]}, "reason": "rename"},
     )

@@ -38,9 +38,13 @@ def agent(project: Project, of: int, *types: ProfileType, name: str = "a") -> Wa
 
 
 async def ask(
-    project: Project, alice: User, kind: ProfileType = CPU, **more: str
+    project: Project,
+    alice: User,
+    kind: ProfileType = CPU,
+    zone: str | None = None,
+    version: str | None = None,
 ) -> capture_now.PendingCapture:
-    call = partial(capture_now.request_capture, project, "shop", kind, actor=alice, **more)
+    call = partial(capture_now.request_capture, project, "shop", kind, zone, version, actor=alice)
     return await database_pool.run(call)
 
 

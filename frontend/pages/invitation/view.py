@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 from projects import invitations
 from projects.account_limits import LimitReached
 from projects.accounts import invited_session
+from projects.audit import Origin
 from projects.invitations import InvitationRejected, Problem
 from projects.models import Invitation, Member, User
 
@@ -61,7 +62,7 @@ def _respond(request: HttpRequest, token: str, row: Invitation, user: User) -> H
         context["error"] = _("Too many attempts. Try again in a minute.")
         return render(request, "frontend/invitation/page.html", context, status=429)
     try:
-        member = invitations.accept(token, user)
+        member = invitations.accept(token, user, origin=Origin.from_request(request))
     except LimitReached as reached:
         context["error"] = str(reached)
         return render(request, "frontend/invitation/page.html", context, status=409)

@@ -19,6 +19,7 @@ from frontend.pages.members.view_model import members_context
 from projects import invitations
 from projects.access import membership
 from projects.account_limits import LimitReached
+from projects.audit import Origin
 from projects.invitations import InvalidInvitation
 from projects.models import Invitation, Member, Role, User
 
@@ -37,6 +38,7 @@ def invite(request: HttpRequest, project_id: str) -> HttpResponse:
                 form.cleaned_data["emails"],
                 Role(form.cleaned_data["role"]),
                 actor=cast("User", request.user),
+                origin=Origin.from_request(request),
             )
         except (InvalidInvitation, LimitReached) as error:
             form.add_error(None, str(error))
@@ -56,7 +58,11 @@ def resend(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
     if request.method != "POST":
         return redirect("members", project_id)
     try:
-        row = invitations.resend(_invitation_for(member, pk), actor=cast("User", request.user))
+        row = invitations.resend(
+            _invitation_for(member, pk),
+            actor=cast("User", request.user),
+            origin=Origin.from_request(request),
+        )
     except (InvalidInvitation, LimitReached) as error:
         messages.warning(request, str(error))
         return redirect("members", project_id)
@@ -82,7 +88,7 @@ def revoke(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
                 action=reverse("revoke_invitation", args=[project_id, pk]),
             ),
         )
-    invitations.revoke(row, actor=cast("User", request.user))
+    invitations.revoke(row, actor=cast("User", request.user), origin=Origin.from_request(request))
     messages.success(request, _("Invitation revoked"))
     return redirect("members", project_id)
 

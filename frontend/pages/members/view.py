@@ -16,6 +16,7 @@ from frontend.templatetags.people import display_name
 from projects import members
 from projects.access import membership
 from projects.account_limits import LimitReached
+from projects.audit import Origin
 from projects.members import LastOwner, MemberChanged, PermissionNeeded
 from projects.models import Member, Role
 
@@ -37,7 +38,7 @@ def change_role(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
         return redirect("members", project_id)
     role = Role(form.cleaned_data["role"])
     try:
-        members.change_role(actor, target, role)
+        members.change_role(actor, target, role, origin=Origin.from_request(request))
     except PermissionNeeded as needed:
         require_permission(actor, needed.permission)
         messages.warning(request, _("Your role was changed meanwhile."))
@@ -75,7 +76,7 @@ def remove(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
             ),
         )
     try:
-        members.remove(actor, target)
+        members.remove(actor, target, origin=Origin.from_request(request))
     except PermissionNeeded as needed:
         require_permission(actor, needed.permission)
         messages.warning(request, _("Your role was changed meanwhile."))
@@ -108,7 +109,7 @@ def leave(request: HttpRequest, project_id: str) -> HttpResponse:
             ),
         )
     try:
-        members.leave(member)
+        members.leave(member, origin=Origin.from_request(request))
     except MemberChanged as error:
         messages.warning(request, str(error))
         return redirect("members", project_id)
@@ -140,7 +141,7 @@ def transfer(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
             ),
         )
     try:
-        members.transfer(actor, target)
+        members.transfer(actor, target, origin=Origin.from_request(request))
     except PermissionNeeded as needed:
         require_permission(actor, needed.permission)
         messages.warning(request, _("Your role was changed meanwhile."))

@@ -11,10 +11,13 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", 
 
 def encode(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Encode a header line and the rows; prefix texts that look like formulas with a quote."""
+    return encode_rows([heads, *rows])
+
+
+def encode_rows(rows: Iterable[Sequence[object]]) -> str:
+    """Encode rows alone, for a file that is made part by part."""
     out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow([_harmless(head) for head in heads])
-    writer.writerows([_harmless(cell) for cell in row] for row in rows)
+    csv.writer(out).writerows([_harmless(cell) for cell in row] for row in rows)
     return out.getvalue()
 
 

@@ -1,0 +1,113 @@
+"""Read the audit log of a project: the newest entries first, a page at a time.
+
+Person, action and time are found by an index. Texts and kinds of actors are compared entry by
+entry, at most SCAN_LIMIT of them for a page; the next page goes on from there.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.db.models import Q
+
+from projects.models import ActorKind, AuditEntry
+from projects.models.audit import AuditQuerySet
+
+SCAN_LIMIT = 20_000  # entries: some 50 ms
+_EXPORT_ROWS = 500  # entries read at once, of at most 5 kB each
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    project: int  # Project.pk
+    since: datetime
+    actor: int | None = None  # User.pk
+    kind: ActorKind | None = None
+    action: str = ""
+    text: str = ""  # part of the target, of the actor's name or key, or of the address
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Position in the log; a page begins with the next older entry."""
+
+    at: datetime
+    pk: int
+
+    def __str__(self) -> str:
+        return f"{(self.at - _EPOCH) // _MICROSECOND}-{self.pk}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Cursor":
+        """Parse the text of a cursor; raise ValueError for any other text."""
+        at, _, pk = text.partition("-")
+        if not (at.isdecimal() and pk.isdecimal() and max(len(at), len(pk)) <= 18):
+            raise ValueError("is no position in the audit log")
+        return cls(_EPOCH + int(at) * _MICROSECOND, int(pk))
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    entries: list[AuditEntry]
+    next: Cursor | None
+    is_partial: bool = False  # SCAN_LIMIT ended the search before the page was full
+
+
+def list_page(wanted: AuditFilter, after: Cursor | None, size: int) -> AuditPage:
+    """Return a page of entries with their actors, by one statement, or two for a text or kind."""
+    rows = _filter_by_index(wanted, after)
+    end = None
+    if wanted.text or wanted.kind:
+        end = _find_scan_end(rows)
+        if end is not None:
+            rows = rows.filter(at__gte=end.at).filter(Q(at__gt=end.at) | Q(pk__gte=end.pk))
+        rows = _filter_by_scan(rows, wanted)
+    found = list(rows.select_related("actor")[: size + 1])
+    if len(found) > size:
+        return AuditPage(found[:size], Cursor(found[size - 1].at, found[size - 1].pk))
+    return AuditPage(found, end, is_partial=end is not None)
+
+
+def read_all(wanted: AuditFilter) -> Iterator[list[AuditEntry]]:
+    """Yield all entries in lists of bounded size; each is read by statements of its own."""
+    after: Cursor | None = None
+    while True:
+        page = list_page(wanted, after, _EXPORT_ROWS)
+        if page.entries:
+            yield page.entries
+        if page.next is None:
+            return
+        after = page.next
+
+
+def _filter_by_index(wanted: AuditFilter, after: Cursor | None) -> AuditQuerySet:
+    rows = AuditEntry.objects.filter(project=wanted.project, at__gte=wanted.since)
+    if wanted.actor is not None:
+        rows = rows.filter(actor=wanted.actor)
+    if wanted.action:
+        rows = rows.filter(action=wanted.action)
+    if after is not None:
+        rows = rows.filter(at__lte=after.at).filter(Q(at__lt=after.at) | Q(pk__lt=after.pk))
+    return rows.order_by("-at", "-pk")
+
+
+def _find_scan_end(rows: AuditQuerySet) -> Cursor | None:
+    """Return the last entry to compare; None if there are not more than SCAN_LIMIT."""
+    row = rows.values_list("at", "pk")[SCAN_LIMIT - 1 : SCAN_LIMIT + 1]
+    last = list(row)
+    return Cursor(*last[0]) if len(last) > 1 else None
+
+
+def _filter_by_scan(rows: AuditQuerySet, wanted: AuditFilter) -> AuditQuerySet:
+    if wanted.kind:
+        rows = rows.filter(actor_kind=wanted.kind)
+    if wanted.text:
+        # The names of operators are not shown to members, and so not found either.
+        name = Q(actor_name__icontains=wanted.text) & ~Q(actor_kind=ActorKind.OPERATOR)
+        others = ("target", "actor_key", "address")
+        for each in others:
+            name |= Q(**{f"{each}__icontains": wanted.text})
+        rows = rows.filter(name)
+    return rows
