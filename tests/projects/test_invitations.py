@@ -10,6 +10,7 @@ from allauth.account.models import EmailAddress
 from django.core import mail
 from django.core.mail import EmailMultiAlternatives
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone, translation
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
@@ -214,7 +215,8 @@ def test_invitations_of_a_day_are_bounded_by_project_and_account(
     with pytest.raises(LimitReached):
         invitations.create(create_project("Second Shop", alice), [], Role.VIEWER, actor=alice)
     invitations.create(create_project("Bobs Shop", bob), [], Role.VIEWER, actor=bob)
-    AuditEntry.objects.update(at=timezone.now() - timedelta(days=1, minutes=1))
+    yesterday = timezone.now() - timedelta(days=1, minutes=1)
+    QuerySet.update(AuditEntry.objects.all(), at=yesterday)  # entries have no update of their own
     invitations.resend(row, actor=bob)
 
 
@@ -242,7 +244,7 @@ def test_each_act_is_audited(link: Invitation, alice: User, charlie: User) -> No
         ("invitation.resend", alice),
         ("invitation.accept", charlie),
     ]
-    assert entries[0].detail == {"invitation": link.pk, "email": "", "role": "member"}
+    assert entries[0].detail == {"invitation": link.pk, "role": "member"}
 
 
 def test_mail_is_sent_after_the_commit_with_a_working_link(

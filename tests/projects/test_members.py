@@ -148,7 +148,7 @@ def test_transfer_makes_the_other_owner_and_oneself_admin(
     members.transfer(owner, other)
     assert (get_role(owner), get_role(other)) == (Role.ADMIN, Role.OWNER)
     entries = AuditEntry.objects.filter(action="project.transfer")
-    assert [entry.detail for entry in entries] == [{"member": "other@example.org"}]
+    assert [entry.target for entry in entries] == ["other@example.org"]
     with pytest.raises(PermissionNeeded) as needed:
         members.transfer(owner, other)
     assert needed.value.permission is Permission.MANAGE_OWNERS
@@ -221,11 +221,8 @@ def test_each_change_is_audited_with_actor_and_person(
     entries = list(AuditEntry.objects.filter(action__startswith="member.").order_by("pk"))
     assert [entry.action for entry in entries] == ["member.role", "member.remove", "member.leave"]
     assert [entry.actor for entry in entries] == [alice, alice, leaver.user]
-    assert entries[0].detail == {
-        "member": "target@example.org",
-        "role": "admin",
-        "before": "viewer",
-    }
+    assert entries[0].target == "target@example.org"
+    assert entries[0].detail == {"role": "admin", "before": "viewer"}
 
 
 def test_a_change_that_is_not_audited_is_not_made(
