@@ -24,6 +24,7 @@ from profiles.models import Blob, Block, Profile
 from profiles.storage.blob_store import blobs
 from profiles.storage.blobs import BlobUnavailable
 from projects.models import Deployment, Project
+from tests.examples import examples
 from tests.profiles import rows
 from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes, stock
 from tests.profiles.compaction.long_heads import lower_row_counts
@@ -97,7 +98,7 @@ def arrive(
 
 
 @settings(
-    max_examples=15,
+    max_examples=examples(50),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

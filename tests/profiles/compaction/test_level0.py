@@ -25,6 +25,7 @@ from profiles.storage.blobs import BlobUnavailable
 from profiles.storage.blobs.files import FileBlobs
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
+from tests.examples import examples
 from tests.profiles import rows
 from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes, stock
 from tests.profiles.compaction.long_heads import HOUR, MINUTE, all_came_at_noon, at, pack, stored
@@ -329,7 +330,7 @@ def test_level_0_blocks_that_a_day_covers_meanwhile_are_not_replaced(
 
 
 @settings(
-    max_examples=15,
+    max_examples=examples(50),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
