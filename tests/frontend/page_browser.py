@@ -1,13 +1,13 @@
 """Browser that requests pages of `PageHandler` through ASGI."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.test import Client
 
 from frontend.http.page_handler import PageHandler
-from projects.models import User
+from projects.models import Project, User
 
 
 def signed_in(user: User) -> tuple[bytes, bytes]:
@@ -73,3 +73,13 @@ class Browser:
     @property
     def text(self) -> str:
         return self.body.decode()
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not true():  # noqa: ASYNC110  the change happens in threads
+            await asyncio.sleep(0.001)
+
+
+def flame(project: Project) -> str:
+    return f"/p/{project.project_id}/flame"

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from profiles.queries import concurrency
 from profiles.queries.concurrency import LIMITS
 from profiles.query import QueryContext
 from projects.models import Project, User
-from tests.frontend.page_browser import Browser, signed_in
+from tests.frontend.page_browser import Browser, flame, signed_in, until
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 HTML = (b"accept", b"text/html")
@@ -81,16 +81,6 @@ def pages(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def streaming_view(pages: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{__name__}.view", StreamingView())
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not true():  # noqa: ASYNC110  the change happens in threads
-            await asyncio.sleep(0.001)
-
-
-def flame(project: Project) -> str:
-    return f"/p/{project.project_id}/flame"
 
 
 def _flames(project: Project, count: int) -> list[str]:

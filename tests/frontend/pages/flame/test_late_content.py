@@ -16,8 +16,7 @@ from frontend.pages.flame import merged_tree
 from profiles.query import DeadlinePassed, InvalidQuery, run_tree_and_top
 from projects.models import Project, User
 from tests.frontend import shop
-from tests.frontend.http.test_page_handler import flame, until
-from tests.frontend.page_browser import Browser, signed_in
+from tests.frontend.page_browser import Browser, flame, signed_in, until
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 EARLY = re.compile(r'early-tree\.[^"]*"\s+data-url="([^"]+)"')
