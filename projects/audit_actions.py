@@ -41,7 +41,6 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
     },
     _("Profiles"): {
         "capture.now": _("Requested capture"),
-        "data.export": _("Downloaded profiles"),
         "snapshot.create": _("Created snapshot"),
         "snapshot.delete": _("Deleted snapshot"),
         "embed.create": _("Created embedded image"),

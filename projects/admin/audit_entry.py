@@ -8,9 +8,11 @@ from projects.models import AuditEntry
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnlyAdmin):
-    list_display = ["at", "subject", "action", "actor", "actor_key", "detail"]
-    list_select_related = ["actor"]
-    list_filter = ["action", "at"]
-    search_fields = ["subject", "actor__email", "actor_key"]
-    ordering = ["-at"]
+    list_display = [
+        *("at", "subject", "action", "target", "actor_kind", "actor_name", "actor_key"),
+        *("address", "detail"),
+    ]
+    list_filter = ["actor_kind", "at"]
+    search_fields = ["subject", "project_name", "action", "target", "actor_name", "actor_key"]
+    ordering = ["-pk"]  # the order of their times, by an index
     show_full_result_count = False

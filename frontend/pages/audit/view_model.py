@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from django.utils.functional import Promise
@@ -110,6 +110,7 @@ def _row(entry: AuditEntry, *, is_open: bool) -> AuditRow:
 
 def _details(entry: AuditEntry) -> Iterator[Detail]:
     yield Detail(_("Entry"), f"{entry.pk} · {entry.action}")
+    yield Detail(_("Time, UTC"), f"{entry.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}")
     yield Detail(_("Project"), f"{entry.project_name} · {entry.subject}")
     for name, value in entry.detail.items():
         if name in {"changes", "changed"} and isinstance(value, dict):
