@@ -10,6 +10,7 @@ from pathlib import Path
 
 MODULES = {
     "blocks": "engine.blocks",
+    "build_memory": "engine.build_memory",
     "compare": "queries.compare",
     "conversions": "ingest.conversions",
     "decode": "engine.decode",

@@ -81,6 +81,11 @@ IGNORED_LABELS = env.names(
 # -- Query API ------------------------------------------------------------------------
 QUERY_SECONDS = env.seconds("FLAMEWATCH_QUERY_SECONDS", 20.0, lowest=0.1)
 QUERY_WORKERS = env.integer("FLAMEWATCH_QUERY_WORKERS", max(2, os.cpu_count() or 2))
+# Of one build of blocks by the worker process of compaction.
+COMPACTION_SECONDS = env.seconds("FLAMEWATCH_COMPACTION_SECONDS", 300.0, lowest=1.0)
+COMPACTION_MEMORY_BYTES = env.integer(
+    "FLAMEWATCH_COMPACTION_MEMORY_BYTES", 512 * 2**20, lowest=64 * 2**20
+)
 QUERY_MEMORY_BYTES = env.integer("FLAMEWATCH_QUERY_MEMORY_BYTES", 2 * 2**30, lowest=64 * 2**20)
 QUERIES_PER_MINUTE = env.integer("FLAMEWATCH_QUERIES_PER_MINUTE", 600)
 RESULT_CACHE_BYTES = env.integer("FLAMEWATCH_RESULT_CACHE_BYTES", 40_000_000)

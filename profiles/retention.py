@@ -12,15 +12,11 @@ from datetime import UTC, datetime, timedelta
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Length
 
-from profiles.compaction.build import new_hour_block, quarantine_blocks
-from profiles.compaction.plan import Span
+from profiles.compaction.build import build_cut
+from profiles.compaction.build_workers import BUILD_FAILURES, BUILD_LIMITS, build
 from profiles.compaction.replace import Replacement, SourcesGone, replace_sources
-from profiles.engine.blocks import build_hour, open_hour
-from profiles.engine.errors import BadTree
-from profiles.engine.timestamps import micros
-from profiles.models import Block, BlockLevel, Profile, Resolution
-from profiles.storage.blob_store import get_location, read
-from profiles.storage.blobs import BlobMissing
+from profiles.models import Block, Profile, Resolution
+from profiles.storage.blobs import BlobError
 from profiles.storage.windows import get_retention_start
 from projects.models import Agent, Deployment
 from projects.usage import rejections
@@ -79,14 +75,12 @@ def _to_be_cut(project: int, limit: datetime) -> list[Block]:
 
 def _cut(row: Block, limit: datetime) -> None:
     try:
-        block = open_hour(read(get_location(row)))
-        data = build_hour([], [(block, block.profiles.time >= micros(limit))])
-    except (BadTree, BlobMissing) as error:
-        quarantine_blocks([row], error)
+        replacement = build(build_cut, row.project_id, row.pk, limit)
+    except (*BUILD_FAILURES, *BUILD_LIMITS, BlobError) as error:
+        log.warning("Block %s of project %s is not cut: %s", row, row.project_id, error)
         return
-    span = Span(row.service, row.type, limit, row.end)
-    new = new_hour_block(BlockLevel.LEVEL_1, span, data, row.arrived)
-    replace_sources(row.project_id, [Replacement(new=[new], blocks=[row.pk])])
+    if not replacement.is_empty:
+        replace_sources(row.project_id, [replacement])
 
 
 def _forget_unseen(project: int, limit: datetime) -> None:

@@ -47,7 +47,7 @@ def build_blocks(name: str, most: int, keep: int = 0) -> Blocks:
     `Blocks.last` has the call trees of the last `keep` profiles, in their stored form.
     """
     blocks, watch = Blocks(name), Stopwatch()
-    profiles = _profiles(name, min(most, SHAPES[name].profiles))
+    profiles = make_profiles(name, min(most, SHAPES[name].profiles))
     per_hour = HOUR // SHAPES[name].apart
     while hour := list(islice(profiles, per_hour)):
         blocks.profiles += len(hour)
@@ -79,7 +79,7 @@ def _in_parts(hour: Sequence[BlockProfile]) -> bytes:
     return build_hour([], [(open_hour(part), None) for part in parts])
 
 
-def _profiles(name: str, count: int) -> Iterator[BlockProfile]:
+def make_profiles(name: str, count: int) -> Iterator[BlockProfile]:
     rng = random.Random(2)
     for i, tree in enumerate(trees(name, count)):
         yield _profile(name, tree, START + i * SHAPES[name].apart * 1_000_000, rng)

@@ -101,21 +101,24 @@ def _measure(server: RunningServer, work: ImportedHours) -> list[Figure]:
     return [*figures, *query.figures("in day blocks", limit=LIMIT_MS)]
 
 
-def offline_uploads(project: str, key: str, times: Sequence[datetime]) -> Iterator[bytes]:
-    """Return a CreateOfflineProfile request for a profile of shape A at each time.
+def offline_uploads(
+    project: str, key: str, times: Sequence[datetime], shape: str = "A"
+) -> Iterator[bytes]:
+    """Return a CreateOfflineProfile request for a profile of a shape at each time.
 
     The profiles are made before the first request, because the server closes connections that do
     not send one for some seconds.
     """
-    bodies = cycle([_encoded(raw) for raw in variants(SHAPES["A"].variants)])
+    bodies = cycle([_encoded(raw) for raw in variants(SHAPES[shape].variants, name=shape)])
     path = f"/v2/projects/{project}/profiles:createOffline"
-    return (request("POST", path, key, _message(start, next(bodies))) for start in times)
+    type_ = SHAPES[shape].type
+    return (request("POST", path, key, _message(start, type_, next(bodies))) for start in times)
 
 
-def _message(start: datetime, encoded: str) -> dict[str, object]:
+def _message(start: datetime, type_: str, encoded: str) -> dict[str, object]:
     return {
         "deployment": {"target": SERVICE},
-        "profileType": "CPU",
+        "profileType": type_,
         "duration": "10s",
         "startTime": start.isoformat().replace("+00:00", "Z"),
         "profileBytes": encoded,

@@ -11,17 +11,14 @@ once (PSS).
 import base64
 import json
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from statistics import median
 from urllib.parse import urlencode
 
 import httpx
 
+from benchmarks.tools.processes import peak_memory
 from benchmarks.tools.shapes import variants
 from benchmarks.tools.table import Figure, show
 from tests.attacks.overload.load import OfferedLoad
@@ -48,7 +45,7 @@ def main() -> int:
             time.sleep(3)
         with quiet.visiting() as alone:
             time.sleep(SECONDS)
-        with _peak_memory(site) as peak, quiet.visiting() as beside:
+        with peak_memory(site.pid) as peak, quiet.visiting() as beside:
             result = run_load(_load(site, busy))
     figures = [
         Figure("uploads of the busy project", result.uploads[200] / SECONDS, "a second"),
@@ -117,42 +114,6 @@ def _load(site: Site, busy: Uploader) -> OfferedLoad:
         cookies=cookies,
         queries=VISITORS,
     )
-
-
-@contextmanager
-def _peak_memory(site: Site) -> Iterator[list[int]]:
-    """Measure the largest memory of the server and its workers together inside the block."""
-    peak, ended = [0], threading.Event()
-
-    def watch() -> None:
-        while not ended.wait(_SAMPLE_SECONDS):
-            peak[0] = max(peak[0], sum(map(_pss, (site.pid, *_children(site.pid)))))
-
-    watching = threading.Thread(target=watch)
-    watching.start()
-    try:
-        yield peak
-    finally:
-        ended.set()
-        watching.join()
-
-
-def _children(pid: int) -> list[int]:
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        try:
-            found += map(int, (task / "children").read_text().split())
-        except OSError:
-            continue
-    return found
-
-
-def _pss(pid: int) -> int:
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,13 @@
 """CPU time and memory of a program and all its processes, from /proc."""
 
 import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _PROC = Path("/proc")
+_SAMPLE_SECONDS = 0.1
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
@@ -30,6 +34,38 @@ def forget_peak(pid: int) -> None:
 def peak_bytes(pid: int) -> int:
     """Return the peak resident bytes, as the sum of each process's peak."""
     return sum(_status(each, "VmHWM") for each in family(pid))
+
+
+def memory_bytes(pid: int) -> int:
+    """Return the memory of the process and its descendants; pages that they share count once."""
+    return sum(map(_pss, family(pid)))
+
+
+@contextmanager
+def peak_memory(pid: int) -> Iterator[list[int]]:
+    """Measure the largest `memory_bytes` inside the block; the list has it, and the last one."""
+    measured, ended = [0, 0], threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(_SAMPLE_SECONDS):
+            measured[1] = memory_bytes(pid)
+            measured[0] = max(measured)
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield measured
+    finally:
+        ended.set()
+        watching.join()
+
+
+def _pss(pid: int) -> int:
+    try:
+        lines = (_PROC / str(pid) / "smaps_rollup").read_text().splitlines()
+    except OSError:  # the process has ended meanwhile
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
 
 
 def listening_on(port: int) -> int:

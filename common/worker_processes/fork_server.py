@@ -35,13 +35,16 @@ class ForkServer:
         self._control: socket.socket | None = None
         self._lifeline = -1
 
-    def fork(self, descriptors: Sequence[int]) -> None:
-        """Fork a worker that takes these descriptors, without waiting for it. Raise OSError."""
+    def fork(self, program: WorkerProgram, descriptors: Sequence[int]) -> None:
+        """Fork a worker that takes these descriptors, without waiting for it. Raise OSError.
+
+        Its program is that of the server, or has the same modules and at most its priority.
+        """
         with self._lock:
             control = self._control
             if control is None or self._process is None or self._process.poll() is not None:
                 control = self._start()
-            socket.send_fds(control, [b"f"], [*descriptors])
+            socket.send_fds(control, [program.configuration().encode()], [*descriptors])
 
     def stop(self) -> None:
         with self._lock:
@@ -53,7 +56,7 @@ class ForkServer:
 
     def _start(self) -> socket.socket:
         self._close()
-        ours, theirs = socket.socketpair()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         lifeline, self._lifeline = os.pipe()
         self._control = ours
         nothing = subprocess.DEVNULL

@@ -79,7 +79,7 @@ class WorkerProcess:
         try:
             if fork_server is not None:
                 self._process = None
-                fork_server.fork((requests, replies, lifeline))
+                fork_server.fork(program, (requests, replies, lifeline))
             else:
                 self._process = program.start_process(lifeline, requests, replies)
         except BaseException:

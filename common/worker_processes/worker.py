@@ -26,7 +26,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -48,6 +48,7 @@ from common.worker_processes.messages import (
 _MAX_TRACEBACK_CHARACTERS = 8_000
 # The kernel's choice when memory runs out: a worker before the server.
 _OOM_SCORE = "800"
+_MAX_CONFIGURATION_BYTES = 2**16  # of one worker, JSON
 _STATM = Path("/proc/self/statm")
 
 
@@ -60,17 +61,20 @@ def main() -> None:
     pipes = None if is_fork_server else _take_pipes()
     for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group: the parent decides
         signal.signal(number, signal.SIG_IGN)
-    os.nice(configuration["nice"])
+    nice = configuration["nice"]
+    os.nice(nice)
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for module in configuration["preload"]:
         importlib.import_module(module)
-    classes = [_find_class(name) for name in configuration["classes"]]
+    _find_classes(configuration)  # imports their modules
     gc.collect()
     gc.freeze()
     if pipes is None:
-        pipes = _fork_workers(int(sys.argv[3]))
+        pipes, configuration = _fork_workers(int(sys.argv[3]))
+        os.nice(configuration["nice"] - nice)
+    classes = _find_classes(configuration)
     for module in configuration["preload_in_worker"]:
         importlib.import_module(module)
     requests, replies = pipes
@@ -96,14 +100,15 @@ def _take_pipes() -> tuple[BinaryIO, int]:
     return os.fdopen(requests, "rb"), replies
 
 
-def _fork_workers(control: int) -> tuple[BinaryIO, int]:
+def _fork_workers(control: int) -> tuple[tuple[BinaryIO, int], dict[str, Any]]:
     """Fork a worker for each message, and return in the worker; return its pipes.
 
-    The worker's parent ends at once, so that the server adopts it.
+    A message has the configuration of the worker, which is returned too. The worker's parent ends
+    at once, so that the server adopts it.
     """
     connection = socket.socket(fileno=control)
     while True:
-        message, descriptors, _, _ = socket.recv_fds(connection, 1, 3)
+        message, descriptors, _, _ = socket.recv_fds(connection, _MAX_CONFIGURATION_BYTES, 3)
         if not message:
             os._exit(0)
         parent = os.fork()
@@ -116,10 +121,14 @@ def _fork_workers(control: int) -> tuple[BinaryIO, int]:
                 time.sleep(0.0005)
             requests, replies, lifeline = descriptors
             _end_with_parent(lifeline)
-            return os.fdopen(requests, "rb"), replies
+            return (os.fdopen(requests, "rb"), replies), orjson.loads(message)
         os.waitpid(parent, 0)
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def _find_classes(configuration: Mapping[str, Any]) -> list[type]:
+    return [_find_class(name) for name in configuration["classes"]]
 
 
 def _find_class(name: str) -> type:

@@ -105,10 +105,21 @@ class JobResult(NamedTuple):
 class Workers:
     """Worker processes of one program: as many as run jobs at a time, and idle ones."""
 
-    def __init__(self, name: str, program: WorkerProgram, at_start: int) -> None:
-        """Create the object; `at_start` workers are started by `start`, others on demand."""
+    def __init__(
+        self,
+        name: str,
+        program: WorkerProgram,
+        at_start: int,
+        fork_server: ForkServer | None = None,
+    ) -> None:
+        """Create the object; `at_start` workers are started by `start`, others on demand.
+
+        Workers are forked by `fork_server`, which belongs to another object and has imported the
+        modules of this program too; or by one of their own, if the program says so.
+        """
         self.name, self.statistics = name, PoolStatistics()
         self._program, self._at_start = program, at_start
+        self._shared_fork_server = fork_server
         self._fork_server: ForkServer | None = None
         self._lock = threading.Lock()  # guards the two lists and the statistics
         self._idle: list[WorkerProcess] = []
@@ -131,6 +142,14 @@ class Workers:
             worker.kill()
         if self._fork_server is not None:
             self._fork_server.stop()
+
+    @property
+    def fork_server(self) -> ForkServer | None:
+        """Return the process that forks the workers, for those of another program.
+
+        It is None if the first worker has not been started, or the system does not allow it.
+        """
+        return self._fork_server
 
     def process_ids(self) -> list[int]:
         """Return the ids of the workers, without those that are being forked."""
@@ -246,9 +265,12 @@ class Workers:
         return True
 
     def _start_worker(self) -> WorkerProcess:
-        if self._program.is_forked and self._fork_server is None and adopt_orphans():
-            self._fork_server = ForkServer(self._program)
-        worker = WorkerProcess(self._program, self._fork_server)
+        fork_server = self._shared_fork_server
+        if fork_server is None and self._program.is_forked:
+            if self._fork_server is None and adopt_orphans():
+                self._fork_server = ForkServer(self._program)
+            fork_server = self._fork_server
+        worker = WorkerProcess(self._program, fork_server)
         self.statistics.starts += 1
         return worker
 

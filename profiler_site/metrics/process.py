@@ -8,6 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from common.worker_processes.workers import Outcome, Workers
 from ingest.uploads import conversion_pool
+from profiles.compaction import build_workers
 from profiles.queries import query_workers
 from profiles.query import cache_stats
 from projects.usage import rejections
@@ -43,6 +44,8 @@ class ProcessState:
         pools: list[Workers] = [conversion_pool.pool]
         if (queries := query_workers.running_workers()) is not None:
             pools.append(queries)
+        if (builds := build_workers.running_workers()) is not None:
+            pools.append(builds)
         yield from _worker_families(pools)
 
 

@@ -13,7 +13,9 @@ from common import write_behind
 from common.metric_exchange import start_exchange
 from frontend.rendering.load_pages import load_pages
 from ingest.uploads import conversion_pool
+from profiler_site.process.compaction_program import compaction_program
 from profiler_site.process.query_program import query_program
+from profiles.compaction import build_workers
 from profiles.queries import query_workers
 from profiles.storage import head
 from scheduler.long_poll import queue_of_process
@@ -31,6 +33,8 @@ async def start() -> None:
     conversion_pool.pool.start()
     if settings.QUERY_WORKERS:
         query_workers.start(query_program(), settings.QUERY_WORKERS)
+        workers = query_workers.running_workers()
+        build_workers.start(compaction_program(), workers.fork_server if workers else None)
     if settings.REDIS_URL or settings.QUERY_WORKERS:  # otherwise there is only this process
         start_exchange("web")
     threading.Thread(target=load_pages, name="flamewatch-load-pages", daemon=True).start()
@@ -47,4 +51,5 @@ async def stop() -> None:
     await head.stop()
     await write_behind.stop()
     await asyncio.to_thread(conversion_pool.pool.stop)
+    await asyncio.to_thread(build_workers.stop)
     await asyncio.to_thread(query_workers.stop)

@@ -1,21 +1,16 @@
 """Build new blocks from the sources of a compaction.
 
-Sources that cannot be read are quarantined: excluded from further compaction, and reported by
-queries. New blocks are decoded again: this gives their summaries and proves that they are readable.
+Nothing is written: a Replacement has the new blocks, and the marks for sources that cannot be read.
+These are quarantined: excluded from further compaction, and reported by queries. New blocks are
+decoded again: this gives their summaries and proves that they are readable.
 """
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, timedelta
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
-from profiles.compaction.plan import (
-    MAX_PROFILES,
-    MAX_SHARED_PROFILES,
-    Source,
-    Span,
-    find_blocks,
-)
+from profiles.compaction.plan import CompactionStep, Span, find_blocks
 from profiles.compaction.replace import NewBlock, Replacement
 from profiles.engine.blocks import (
     COMPRESSION_LEVEL,
@@ -31,111 +26,120 @@ from profiles.engine.encoding.compression import FAST_COMPRESSION_LEVEL
 from profiles.engine.errors import BadProfile, BadTree, TooLarge
 from profiles.engine.timestamps import micros
 from profiles.models import Block, BlockLevel, Profile, Resolution, TimeSource
-from profiles.storage.blob_store import get_location, read
+from profiles.storage.blob_store import get_location, read, section_source
 from profiles.storage.blobs import BlobMissing
 from profiles.storage.block_summary import COARSE, FINE, FINEST, build_summary
 from profiles.storage.stored_bytes import Arrived, Counts, add_counts, divide_length
 
 log = logging.getLogger(__name__)
 
-MAX_DAY_BYTES = 256 * 2**20  # hour blocks of one day: all are in memory while they are summed
+MAX_DAY_BYTES = 256 * 2**20  # hour blocks of one day: each is read several times
+MAX_WHOLE_BYTES = 16 * 2**20  # blocks of one step that are read whole; of more, one section each
 _MINUTE = timedelta(minutes=1)
 _UNREADABLE = (BadTree, BadProfile, TooLarge)
 
 DecodedBlocks = Sequence[tuple[Block, HourBlock]]  # rows of blocks, with their decoded bytes
 
 
-def build_hours(
-    project: int, level: BlockLevel, span: Span, sources: Sequence[Source]
-) -> Replacement:
-    """Build blocks of level 0 or 1 from head rows and level-0 blocks.
+def build_step(project: int, step: CompactionStep) -> Replacement:
+    """Read the sources of a step and build its blocks.
 
-    It is one block of all sources if possible, else several of fewer sources. Raise BlobUnavailable
-    if a source block cannot be read at the moment.
+    Raise BlobUnavailable if a source cannot be read at the moment, and BlobMissing if it was
+    deleted meanwhile.
     """
-    pks = [source.pk for source in sources if not source.is_block]
-    blocks = [source.pk for source in sources if source.is_block]
-    rows = list(Profile.objects.filter(project=project, pk__in=pks))
+    if step.level == BlockLevel.LEVEL_2:
+        return _build_level2(project, step.span)
+    if len(step.sources) == 1 and step.sources[0].is_block:
+        return Replacement(promoted=[step.sources[0].pk])
+    rows = [source.pk for source in step.sources if not source.is_block]
+    blocks = [source.pk for source in step.sources if source.is_block]
     stored = Block.objects.filter(project=project, pk__in=blocks).select_related("blob")
-    replacement = Replacement()
-    for each in _build_hours(level, span, rows, _open_blocks(stored.order_by("pk"))):
-        replacement.new.extend(each.new)
-        replacement.rows.extend(each.rows)
-        replacement.blocks.extend(each.blocks)
-        replacement.arrived = dict(add_counts([replacement.arrived, each.arrived]))
-    return replacement
+    builder = _HoursBuilder(step.level, step.span)
+    decoded = _open_blocks([*stored.order_by("pk")], builder.replacement)
+    builder.build([*Profile.objects.filter(project=project, pk__in=rows)], decoded)
+    return builder.replacement
 
 
-def _build_hours(
-    level: BlockLevel, span: Span, rows: Sequence[Profile], level0: DecodedBlocks
-) -> Iterator[Replacement]:
-    if not rows and not level0:
-        return
-    try:
-        data = build_hour(
-            [block_profile(row) for row in rows],
-            [(block, None) for _, block in level0],
-            compression_level=FAST_COMPRESSION_LEVEL
-            if level == BlockLevel.LEVEL_0
-            else COMPRESSION_LEVEL,
-        )
-    except _UNREADABLE as error:
-        for fewer_rows, fewer_blocks in _reduce_sources(rows, level0, error):
-            yield from _build_hours(level, span, fewer_rows, fewer_blocks)
-        return
-    start, end = span.start, span.end
-    if level == BlockLevel.LEVEL_0:
-        # The times of the rows in whole minutes: a query whose range ends between two level-0
-        # blocks then need not read either in part.
-        times = [row.time.replace(second=0, microsecond=0) for row in rows]
-        start, end = min(times), max(times) + _MINUTE
-    arrived = _count_arrived_bytes(rows)
-    counts = add_counts([arrived, *(row.arrived for row, _ in level0)])
-    yield Replacement(
-        new=[new_hour_block(level, span._replace(start=start, end=end), data, counts)],
-        rows=[row.pk for row in rows],
-        arrived=arrived,
-        blocks=[row.pk for row, _ in level0],
-    )
+class _HoursBuilder:
+    """Builder of blocks of level 0 or 1 from head rows and blocks.
 
-
-def _reduce_sources(
-    rows: Sequence[Profile], level0: DecodedBlocks, error: Exception
-) -> list[tuple[Sequence[Profile], DecodedBlocks]]:
-    """Return smaller sets of sources to try after no block could be built of all.
-
-    Unreadable rows and damaged level-0 blocks are quarantined. Then, in this order: leave out
-    the unreadable rows, leave out the level-0 blocks, halve the rows.
+    It makes one block of all sources if possible, else several of fewer sources. The block of level
+    2 that sums a source is deleted with it.
     """
-    readable = _select_readable(rows)
-    if len(readable) < len(rows):
-        return [(readable, level0)]
-    if level0:
-        quarantine_blocks(_find_damaged(level0), error)
-        promote_to_level1([row.pk for row, _ in level0])
-        return [(rows, [])]
-    if len(rows) == 1:
-        _quarantine_row(rows[0], error)
-        return []
-    middle = len(rows) // 2
-    return [(rows[:middle], []), (rows[middle:], [])]
 
+    def __init__(self, level: BlockLevel, span: Span) -> None:
+        self._level, self._span = level, span
+        self.replacement = Replacement()
 
-def _select_readable(rows: Sequence[Profile]) -> list[Profile]:
-    readable = []
-    for row in rows:
+    def build(self, rows: Sequence[Profile], blocks: DecodedBlocks) -> None:
+        if not rows and len(blocks) <= 1:
+            self.replacement.promoted.extend(row.pk for row, _ in blocks)
+            return
+        is_level0 = self._level == BlockLevel.LEVEL_0
         try:
-            decode(bytes(row.tree))
-        except BadTree as error:
-            _quarantine_row(row, error)
-        else:
-            readable.append(row)
-    return readable
+            data = build_hour(
+                [block_profile(row) for row in rows],
+                [(block, None) for _, block in blocks],
+                compression_level=FAST_COMPRESSION_LEVEL if is_level0 else COMPRESSION_LEVEL,
+            )
+        except _UNREADABLE as error:
+            for fewer_rows, fewer_blocks in self._reduce_sources(rows, blocks, error):
+                self.build(fewer_rows, fewer_blocks)
+            return
+        self._add(data, rows, [row for row, _ in blocks])
 
+    def _add(self, data: bytes, rows: Sequence[Profile], blocks: Sequence[Block]) -> None:
+        start, end = self._span.start, self._span.end
+        if self._level == BlockLevel.LEVEL_0:
+            # The times of the rows in whole minutes: a query whose range ends between two level-0
+            # blocks then need not read either in part.
+            times = [row.time.replace(second=0, microsecond=0) for row in rows]
+            start, end = min(times), max(times) + _MINUTE
+        arrived = _count_arrived_bytes(rows)
+        counts = add_counts([arrived, *(row.arrived for row in blocks)])
+        result = self.replacement
+        span = self._span._replace(start=start, end=end)
+        result.new.append(new_hour_block(self._level, span, data, counts))
+        result.rows.extend(row.pk for row in rows)
+        result.arrived = dict(add_counts([result.arrived, arrived]))
+        days = {row.day_block_id for row in blocks} - {None, *result.blocks}
+        result.blocks.extend([*(row.pk for row in blocks), *(day for day in days if day)])
 
-def promote_to_level1(level0_blocks: Sequence[int]) -> None:
-    """Turn level-0 blocks, given by Block.pk, into hour blocks without rewriting them."""
-    Block.objects.filter(pk__in=level0_blocks).update(is_level0=False)
+    def _reduce_sources(
+        self, rows: Sequence[Profile], blocks: DecodedBlocks, error: Exception
+    ) -> list[tuple[Sequence[Profile], DecodedBlocks]]:
+        """Return smaller sets of sources to try after no block could be built of all.
+
+        Unreadable rows and damaged blocks are quarantined. Then, in this order: leave out the
+        unreadable rows, leave out the blocks, halve the rows.
+        """
+        readable = self._select_readable(rows)
+        if len(readable) < len(rows):
+            return [(readable, blocks)]
+        if blocks:
+            damaged = _find_damaged(blocks)
+            self.replacement.quarantined_blocks |= {row.pk: str(error) for row in damaged}
+            if isinstance(error, TooLarge) and not damaged and len(blocks) > 1:
+                middle = len(blocks) // 2
+                return [(rows, blocks[:middle]), ([], blocks[middle:])]
+            self.replacement.promoted.extend(row.pk for row, _ in blocks)
+            return [(rows, [])]
+        if len(rows) == 1:
+            self.replacement.quarantined_rows[rows[0].pk] = str(error)
+            return []
+        middle = len(rows) // 2
+        return [(rows[:middle], []), (rows[middle:], [])]
+
+    def _select_readable(self, rows: Sequence[Profile]) -> list[Profile]:
+        readable = []
+        for row in rows:
+            try:
+                decode(bytes(row.tree))
+            except BadTree as error:
+                self.replacement.quarantined_rows[row.pk] = str(error)
+            else:
+                readable.append(row)
+        return readable
 
 
 def _count_arrived_bytes(rows: Sequence[Profile]) -> Arrived:
@@ -164,17 +168,15 @@ def block_profile(row: Profile) -> BlockProfile:
     )
 
 
-def build_level2(project: int, day: Span) -> Replacement:
-    """Merge the small hour blocks of a day, and sum all of them into a block of level 2.
+def _build_level2(project: int, day: Span) -> Replacement:
+    """Sum the hour blocks of a day into a block of level 2, which replaces an earlier one.
 
-    An earlier block of level 2 of the day is replaced. The result has no block if there are no
-    hour blocks, if they exceed MAX_DAY_BYTES, or if building failed; then the blocks that are
-    damaged, or all of them, are quarantined. Raise BlobUnavailable if an hour block cannot be read
-    at the moment.
+    The result has no block if there are no hour blocks, if they exceed MAX_DAY_BYTES, or if
+    building failed; then the blocks that are damaged are quarantined.
     """
-    earlier = find_blocks(project, day, Resolution.DAY)
-    replacement = Replacement(blocks=list(earlier.values_list("pk", flat=True)))
-    rows = list(find_blocks(project, day, Resolution.PROFILE))
+    # Read before the hours: if another process sums them meanwhile, they are gone for this one.
+    earlier = [*find_blocks(project, day, Resolution.DAY).values_list("pk", flat=True)]
+    rows = [*find_blocks(project, day, Resolution.PROFILE)]
     if sum(row.length for row in rows) > MAX_DAY_BYTES:
         log.warning(
             "Rollup of %s of project %s was skipped: more than %s bytes",
@@ -183,79 +185,59 @@ def build_level2(project: int, day: Span) -> Replacement:
             MAX_DAY_BYTES,
         )
         return Replacement()
-    hours = _open_blocks(rows)
+    result = Replacement()
+    hours = _open_blocks(rows, result)
     if not hours:
-        return Replacement()
+        return result
     try:
-        _add_day(day, hours, replacement)
+        result.new.append(_sum_day(day, hours))
     except _UNREADABLE as error:
-        quarantine_blocks(_find_damaged(hours) or rows, error)
-        return Replacement()
-    return replacement
+        damaged = _find_damaged(hours)
+        if not damaged and not isinstance(error, TooLarge):
+            damaged = rows
+        result.quarantined_blocks |= {row.pk: str(error) for row in damaged}
+        return result
+    result.blocks.extend(earlier)
+    return result
 
 
-def _add_day(day: Span, hours: DecodedBlocks, replacement: Replacement) -> None:
-    unmerged: list[int] = []
-    blocks: list[HourBlock] = []
-    for group in _group_mergeable(hours):
-        if len(group) == 1:
-            unmerged.append(group[0][0].pk)
-            blocks.append(group[0][1])
-            continue
-        merged = _merge_hours(group)
-        replacement.new.append(merged)
-        replacement.blocks.extend(row.pk for row, _ in group)
-        blocks.append(open_hour(merged.data))
-    data = build_day(blocks)
+def _sum_day(day: Span, hours: DecodedBlocks) -> NewBlock:
+    data = build_day([block for _, block in hours])
     block = open_day(data)
     summary = build_summary(
         block.profiles, COARSE, by_labels=block.by_labels, moments=block.has_variance
     )
-    replacement.new.append(
-        NewBlock(
-            level=BlockLevel.LEVEL_2,
-            service=day.service,
-            type=day.type,
-            start=day.start,
-            end=day.end,
-            data=data,
-            profiles=block.count,
-            summary=summary,
-            arrived=divide_length(len(data), add_counts(row.arrived for row, _ in hours)),
-            hour_blocks=tuple(unmerged),
-            new_hour_blocks=tuple(replacement.new),
-        )
+    return NewBlock(
+        level=BlockLevel.LEVEL_2,
+        service=day.service,
+        type=day.type,
+        start=day.start,
+        end=day.end,
+        data=data,
+        profiles=block.count,
+        summary=summary,
+        arrived=divide_length(len(data), add_counts(row.arrived for row, _ in hours)),
+        hour_blocks=tuple(row.pk for row, _ in hours),
     )
 
 
-def _group_mergeable(hours: DecodedBlocks) -> list[list[tuple[Block, HourBlock]]]:
-    """Group blocks to merge: small adjacent blocks, and blocks of the same hour.
+def build_cut(project: int, pk: int, limit: datetime) -> Replacement:
+    """Build an hour block again without its profiles before `limit`.
 
-    `hours` are in order of start.
+    The result is empty if the block is gone. Raise like `build_step`.
     """
-    groups: list[list[tuple[Block, HourBlock]]] = []
-    for row, block in hours:
-        if groups:
-            before = [earlier for earlier, _ in groups[-1]]
-            overlaps = row.start < max(earlier.end for earlier in before)
-            limit = MAX_PROFILES if overlaps else MAX_SHARED_PROFILES
-            if sum(earlier.profiles for earlier in before) + row.profiles <= limit:
-                groups[-1].append((row, block))
-                continue
-        groups.append([(row, block)])
-    return groups
-
-
-def _merge_hours(group: DecodedBlocks) -> NewBlock:
-    rows = [row for row, _ in group]
-    span = Span(
-        rows[0].service,
-        rows[0].type,
-        min(row.start for row in rows),
-        max(row.end for row in rows),
-    )
-    data = build_hour([], [(block, None) for _, block in group])
-    return new_hour_block(BlockLevel.LEVEL_1, span, data, add_counts(row.arrived for row in rows))
+    result = Replacement()
+    stored = Block.objects.filter(project=project, pk=pk).select_related("blob")
+    for row, block in _open_blocks([*stored], result):
+        try:
+            data = build_hour([], [(block, block.profiles.time >= micros(limit))])
+        except BadTree as error:
+            result.quarantined_blocks[row.pk] = str(error)
+            continue
+        span = Span(row.service, row.type, limit, row.end)
+        result.new.append(new_hour_block(BlockLevel.LEVEL_1, span, data, row.arrived))
+        result.blocks.append(row.pk)
+    return result
 
 
 def new_hour_block(level: BlockLevel, span: Span, data: bytes, counts: Counts) -> NewBlock:
@@ -281,17 +263,20 @@ def new_hour_block(level: BlockLevel, span: Span, data: bytes, counts: Counts) -
     )
 
 
-def _open_blocks(rows: Iterable[Block]) -> DecodedBlocks:
-    """Decode the blocks; those that are damaged or missing are quarantined and left out.
+def _open_blocks(rows: Sequence[Block], result: Replacement) -> DecodedBlocks:
+    """Open the blocks; those that are damaged or missing are quarantined and left out.
 
     Raise BlobUnavailable if the store fails: a retry may then succeed.
     """
+    is_small = sum(row.length for row in rows) <= MAX_WHOLE_BYTES
     decoded = []
     for row in rows:
+        location = get_location(row)
         try:
-            decoded.append((row, open_hour(read(get_location(row)))))
+            source = read(location) if is_small else section_source(location)
+            decoded.append((row, open_hour(source)))
         except (BadTree, BlobMissing) as error:
-            quarantine_blocks([row], error)
+            result.quarantined_blocks[row.pk] = str(error)
     return decoded
 
 
@@ -304,14 +289,3 @@ def _find_damaged(blocks: DecodedBlocks) -> list[Block]:
         except _UNREADABLE:
             damaged.append(row)
     return damaged
-
-
-def quarantine_blocks(rows: Sequence[Block], error: Exception) -> None:
-    for row in rows:
-        log.error("Block %s of project %s is quarantined: %s", row, row.project_id, error)
-    Block.objects.filter(pk__in=[row.pk for row in rows]).update(quarantined=True)
-
-
-def _quarantine_row(row: Profile, error: Exception) -> None:
-    log.error("Profile %s of project %s is quarantined: %s", row.name_id, row.project_id, error)
-    Profile.objects.filter(pk=row.pk).update(quarantined=True)

@@ -1,32 +1,44 @@
 """Compaction of a project: head rows and small blocks become larger blocks."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cached_property
 
-from profiles.compaction.build import build_hours, build_level2, promote_to_level1
+from common.cache import Cache
+from common.worker_processes.workers import LimitExceeded, Outcome
+from profiles.compaction.build import build_step
+from profiles.compaction.build_workers import BUILD_FAILURES, BUILD_LIMITS, build
 from profiles.compaction.pending_series import PendingSeries, find_pending_series
-from profiles.compaction.plan import CompactionStep, plan_level0, plan_level1, plan_level2
+from profiles.compaction.plan import (
+    CompactionStep,
+    Span,
+    plan_level0,
+    plan_level1,
+    plan_level2,
+    plan_merges,
+)
 from profiles.compaction.replace import Replacement, SourcesGone, replace_sources
 from profiles.models import BlockLevel
-from profiles.storage.blobs import BlobUnavailable
+from profiles.storage.blobs import BlobMissing, BlobUnavailable
 
 log = logging.getLogger(__name__)
 
 BLOB_BYTES = 8 * 2**20  # a blob is written once its blocks have this size
 MAX_ROWS = 4096  # rows deleted from the head in one commit: SQLite has no other writer meanwhile
 MAX_DAYS = 64  # in one commit
+# Days without a level-2 block because of a limit: each try takes long and ends the same.
+_unbuilt_days = Cache[tuple[int, Span], bool](size=4096, seconds=6 * 3600)
 
 
 class Compactor:
     """Compaction of one project, as of one time.
 
-    For each level, in turn: `plan` says what to do, `build` makes the new blocks of each step in
-    memory, and `replace` stores what was built, once it fills a blob. Nothing but `replace` moves
-    or deletes profiles. A process that ends at any point changes nothing but leaves a blob, which
-    the sweep deletes. Two compactors of a project may run at once: one of them commits, and the
-    other skips the steps whose sources are gone.
+    For each level, in turn: `plan` says what to do, `build` makes the new blocks of each step, in a
+    worker process if there is one, and `replace` stores what was built, once it fills a blob.
+    Nothing but `replace` writes to the database. A process that ends at any point changes nothing
+    but leaves a blob, which the sweep deletes. Two compactors of a project may run at once: one of
+    them commits, and the other skips the steps whose sources are gone.
     """
 
     def __init__(self, project: int, now: datetime) -> None:
@@ -53,8 +65,12 @@ class Compactor:
         return sum(len(each.rows) for each in self._run(BlockLevel.LEVEL_1))
 
     def build_level2(self) -> int:
-        """Sum the blocks of closed days. Return how many days were summed."""
-        return len(self._run(BlockLevel.LEVEL_2))
+        """Merge the small hour blocks of closed days, and sum all hour blocks of each day.
+
+        Return how many days were summed.
+        """
+        self._run_steps(plan_merges(self._project, [*self.plan(BlockLevel.LEVEL_2)]))
+        return sum(len(each.new) for each in self._run(BlockLevel.LEVEL_2))
 
     def plan(self, level: BlockLevel) -> Iterator[CompactionStep]:
         """Yield the steps of a level, oldest first within a series. Nothing is changed."""
@@ -62,22 +78,50 @@ class Compactor:
             return plan_level0(self._project, self._now, self._series)
         if level == BlockLevel.LEVEL_1:
             return plan_level1(self._project, self._now, self._series)
-        return plan_level2(self._project, self._now)
+        days = plan_level2(self._project, self._now)
+        return (day for day in days if not _unbuilt_days.get((self._project, day.span)))
 
     def build(self, step: CompactionStep) -> None:
-        """Read the sources of a step and build its blocks in memory, for the next `replace`.
+        """Read the sources of a step and build its blocks, for the next `replace`.
 
-        Sources that cannot be read are quarantined, and blocks are built of the others. Raise
-        BlobUnavailable if a source cannot be read at the moment; then nothing is built.
+        `replace` quarantines sources that cannot be read; blocks are built of the others. If the
+        build crashes or exceeds a limit, each half of its sources is tried by itself: what crashes
+        alone is quarantined. A day is left without a block of level 2 then, for some hours.
+
+        Raise BlobUnavailable if a source cannot be read at the moment, BlobMissing if it was
+        deleted meanwhile, and one of BUILD_FAILURES if the worker fails; then nothing is built.
         """
-        if step.level == BlockLevel.LEVEL_2:
-            replacement = build_level2(self._project, step.span)
-        elif len(step.sources) == 1 and step.sources[0].is_block:
-            promote_to_level1([step.sources[0].pk])
+        try:
+            replacement = build(build_step, self._project, step)
+        except BUILD_LIMITS as error:
+            log.warning(
+                "Compaction of %s of project %s failed: %s",
+                step.span,
+                self._project,
+                str(error) or "it crashed",
+            )
+            self._build_less(step, error)
             return
-        else:
-            replacement = build_hours(self._project, step.level, step.span, step.sources)
-        if replacement.new:
+        if step.level == BlockLevel.LEVEL_2 and replacement.is_empty:
+            _unbuilt_days.put((self._project, step.span), True)
+        self._append(step, replacement)
+
+    def _build_less(self, step: CompactionStep, error: Exception) -> None:
+        sources = step.sources
+        if step.level == BlockLevel.LEVEL_2:
+            _unbuilt_days.put((self._project, step.span), True)
+        elif len(sources) > 1:
+            middle = len(sources) // 2
+            for half in (sources[:middle], sources[middle:]):
+                self.build(step._replace(sources=half))
+        elif not isinstance(error, LimitExceeded) or error.outcome is not Outcome.WALL_LIMIT:
+            # Not of the wall time: it may have waited for a busy machine. It is a row, because a
+            # step of one block reads nothing.
+            marks = {sources[0].pk: str(error) or "Its compaction crashed."}
+            self._append(step, Replacement(quarantined_rows=marks))
+
+    def _append(self, step: CompactionStep, replacement: Replacement) -> None:
+        if not replacement.is_empty:
             self._built.append((step, replacement))
             self._bytes += sum(len(block.data) for block in replacement.new)
             self._rows += len(replacement.rows)
@@ -95,11 +139,14 @@ class Compactor:
         return self._replace(built)
 
     def _run(self, level: BlockLevel) -> list[Replacement]:
+        return self._run_steps(self.plan(level))
+
+    def _run_steps(self, steps: Iterable[CompactionStep]) -> list[Replacement]:
         replaced: list[Replacement] = []
-        for step in self.plan(level):
+        for step in steps:
             try:
                 self.build(step)
-            except BlobUnavailable as error:
+            except (BlobUnavailable, BlobMissing, *BUILD_FAILURES) as error:
                 log.warning(
                     "Compaction of %s of project %s is postponed: %s",
                     step.span,

@@ -39,7 +39,7 @@ MAX_PROFILES = 4096  # in one block
 # Profiles that adjacent hours may have together to share a block: for fewer, a block for each hour
 # costs queries more than the profiles outside of their range that a shared block makes them skip.
 MAX_SHARED_PROFILES = 256
-MAX_SOURCE_BYTES = 64 * 2**20  # encoded trees and level-0 blocks in memory while one block is built
+MAX_SOURCE_BYTES = 16 * 2**20  # encoded trees and blocks that become one block, in memory
 # A day that has a level-2 block is summed again only when its newest hour block of out-of-order
 # profiles is this old. Until then queries read those hour blocks besides the level-2 block.
 RESUM_AFTER = timedelta(hours=1)
@@ -60,7 +60,7 @@ class Span(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Input of a new block: a head row or a level-0 block."""
+    """Input of a new block: a head row, a level-0 block, or an hour block that is merged."""
 
     pk: int  # Profile.pk, or Block.pk if `is_block`
     size: int  # bytes
@@ -318,6 +318,37 @@ def plan_level2(project: int, now: datetime) -> Iterator[CompactionStep]:
             continue
         if created <= now - RESUM_AFTER or not find_blocks(project, day, Resolution.DAY).exists():
             yield CompactionStep(BlockLevel.LEVEL_2, day)
+
+
+def plan_merges(project: int, days: Iterable[CompactionStep]) -> Iterator[CompactionStep]:
+    """Yield steps that merge hour blocks of the days: small adjacent ones, and those of one hour.
+
+    The block of level 2 that sums them already is deleted with them.
+    """
+    for day in days:
+        rows = find_blocks(project, day.span, Resolution.PROFILE)
+        for group in _group_mergeable(rows):
+            if len(group) > 1:
+                span = day.span._replace(start=group[0].start, end=max(row.end for row in group))
+                sources = [Source(row.pk, row.length, row.profiles, is_block=True) for row in group]
+                yield CompactionStep(BlockLevel.LEVEL_1, span, sources)
+
+
+def _group_mergeable(rows: Iterable[Block]) -> list[list[Block]]:
+    """Group blocks, which are in order of start, into those that become one."""
+    groups: list[list[Block]] = []
+    for row in rows:
+        if groups:
+            before = groups[-1]
+            overlaps = row.start < max(earlier.end for earlier in before)
+            limit = MAX_PROFILES if overlaps else MAX_SHARED_PROFILES
+            profiles = sum(earlier.profiles for earlier in before) + row.profiles
+            size = sum(earlier.length for earlier in before) + row.length
+            if profiles <= limit and size <= MAX_SOURCE_BYTES:
+                before.append(row)
+                continue
+        groups.append([row])
+    return groups
 
 
 def _day_span(service: str, type_: str, start: datetime) -> Span:

@@ -2,7 +2,7 @@
 
 import contextlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -40,28 +40,36 @@ class NewBlock:
     summary: BlockSummary
     arrived: Arrived
     deduplication_keys: tuple[str, ...] = ()
-    # Hour blocks that a block of level 2 sums: stored ones by Block.pk, and those that are new in
-    # the same commit.
-    hour_blocks: tuple[int, ...] = ()
-    new_hour_blocks: tuple["NewBlock", ...] = ()
+    hour_blocks: tuple[int, ...] = ()  # Block.pk of the hour blocks that a block of level 2 sums
 
 
 @dataclass(slots=True)
 class Replacement:
-    """New blocks, and the head rows and blocks that are deleted in their favour."""
+    """Result of a build: new blocks, the sources that are deleted in their favour, and marks."""
 
     new: list[NewBlock] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)  # Profile.pk
     # Bytes of these rows by day of arrival, to subtract from DayUsage.stored_bytes.
     arrived: Arrived = field(default_factory=dict)
     blocks: list[int] = field(default_factory=list)  # Block.pk
+    # Sources that cannot be read, with the reason; queries report them as missing.
+    quarantined_rows: dict[int, str] = field(default_factory=dict)  # by Profile.pk
+    quarantined_blocks: dict[int, str] = field(default_factory=dict)  # by Block.pk
+    promoted: list[int] = field(default_factory=list)  # level-0 blocks that become hour blocks
+
+    @property
+    def is_empty(self) -> bool:
+        """Return True if there is nothing to store or mark."""
+        marks = self.quarantined_rows or self.quarantined_blocks or self.promoted
+        return not (self.new or self.rows or self.blocks or marks)
 
 
 def replace_sources(project: int, replacements: Sequence[Replacement]) -> None:
     """Write the new blocks into one blob, then add their rows and delete the sources atomically.
 
-    Without new blocks, only delete the sources. Raise SourcesGone if a source no longer exists,
-    and BlobError if the store fails; in both cases the database is unchanged.
+    The marks are set in the same commit. Without new blocks, no blob is written. Raise SourcesGone
+    if a source no longer exists, and BlobError if the store fails; in both cases the database is
+    unchanged.
     """
     key, new = new_key(project), [block for each in replacements for block in each.new]
     if new:
@@ -79,10 +87,14 @@ def replace_sources(project: int, replacements: Sequence[Replacement]) -> None:
 def _commit(
     project: int, key: str, new: Sequence[NewBlock], replacements: Sequence[Replacement]
 ) -> None:
-    removed = _remove_blocks(project, [pk for each in replacements for pk in each.blocks])
+    # Several merges of hours delete the same block of their day.
+    blocks = dict.fromkeys(pk for each in replacements for pk in each.blocks)
+    removed = _remove_blocks(project, [*blocks])
     _remove_rows(project, [pk for each in replacements for pk in each.rows])
     if new:
-        _sum_hours(project, dict(zip(new, _add(project, key, new), strict=True)))
+        _sum_hours(project, zip(new, _add(project, key, new), strict=True))
+    for replacement in replacements:
+        _set_marks(project, replacement)
     removed.extend(each.arrived for each in replacements)
     stored_bytes.move(project, [block.arrived for block in new], removed)
 
@@ -159,13 +171,30 @@ def lock_blocks(project: int, pks: Sequence[int]) -> QuerySet[Block]:
     return Block.objects.select_for_update().filter(project=project, pk__in=pks).order_by("pk")
 
 
-def _sum_hours(project: int, rows: Mapping[NewBlock, Block]) -> None:
+def _set_marks(project: int, replacement: Replacement) -> None:
+    for pk, reason in replacement.quarantined_rows.items():
+        log.error("Profile %d of project %d is quarantined: %s", pk, project, reason)
+    for pk, reason in replacement.quarantined_blocks.items():
+        log.error("Block %d of project %d is quarantined: %s", pk, project, reason)
+    profiles, blocks = (
+        Profile.objects.filter(project=project),
+        Block.objects.filter(project=project),
+    )
+    if replacement.quarantined_rows:
+        profiles.filter(pk__in=[*replacement.quarantined_rows]).update(quarantined=True)
+    if replacement.quarantined_blocks:
+        blocks.filter(pk__in=[*replacement.quarantined_blocks]).update(quarantined=True)
+    if replacement.promoted:
+        blocks.filter(pk__in=replacement.promoted).update(is_level0=False)
+
+
+def _sum_hours(project: int, rows: Iterable[tuple[NewBlock, Block]]) -> None:
     """Let the hour blocks that new blocks of level 2 sum refer to these.
 
     Raise SourcesGone if one is missing or summed already.
     """
-    for block, row in rows.items():
-        hours = [*block.hour_blocks, *(rows[hour].pk for hour in block.new_hour_blocks)]
+    for block, row in rows:
+        hours = block.hour_blocks
         if not hours:
             continue
         unsummed = [hour for hour in lock_blocks(project, hours) if hour.day_block_id is None]

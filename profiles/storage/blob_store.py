@@ -57,6 +57,14 @@ def read(location: BlockLocation) -> bytes:
     return blobs().get(location.key, location.offset, location.length)
 
 
+def section_source(location: BlockLocation) -> Source:
+    """Return a source that reads only the requested sections, also from a remote store.
+
+    It has no deadline, and raises BlobError.
+    """
+    return _local_source(blobs(), location, deadline=None)
+
+
 def sources(
     locations: Iterable[BlockLocation],
     deadline: float | None = None,

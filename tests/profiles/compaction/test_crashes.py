@@ -41,7 +41,7 @@ class Crash(Exception):
 # Functions called between any two steps of a compaction.
 POINTS = [
     "profiles.compaction.build.build_hour",
-    "profiles.compaction.build.promote_to_level1",
+    "profiles.compaction.replace._set_marks",
     "profiles.compaction.build.build_day",
     "profiles.storage.blobs.files.FileBlobs.put",
     "profiles.compaction.replace._commit",
