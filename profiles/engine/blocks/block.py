@@ -108,7 +108,7 @@ class Block:
             vars(other)["sparse_values"] = self.sparse_values.with_container(other._container)
         return other
 
-    def without_columns(self) -> Self:
+    def copy_without_columns(self) -> Self:
         """Return the block without what was read of it so far, but for its directory.
 
         Builders read each of many blocks by a copy of its own, to free its columns after it.

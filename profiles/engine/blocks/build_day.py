@@ -68,10 +68,10 @@ def build_day(hours: Sequence[HourBlock], max_nodes: int = MAX_NODES) -> bytes:
     values with sample labels.
     """
     builder = Builder(max_nodes)
-    hours = [hour.without_columns() for hour in hours]
+    hours = [hour.copy_without_columns() for hour in hours]
     builder_nodes, columns = [], []
     for hour in hours:
-        block = hour.without_columns()
+        block = hour.copy_without_columns()
         every = np.ones(len(block.node_of_line), np.uint8)
         builder_nodes.append(enter_used(builder, block, every))
         columns.append(block.profiles)
@@ -238,7 +238,7 @@ def _read_chunks(
     hour: _Hour, metrics: Sequence[Metric], marked: Rows
 ) -> Iterator[tuple[Chunk, SparseValues, Rows]]:
     """Yield the marked rows of each chunk, with values of all metrics of the day, and the marks."""
-    block = hour.block.without_columns()
+    block = hour.block.copy_without_columns()
     every = range(len(block.metrics))
     for chunk in block.sparse_values.chunks:
         marks = marked[chunk.first : chunk.last]
@@ -260,7 +260,7 @@ def _sum_labelled(
     """Sum the values with sample labels by group; metrics in `passing` become zero."""
     summed = join_labelled_values([], len(metrics))
     for hour in hours:
-        labelled = hour.block.without_columns().labelled
+        labelled = hour.block.copy_without_columns().labelled
         if labelled:
             part = labelled.renumber(hour.group.astype(np.int64), hour.day_node)
             part = part.with_values(spread(part.values, hour.block.metrics, metrics))
@@ -291,7 +291,7 @@ def _build_variance(
         np.zeros((groups, nodes)), np.zeros((groups, nodes)), np.zeros((groups, 4, functions))
     )
     for hour in hours:
-        block = hour.block.without_columns()
+        block = hour.block.copy_without_columns()
         if metric in block.metrics:
             _add_variance(sums, hour._replace(block=block), dictionary, block.metrics.index(metric))
     return sums

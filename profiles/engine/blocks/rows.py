@@ -145,7 +145,7 @@ def rows_of_block(
     builder: Builder, block: HourBlock, rows: Rows | None, chunks: DecodedChunks
 ) -> InputRows:
     """Add the marked profiles (None: all) of a block to the builder and return their rows."""
-    block = block.without_columns()
+    block = block.copy_without_columns()
     selected = np.arange(block.rows) if rows is None else np.flatnonzero(rows)
     reader = block.sparse_values
     lengths = np.zeros(block.rows, np.int64)
@@ -184,13 +184,13 @@ def _read_nodes(
         if marked.any():
             sparse_values = reader.decode(chunk, [])
             counts = np.diff(sparse_values.starts)
-            kept = np.repeat(marked, counts)
+            selected = np.repeat(marked, counts)
             yield (
                 chunk,
                 SparseValues(
                     _starts(np.where(marked, counts, 0)),
-                    sparse_values.node[kept],
-                    sparse_values.values[:, kept],
+                    sparse_values.node[selected],
+                    sparse_values.values[:, selected],
                 ),
             )
 
