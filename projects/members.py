@@ -54,10 +54,10 @@ def list_members(project: Project) -> list[Member]:
 
 def assignable_roles(actor: Member, target: Member) -> tuple[Role, ...]:
     """Return the roles that a member may give to another one, lowest first; none: no change."""
-    permission = _needed_permission(target.role, target.role)
+    permission = _find_permission(target.role, target.role)
     if not has_permission(actor.role, permission):
         return ()
-    roles = (role for role in ROLES if has_permission(actor.role, _needed_permission(role, role)))
+    roles = (role for role in ROLES if has_permission(actor.role, _find_permission(role, role)))
     return tuple(roles)
 
 
@@ -75,7 +75,7 @@ def change_role(actor: Member, target: Member, role: Role, *, origin: Origin = N
     with transaction.atomic():
         change = _lock(actor, target)
         before = change.target.role
-        _require(change.actor, _needed_permission(before, role))
+        _require(change.actor, _find_permission(before, role))
         if before == role:
             return
         if before == Role.OWNER:
@@ -89,7 +89,7 @@ def remove(actor: Member, target: Member, *, origin: Origin = NO_CLIENT) -> None
     """Remove a member. Raise PermissionNeeded, MemberChanged or LastOwner."""
     with transaction.atomic():
         change = _lock(actor, target)
-        _require(change.actor, _needed_permission(change.target.role, change.target.role))
+        _require(change.actor, _find_permission(change.target.role, change.target.role))
         _delete(change.target, "member.remove", change.actor.user, origin)
 
 
@@ -123,7 +123,7 @@ def transfer(actor: Member, target: Member, *, origin: Origin = NO_CLIENT) -> No
         )
 
 
-def _needed_permission(before: str, role: str) -> Permission:
+def _find_permission(before: str, role: str) -> Permission:
     is_about_owner = Role.OWNER in (before, role)
     return Permission.MANAGE_OWNERS if is_about_owner else Permission.MANAGE_PEOPLE
 
@@ -173,11 +173,11 @@ def _delete(member: Member, action: str, actor: User, origin: Origin) -> None:
         target=member.user.email,
         role=str(member.role),
     )
-    invitations.revoke_all_of(member.user, member.project, actor=actor, origin=origin)
+    invitations.revoke_all_by_inviter(member.user, member.project, actor=actor, origin=origin)
     member.delete()
 
 
 def _end_invitations(member: Member, actor: User, origin: Origin) -> None:
     """Revoke the invitations of a member who may not invite any longer."""
     if not has_permission(member.role, Permission.MANAGE_PEOPLE):
-        invitations.revoke_all_of(member.user, member.project, actor=actor, origin=origin)
+        invitations.revoke_all_by_inviter(member.user, member.project, actor=actor, origin=origin)

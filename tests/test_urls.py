@@ -153,7 +153,7 @@ PAGES = [
     Page("settings", For.ADMINS, (PROJECT,), data={"name": "Acme", "rate": "0.5"}),
     Page("members", For.VIEWERS, (PROJECT,)),
     Page("invite", For.ADMINS, (PROJECT,)),
-    Page("invite", For.ADMINS, (PROJECT,), data={"by": "link", "role": "viewer"}),
+    Page("invite", For.ADMINS, (PROJECT,), data={"channel": "link", "role": "viewer"}),
     Page("resend_invitation", For.ADMINS, (PROJECT, INVITATION)),
     Page("resend_invitation", For.ADMINS, (PROJECT, INVITATION), data={}),
     Page("revoke_invitation", For.ADMINS, (PROJECT, INVITATION)),

@@ -46,12 +46,12 @@ def public_page(route: str, view: View, name: str) -> URLPattern:
     def call(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         return view(request, *args, **kwargs)
 
-    return _guarded(route, call, name, Guard(Audience.EVERYONE))
+    return _declare(route, call, name, Guard(Audience.EVERYONE))
 
 
 def account_page(route: str, view: View, name: str) -> URLPattern:
     """Declare a route for everyone with an account."""
-    return _guarded(route, login_required(view), name, Guard(Audience.ACCOUNTS))
+    return _declare(route, login_required(view), name, Guard(Audience.ACCOUNTS))
 
 
 def project_page(
@@ -71,7 +71,7 @@ def project_page(
         require_permission(member, permission or read)
         return view(request, project_id, **kwargs)
 
-    return _guarded(f"p/<str:project_id>{route}", login_required(check), name, guard)
+    return _declare(f"p/<str:project_id>{route}", login_required(check), name, guard)
 
 
 def require_guards(patterns: Sequence[URLPattern | URLResolver]) -> None:
@@ -85,7 +85,7 @@ def find_guard(pattern: URLPattern) -> Guard | None:
     return getattr(pattern.callback, "guard", None)
 
 
-def _guarded(route: str, view: View, name: str, guard: Guard) -> URLPattern:
+def _declare(route: str, view: View, name: str, guard: Guard) -> URLPattern:
     view.guard = guard  # type: ignore[attr-defined]
     pattern: URLPattern = path(route, view, name=name)
     return pattern

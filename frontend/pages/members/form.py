@@ -16,14 +16,17 @@ _MAX_CHARACTERS = MAX_ADDRESSES * 256
 _SEPARATORS = re.compile(r"[\s,;]+")
 
 
-class InviteBy(models.TextChoices):
+class InvitationChannel(models.TextChoices):
     EMAIL = "email", _("E-mail")
     LINK = "link", _("Link")
 
 
 class InviteForm(forms.Form):
-    by = forms.ChoiceField(
-        label=_("Invite by"), choices=InviteBy, initial=InviteBy.EMAIL, widget=forms.RadioSelect
+    channel = forms.ChoiceField(
+        label=_("Invite by"),
+        choices=InvitationChannel,
+        initial=InvitationChannel.EMAIL,
+        widget=forms.RadioSelect,
     )
     emails = forms.CharField(
         label=_("E-mail addresses"),
@@ -46,7 +49,7 @@ class InviteForm(forms.Form):
 
     def clean(self) -> dict[str, object]:
         cleaned: dict[str, object] = super().clean() or self.cleaned_data
-        if cleaned.get("by") == InviteBy.LINK:
+        if cleaned.get("channel") == InvitationChannel.LINK:
             cleaned["emails"] = []
         elif isinstance(cleaned.get("emails"), str):
             try:

@@ -81,7 +81,7 @@ def test_posted_roles_cannot_exceed_those_offered(
     target = Member.objects.create(project=project, user=charlie, role=Role.VIEWER)
     for pk in (target.pk, pk_of(bob)):
         admin.post(f"{MEMBERS}/{pk}/role", {"role": role})
-    admin.post(INVITE, {"by": "link", "role": role})
+    admin.post(INVITE, {"channel": "link", "role": role})
     assert Member.objects.get(pk=target.pk).role == Role.VIEWER
     assert Member.objects.get(user=bob).role == Role.ADMIN
     assert not Invitation.objects.exists()
@@ -149,7 +149,7 @@ def test_ids_of_another_project_are_404(
 
 
 def test_link_is_shown_once(owner: Client) -> None:
-    page = render_html(owner.post(INVITE, {"by": "link", "role": "viewer"}))
+    page = render_html(owner.post(INVITE, {"channel": "link", "role": "viewer"}))
     (path,) = re.findall(r"http://127\.0\.0\.1:8000(/invitations/[\w-]{43})", page)
     assert "Whoever has this link can join as viewer" in page
     assert owner.get(path).status_code == 302  # alice is a member
@@ -159,7 +159,7 @@ def test_link_is_shown_once(owner: Client) -> None:
 
 
 def test_without_mail_each_address_gets_a_link(owner: Client) -> None:
-    form = {"by": "email", "emails": "A@b.example, c@d.example\na@b.example", "role": "member"}
+    form = {"channel": "email", "emails": "A@b.example, c@d.example\na@b.example", "role": "member"}
     assert "This server sends no e-mail" in owner.get(INVITE).content.decode()
     page = render_html(owner.post(INVITE, form))
     assert len(re.findall(r"/invitations/[\w-]{43}", page)) == 2
@@ -168,7 +168,7 @@ def test_without_mail_each_address_gets_a_link(owner: Client) -> None:
 
 def test_with_mail_no_link_is_shown(owner: Client, settings: Settings) -> None:
     settings.SENDS_MAIL = True
-    form = {"by": "email", "emails": "a@b.example", "role": "member"}
+    form = {"channel": "email", "emails": "a@b.example", "role": "member"}
     response = owner.post(INVITE, form)
     assert (response.status_code, response.headers["Location"]) == (302, MEMBERS)
     page = owner.get(MEMBERS).content.decode()
@@ -189,7 +189,7 @@ def test_with_mail_no_link_is_shown(owner: Client, settings: Settings) -> None:
 def test_mistakes_are_named_and_nobody_is_invited(
     owner: Client, emails: str, sentence: str
 ) -> None:
-    response = owner.post(INVITE, {"by": "email", "emails": emails, "role": "member"})
+    response = owner.post(INVITE, {"channel": "email", "emails": emails, "role": "member"})
     assert response.status_code == 400
     page = render_html(response)
     assert sentence in page
@@ -199,14 +199,14 @@ def test_mistakes_are_named_and_nobody_is_invited(
 
 def test_limit_of_invitations_is_shown_in_the_form(owner: Client, settings: Settings) -> None:
     settings.MAX_INVITATIONS_PER_PROJECT = 1
-    owner.post(INVITE, {"by": "link", "role": "viewer"})
-    response = owner.post(INVITE, {"by": "link", "role": "viewer"})
+    owner.post(INVITE, {"channel": "link", "role": "viewer"})
+    response = owner.post(INVITE, {"channel": "link", "role": "viewer"})
     assert response.status_code == 400
     assert "Open invitations of Acme Shop: 1; the limit is 1." in render_html(response)
 
 
 def test_resending_shows_another_link_and_revoking_ends_it(owner: Client) -> None:
-    owner.post(INVITE, {"by": "link", "role": "viewer"})
+    owner.post(INVITE, {"channel": "link", "role": "viewer"})
     pk = Invitation.objects.get().pk
     page = owner.post(f"{MEMBERS}/invitations/{pk}/resend").content.decode()
     (path,) = re.findall(r"/invitations/[\w-]{43}", page)
