@@ -133,25 +133,32 @@ class _UploadJob:
         return await head.wait_until_stored(self._future)
 
     def _start(self, *, is_large: bool) -> None:
+        if not is_large:
+            head.expect(self._future)
         job = partial(self._decode, is_large)
         decode_pool.start(self._upload.target.project, job, large=is_large)
 
     def _decode(self, is_large: bool) -> None:
         """Unpack and decode the profile, and pass its row to the head's writer."""
+        try:
+            self._decode_and_enter(is_large)
+        except Exception as error:
+            complete([(self._future, _drop_frames(error))])
+        finally:
+            head.withdraw(self._future)
+
+    def _decode_and_enter(self, is_large: bool) -> None:
         if self._future.is_done:
             return
         upload = self._upload
-        try:
-            raw = decode_pool.unpack(upload.pprof, is_large=is_large)
-            if raw is None:
-                self._start(is_large=True)
-                return
-            decoded = decode_profile(raw, upload.type, decode_limits(), upload.sample_types)
-            self.comments, self.warnings = decoded.comments, decoded.warnings
-            self.new = upload.build_row(decoded, encode_content(decoded, raw))
-            head.enter(self.new, self._future)
-        except Exception as error:
-            complete([(self._future, _drop_frames(error))])
+        raw = decode_pool.unpack(upload.pprof, is_large=is_large)
+        if raw is None:
+            self._start(is_large=True)
+            return
+        decoded = decode_profile(raw, upload.type, decode_limits(), upload.sample_types)
+        self.comments, self.warnings = decoded.comments, decoded.warnings
+        self.new = upload.build_row(decoded, encode_content(decoded, raw))
+        head.enter(self.new, self._future)
 
 
 def _drop_frames(error: Exception) -> Exception:

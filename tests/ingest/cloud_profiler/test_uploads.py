@@ -393,3 +393,11 @@ def test_upload_wakes_the_event_loop_once(
     wakes = count_wakes(monkeypatch)
     assert agent.upload(name).status_code == 200
     assert len(wakes) == 1
+
+
+def test_a_rejected_upload_does_not_delay_the_next_commit(
+    name: str, agent: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(head, "GATHER_SECONDS", 60)
+    assert agent.upload(name, b"garbage").status_code == 400
+    assert agent.upload(name).status_code == 200  # 503 after 15 s if it waited for the first one

@@ -85,6 +85,56 @@ async def test_profiles_that_arrive_during_a_commit_share_the_next_commit(
     assert database.batches == [1, 50]
 
 
+async def test_a_commit_waits_for_a_profile_that_is_decoded(
+    writer: Writer, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(head, "GATHER_SECONDS", 30)
+    decoded = UploadFuture()
+    writer.expect(decoded)
+    first = asyncio.create_task(store(writer))
+    await asyncio.wait({first}, timeout=0.1)
+    assert database.batches == []
+    writer.enter(NEW, decoded)
+    assert await asyncio.gather(first, decoded.wait()) == [True, True]
+    assert database.batches == [2]
+
+
+async def test_a_commit_does_not_wait_for_a_profile_that_cannot_be_decoded(
+    writer: Writer, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(head, "GATHER_SECONDS", 30)
+    rejected = UploadFuture()
+    writer.expect(rejected)
+    first = asyncio.create_task(store(writer))
+    await asyncio.wait({first}, timeout=0.1)
+    assert database.batches == []
+    writer.withdraw(rejected)
+    async with asyncio.timeout(10):
+        assert await first is True
+    assert database.batches == [1]
+
+
+async def test_a_commit_waits_no_longer_than_its_limit_for_a_slow_profile(
+    writer: Writer, database: Database
+) -> None:
+    writer.expect(UploadFuture())
+    async with asyncio.timeout(10):
+        assert await store(writer) is True
+    assert database.batches == [1]
+
+
+async def test_a_profile_does_not_wait_for_itself(
+    writer: Writer, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(head, "GATHER_SECONDS", 30)
+    decoded = UploadFuture()
+    writer.expect(decoded)
+    writer.enter(NEW, decoded)
+    async with asyncio.timeout(10):
+        assert await decoded.wait() is True
+    assert database.batches == [1]
+
+
 async def test_unavailable_database_rejects_until_it_is_back(
     writer: Writer, database: Database
 ) -> None:
