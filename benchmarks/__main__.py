@@ -28,6 +28,7 @@ MODULES = {
     "query_latency": "queries.latency.query_latency",
     "significance": "engine.significance",
     "stored": "queries.stored",
+    "upload_stages": "ingest.upload_stages",
     "uploads": "ingest.uploads",
     "uploads_beside_pyroscope": "ingest.beside_pyroscope.uploads_beside_pyroscope",
 }

@@ -111,7 +111,9 @@ def revoke(invitation: Invitation, *, actor: User, origin: Origin = NO_CLIENT) -
         _revoke(Invitation.objects.filter(pk=invitation.pk), actor, origin)
 
 
-def revoke_all_by_inviter(user: User, project: Project, *, actor: User, origin: Origin = NO_CLIENT) -> None:
+def revoke_all_by_inviter(
+    user: User, project: Project, *, actor: User, origin: Origin = NO_CLIENT
+) -> None:
     """Revoke the open invitations of a person who may not invite any longer.
 
     Otherwise a removed admin could come back by a link. Use the transaction that removes the role.

@@ -1,9 +1,11 @@
 """CPU time and memory of a program and all its processes, from /proc."""
 
+import contextlib
 import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -14,6 +16,33 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 def cpu_seconds(pid: int) -> float:
     """Return the CPU seconds of the process, its descendants and their terminated children."""
     return sum(_own_seconds(each) for each in family(pid))
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadUsage:
+    """CPU time of a thread, and the number of times that it gave up its core in order to wait."""
+
+    cpu_seconds: float = 0.0
+    switches: int = 0
+
+    def __sub__(self, other: "ThreadUsage") -> "ThreadUsage":
+        return ThreadUsage(self.cpu_seconds - other.cpu_seconds, self.switches - other.switches)
+
+
+def thread_usage(pid: int) -> dict[int, ThreadUsage]:
+    """Return the usage of each thread of a process so far, by its id; `pid` is the main thread."""
+    usage = {}
+    for task in (_PROC / str(pid) / "task").iterdir():
+        with contextlib.suppress(OSError):  # the thread has ended meanwhile
+            usage[int(task.name)] = _thread(task)
+    return usage
+
+
+def _thread(task: Path) -> ThreadUsage:
+    nanoseconds = int((task / "schedstat").read_text().split()[0])
+    lines = (task / "status").read_text().splitlines()
+    switches = next(line for line in lines if line.startswith("voluntary_ctxt_switches:"))
+    return ThreadUsage(nanoseconds / 1e9, int(switches.split()[1]))
 
 
 def family(pid: int) -> list[int]:
