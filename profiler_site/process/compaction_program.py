@@ -18,7 +18,8 @@ from profiles.storage.blobs import BlobDeadlinePassed, BlobMissing, BlobUnavaila
 
 # Queries, which have a lower priority than the server, come before compaction.
 _NICE = query_program.NICE + 5
-_GROWTH_BYTES = 32 * 2**20
+# Forking another one takes 10 ms: an idle worker should be small.
+_GROWTH_BYTES = 8 * 2**20
 
 
 def compaction_program() -> WorkerProgram:
