@@ -33,21 +33,21 @@ class AuditFilter:
 class Cursor:
     """Position in the log; a page begins with the next older entry."""
 
-    at: datetime
+    time: datetime
     pk: int
 
     def __str__(self) -> str:
-        return f"{(self.at - _EPOCH) // _MICROSECOND}-{self.pk}"
+        return f"{(self.time - _EPOCH) // _MICROSECOND}-{self.pk}"
 
     @classmethod
     def parse(cls, text: str) -> "Cursor":
         """Parse the text of a cursor; raise ValueError for any other text."""
-        at, _, pk = text.partition("-")
+        time, _, pk = text.partition("-")
         if not (
-            text.isascii() and at.isdecimal() and pk.isdecimal() and max(len(at), len(pk)) <= 18
+            text.isascii() and time.isdecimal() and pk.isdecimal() and max(len(time), len(pk)) <= 18
         ):
             raise ValueError("is no position in the audit log")
-        return cls(_EPOCH + int(at) * _MICROSECOND, int(pk))
+        return cls(_EPOCH + int(time) * _MICROSECOND, int(pk))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,29 +57,29 @@ class AuditPage:
     is_partial: bool = False  # SCAN_LIMIT ended the search before the page was full
 
 
-def list_page(wanted: AuditFilter, after: Cursor | None, size: int) -> AuditPage:
+def list_page(criteria: AuditFilter, after: Cursor | None, size: int) -> AuditPage:
     """Return a page of entries, by one statement, or two for a text or kind; one more for actors.
 
     They are no join, because an account may be deleted: an entry without one would be left out.
     """
-    rows = _filter_by_index(wanted, after)
+    rows = _filter_by_index(criteria, after)
     end = None
-    if wanted.text or wanted.kind:
+    if criteria.text or criteria.kind:
         end = _find_scan_end(rows)
         if end is not None:
-            rows = rows.filter(at__gte=end.at).filter(Q(at__gt=end.at) | Q(pk__gte=end.pk))
-        rows = _filter_by_scan(rows, wanted)
+            rows = rows.filter(at__gte=end.time).filter(Q(at__gt=end.time) | Q(pk__gte=end.pk))
+        rows = _filter_by_scan(rows, criteria)
     found = list(rows.prefetch_related("actor")[: size + 1])
     if len(found) > size:
         return AuditPage(found[:size], Cursor(found[size - 1].at, found[size - 1].pk))
     return AuditPage(found, end, is_partial=end is not None)
 
 
-def read_all(wanted: AuditFilter) -> Iterator[list[AuditEntry]]:
+def read_all(criteria: AuditFilter) -> Iterator[list[AuditEntry]]:
     """Yield all entries in lists of bounded size; each is read by statements of its own."""
     after: Cursor | None = None
     while True:
-        page = list_page(wanted, after, _EXPORT_ROWS)
+        page = list_page(criteria, after, _EXPORT_ROWS)
         if page.entries:
             yield page.entries
         if page.next is None:
@@ -87,14 +87,14 @@ def read_all(wanted: AuditFilter) -> Iterator[list[AuditEntry]]:
         after = page.next
 
 
-def _filter_by_index(wanted: AuditFilter, after: Cursor | None) -> AuditQuerySet:
-    rows = AuditEntry.objects.filter(project=wanted.project, at__gte=wanted.since)
-    if wanted.actor is not None:
-        rows = rows.filter(actor=wanted.actor)
-    if wanted.action:
-        rows = rows.filter(action=wanted.action)
+def _filter_by_index(criteria: AuditFilter, after: Cursor | None) -> AuditQuerySet:
+    rows = AuditEntry.objects.filter(project=criteria.project, at__gte=criteria.since)
+    if criteria.actor is not None:
+        rows = rows.filter(actor=criteria.actor)
+    if criteria.action:
+        rows = rows.filter(action=criteria.action)
     if after is not None:
-        rows = rows.filter(at__lte=after.at).filter(Q(at__lt=after.at) | Q(pk__lt=after.pk))
+        rows = rows.filter(at__lte=after.time).filter(Q(at__lt=after.time) | Q(pk__lt=after.pk))
     return rows.order_by("-at", "-pk")
 
 
@@ -105,14 +105,14 @@ def _find_scan_end(rows: AuditQuerySet) -> Cursor | None:
     return Cursor(*last[0]) if len(last) > 1 else None
 
 
-def _filter_by_scan(rows: AuditQuerySet, wanted: AuditFilter) -> AuditQuerySet:
-    if wanted.kind:
-        rows = rows.filter(actor_kind=wanted.kind)
-    if wanted.text:
+def _filter_by_scan(rows: AuditQuerySet, criteria: AuditFilter) -> AuditQuerySet:
+    if criteria.kind:
+        rows = rows.filter(actor_kind=criteria.kind)
+    if criteria.text:
         # The names of operators are not shown to members, and so not found either.
-        name = Q(actor_name__icontains=wanted.text) & ~Q(actor_kind=ActorKind.OPERATOR)
+        name = Q(actor_name__icontains=criteria.text) & ~Q(actor_kind=ActorKind.OPERATOR)
         others = ("target", "actor_key", "address")
         for each in others:
-            name |= Q(**{f"{each}__icontains": wanted.text})
+            name |= Q(**{f"{each}__icontains": criteria.text})
         rows = rows.filter(name)
     return rows

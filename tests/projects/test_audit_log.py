@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
@@ -26,7 +27,7 @@ def prefer_indexes(db: None) -> Iterator[None]:
         yield
 
 
-def explain(rows: QuerySet[AuditEntry]) -> str:
+def explain(rows: QuerySet[AuditEntry, Any]) -> str:
     plan = rows.explain().lower()
     assert "seq scan" not in plan
     assert "sort" not in plan.replace("incremental sort", "")
@@ -48,9 +49,9 @@ def test_page_is_read_in_the_order_of_an_index(
     project: Project, alice: User, more: dict[str, object], index: str, cursor: Cursor | None
 ) -> None:
     audit.record(project, "key.create", actor=alice)
-    wanted = AuditFilter(project.pk, timezone.now() - timedelta(days=30), **more)  # type: ignore[arg-type]
-    rows = audit_log._filter_by_index(wanted, cursor)
-    assert index in explain(audit_log._filter_by_scan(rows, wanted)[:51])
+    criteria = AuditFilter(project.pk, timezone.now() - timedelta(days=30), **more)  # type: ignore[arg-type]
+    rows = audit_log._filter_by_index(criteria, cursor)
+    assert index in explain(audit_log._filter_by_scan(rows, criteria)[:51])
     assert index in explain(rows.values_list("at", "pk")[19_999:20_001])
 
 

@@ -38,7 +38,7 @@ def export(request: HttpRequest, project_id: str, form: str) -> HttpResponseBase
     headers = {"Content-Disposition": f'attachment; filename="audit-{project_id}.{form}"'}
     if request.method == "HEAD":
         return HttpResponse(content_type=_TYPES[form], headers=headers)
-    wanted = query.build_filter(project.pk, timezone.now())
+    criteria = query.build_filter(project.pk, timezone.now())
     audit.record(
         project,
         "audit.export",
@@ -48,7 +48,7 @@ def export(request: HttpRequest, project_id: str, form: str) -> HttpResponseBase
         filters=query.address()[1:],
     )
     make = _csv_parts if form == "csv" else _json_parts
-    parts = (part.encode() for part in make(read_all(wanted)))
+    parts = (part.encode() for part in make(read_all(criteria)))
     return PulledResponse(parts, content_type=_TYPES[form], headers=headers)
 
 

@@ -55,7 +55,7 @@ ENTRY = Parameter("entry", "Entry with details", partial(values.count, most=2**6
 @dataclass(frozen=True, slots=True)
 class AuditQuery:
     find: str = url_parameter(FIND)
-    who: str = url_parameter(WHO)
+    actor: str = url_parameter(WHO)
     action: str = url_parameter(ACTION)
     days: str = url_parameter(DAYS)
     older: str = url_parameter(OLDER)
@@ -68,17 +68,17 @@ class AuditQuery:
 
     @property
     def is_filtered(self) -> bool:
-        return bool(self.find or self.who or self.action)
+        return bool(self.find or self.actor or self.action)
 
     def build_filter(self, project: int, now: datetime) -> AuditFilter:
         """Return the filter for a project (its pk)."""
-        is_kind = self.who in KINDS
+        is_kind = self.actor in KINDS
         since = datetime.min.replace(tzinfo=now.tzinfo)
         return AuditFilter(
             project=project,
             since=since if self.days == "all" else now - timedelta(days=int(self.days)),
-            actor=int(self.who) if self.who and not is_kind else None,
-            kind=ActorKind(self.who) if is_kind else None,
+            actor=int(self.actor) if self.actor and not is_kind else None,
+            kind=ActorKind(self.actor) if is_kind else None,
             action=self.action,
             text=self.find,
         )

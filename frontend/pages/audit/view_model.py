@@ -37,7 +37,7 @@ class Detail(NamedTuple):
 class AuditRow:
     pk: int
     time: datetime
-    who: str
+    actor: str
     person: User | None  # with an avatar; others have an icon
     icon: str
     action: str
@@ -96,7 +96,7 @@ def _row(entry: AuditEntry, *, is_open: bool) -> AuditRow:
     return AuditRow(
         pk=entry.pk,
         time=entry.at,
-        who=_actor_text(entry),
+        actor=_actor_text(entry),
         person=entry.actor if is_person else None,
         icon=_ICONS.get(ActorKind(entry.actor_kind), "person"),
         action=str(LABELS.get(entry.action, entry.action)),

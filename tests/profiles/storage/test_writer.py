@@ -95,7 +95,8 @@ async def test_a_commit_waits_for_a_profile_that_is_decoded(
     await asyncio.wait({first}, timeout=0.1)
     assert database.batches == []
     writer.enter(NEW, decoded)
-    assert await asyncio.gather(first, decoded.wait()) == [True, True]
+    assert await first is True
+    assert await decoded.wait() is True
     assert database.batches == [2]
 
 
