@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -42,6 +42,11 @@ _FORMATS: Mapping[str, tuple[str, dict[str, int]]] = {
 }
 
 
+def _list_durations() -> list[tuple[int, str]]:
+    """Return the choices in the language of the request."""
+    return [(n, ngettext("%(n)d day", "%(n)d days", n) % {"n": n}) for n in _DAYS]
+
+
 class EmbedForm(forms.Form):
     format = forms.ChoiceField(
         label=gettext_lazy("Image format"),
@@ -56,7 +61,7 @@ class EmbedForm(forms.Form):
     days = forms.TypedChoiceField(
         label=gettext_lazy("Expires after"),
         coerce=int,
-        choices=[(n, ngettext_lazy("%(n)d day", "%(n)d days", n) % {"n": n}) for n in _DAYS],
+        choices=_list_durations,
         initial=30,
     )
     theme = forms.ChoiceField(
