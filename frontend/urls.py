@@ -1,6 +1,12 @@
 """URLs of pages and their fragments, each with its audience."""
 
-from frontend.http.routes import account_page, project_page, public_page, require_guards
+from frontend.http.routes import (
+    account_page,
+    project_data,
+    project_page,
+    public_page,
+    require_guards,
+)
 from frontend.pages.account import view as account
 from frontend.pages.agent_files import view as agent_files
 from frontend.pages.agent_files.archives import GO_MODULE
@@ -40,7 +46,7 @@ urlpatterns = [
     project_page("/", home.project, "project", Permission.VIEW),
     project_page("/services", services.services, "services", Permission.VIEW),
     project_page("/flame", flame.flame, "flame", Permission.VIEW),
-    project_page("/flame/tree", tree.flame_tree, "flame_tree", Permission.VIEW),
+    project_data("/flame/tree", tree.flame_tree, "flame_tree", Permission.VIEW),
     project_page("/flame/over-time", over_time.flame_over_time, "flame_over_time", Permission.VIEW),
     project_page("/flame/lines", lines.flame_lines, "flame_lines", Permission.VIEW),
     project_page(
@@ -55,9 +61,9 @@ urlpatterns = [
     ),
     project_page("/embed", embed.embed, "embed", Permission.EMBED),
     project_page("/embed/revoke", embed.revoke, "revoke_embeds", Permission.REVOKE_EMBEDS),
-    project_page("/calendar", calendar.calendar, "calendar", Permission.VIEW),
+    project_data("/calendar", calendar.calendar, "calendar", Permission.VIEW),
     project_page("/compare", compare.compare, "compare", Permission.VIEW),
-    project_page("/compare/tree", compare.compare_tree, "compare_tree", Permission.VIEW),
+    project_data("/compare/tree", compare.compare_tree, "compare_tree", Permission.VIEW),
     project_page("/compare/csv", compare.compare_csv, "compare_csv", Permission.VIEW),
     project_page("/history", history.history, "history", Permission.VIEW),
     project_page("/history/csv", history.history_csv, "history_csv", Permission.VIEW),

@@ -7,14 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import wraps
+from http import HTTPStatus
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, URLResolver, path
+from django.utils.translation import gettext as _
 
 from frontend.http.forbidden import require_permission
+from frontend.http.fragments import json_error
 from projects.access import membership
 from projects.permissions import Permission
 
@@ -63,15 +66,37 @@ def project_page(
     Others get 404, members without the permission 403.
     """
     guard = Guard(Audience.MEMBERS, read, write or read)
+    check = login_required(_check_permission(view, guard))
+    return _declare(f"p/<str:project_id>{route}", check, name, guard)
 
+
+def project_data(route: str, view: View, name: str, read: Permission) -> URLPattern:
+    """Declare a route as `project_page` does, of JSON for the scripts of pages.
+
+    Clients that are not signed in get 401: scripts cannot use a redirect to the sign-in page.
+    """
+    guard = Guard(Audience.MEMBERS, read, read)
+    check = _check_permission(view, guard)
+
+    @wraps(view)
+    def require_sign_in(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return json_error(HTTPStatus.UNAUTHORIZED, _("Sign in to see this project."))
+        return check(request, *args, **kwargs)
+
+    return _declare(f"p/<str:project_id>{route}", require_sign_in, name, guard)
+
+
+def _check_permission(view: View, guard: Guard) -> View:
     @wraps(view)
     def check(request: HttpRequest, project_id: str, **kwargs: Any) -> HttpResponseBase:
         member = membership(request.user, project_id)
         permission = guard.read if request.method in _SAFE_METHODS else guard.write
-        require_permission(member, permission or read)
+        if permission is not None:
+            require_permission(member, permission)
         return view(request, project_id, **kwargs)
 
-    return _declare(f"p/<str:project_id>{route}", login_required(check), name, guard)
+    return check
 
 
 def require_guards(patterns: Sequence[URLPattern | URLResolver]) -> None:

@@ -89,6 +89,7 @@ class ScratchCopy:
         stamps = self.root / ".stamps"
         stamps.mkdir(exist_ok=True)
         own = [f"BIN={Path(sys.executable).parent}", "--assume-old=.stamps/dev"]
+        own.append("--no-print-directory")  # also below another make
         (stamps / "dev").touch()
         command = ["make", *own, target, *variables]
         done = subprocess.run(

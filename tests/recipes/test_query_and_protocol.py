@@ -154,7 +154,7 @@ def test_query_is_one_module_an_export_and_a_row(copy: ScratchCopy) -> None:
     export = "profiles/query.py"
     copy.insert(export, statement, after="from profiles.queries.query_workers import")
     copy.insert(export, '    "BirdsResult",\n', after='    "BadFilterPattern",')
-    copy.insert(export, '    "birds_document",\n', after='    "WeightChoice",')
+    copy.insert(export, '    "birds_document",\n', after='    "ViewFilter",')
     copy.insert(export, '    "run_birds",\n', after='    "preview",')
     table = "api/resources/value_queries.py"
     copy.insert(table, "    birds_document,\n", after="    Selection,")

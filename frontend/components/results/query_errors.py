@@ -9,7 +9,7 @@ from functools import wraps
 from http import HTTPStatus
 from typing import Any, TypeVar, cast
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
@@ -53,21 +53,8 @@ def text_errors(late_sentence: Promise) -> Callable[[View], View]:
 
 
 def json_errors(late_sentence: Promise) -> Callable[[View], View]:
-    """Decorate a view of JSON as `text_errors` does; its error responses are {"error": sentence}.
-
-    Clients that are not signed in get 401: scripts cannot use a redirect to the sign-in page.
-    """
-
-    def decorate(view: View) -> View:
-        @wraps(view)
-        def respond(request: HttpRequest, *arguments: Any, **values: Any) -> HttpResponse:
-            if not request.user.is_authenticated:
-                return json_error(HTTPStatus.UNAUTHORIZED, _("Sign in to see this project."))
-            return view(request, *arguments, **values)
-
-        return _map_errors(late_sentence, json_error)(cast("View", respond))
-
-    return decorate
+    """Decorate a view of JSON as `text_errors` does; its errors are {"error": sentence}."""
+    return _map_errors(late_sentence, json_error)
 
 
 def _map_errors(
