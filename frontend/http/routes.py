@@ -79,12 +79,12 @@ def project_data(route: str, view: View, name: str, read: Permission) -> URLPatt
     check = _check_permission(view, guard)
 
     @wraps(view)
-    def require_sign_in(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def require_account(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return json_error(HTTPStatus.UNAUTHORIZED, _("Sign in to see this project."))
         return check(request, *args, **kwargs)
 
-    return _declare(f"p/<str:project_id>{route}", require_sign_in, name, guard)
+    return _declare(f"p/<str:project_id>{route}", require_account, name, guard)
 
 
 def _check_permission(view: View, guard: Guard) -> View:
