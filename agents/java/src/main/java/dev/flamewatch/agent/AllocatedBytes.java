@@ -18,7 +18,7 @@ import java.util.Set;
  * virtual threads counts by carrier thread, which the events do not name: their weights are scaled to the bytes of the threads
  * without samples of their own, after as many of the largest weights as there are such threads became the mean of the others.
  */
-final class AllocatedBytes {
+final class AllocatedBytes implements ValueCorrection {
     private static final class Samples {
         long firstTicks = Long.MAX_VALUE;
         long firstWeight;
@@ -43,13 +43,13 @@ final class AllocatedBytes {
         bytes = new ThreadCounts(counting, counting::getThreadAllocatedBytes);
     }
 
-    /** Updates the counts. Threads that end later have those of the last update. */
-    void update() {
+    @Override
+    public void update() {
         bytes.update();
     }
 
-    /** Takes note of an event; all of them come before the first call of {@link #weight}. */
-    void add(Event event) throws IOException {
+    @Override
+    public void add(Event event) throws IOException {
         long weight = event.number("weight");
         if (event.isVirtualThread()) {
             virtualWeights.add(weight);
@@ -66,8 +66,8 @@ final class AllocatedBytes {
         }
     }
 
-    /** Ends the events; {@code own} are the agent's threads, whose bytes are not the program's. */
-    void complete(Set<Long> own) {
+    @Override
+    public void complete(Set<Long> own) {
         Set<Long> excluded = new HashSet<>(own);
         excluded.addAll(samples.keySet());
         Set<Long> otherThreads = bytes.grownThreads(excluded);
@@ -102,8 +102,13 @@ final class AllocatedBytes {
         return virtualWeight > virtualLimit ? virtualMean : virtualWeight;
     }
 
+    @Override
+    public long[] values(Event event) throws IOException {
+        return new long[] {weight(event)};
+    }
+
     /** Returns the bytes that an event stands for. */
-    long weight(Event event) throws IOException {
+    private long weight(Event event) throws IOException {
         long weight = event.number("weight");
         if (event.isVirtualThread()) {
             return Math.round(virtualScale * limited(weight));

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  * stand for more than it, and for all of it if JFR left threads out or the machine was crowded. Otherwise a sample stands for
  * the interval that JFR kept, since threads also use CPU time in native code, which has no samples.
  */
-final class CpuTimes {
+final class CpuTimes implements ValueCorrection {
     private static final int MAX_THREADS_PER_PERIOD = 5; // of JFR
     private static final int MIN_SAMPLES = 100; // of a thread that is corrected alone: its sampling error is small
     private static final double MAX_ERROR = 0.1; // of the interval: a smaller difference is sampling error
@@ -60,20 +60,20 @@ final class CpuTimes {
         return found;
     }
 
-    /** Updates the counts. Threads that end later have those of the last update. */
-    void update() {
+    @Override
+    public void update() {
         nanos.update();
     }
 
-    /** Takes note of a sample; all of them come before {@link #complete}. */
-    void add(Event sample) throws IOException {
+    @Override
+    public void add(Event sample) throws IOException {
         interval.add(sample);
         times.add(sample.startNanos());
         samples.merge(sample.threadId(), 1, Integer::sum);
     }
 
-    /** Ends the samples; {@code own} are the agent's threads, whose CPU time is not the program's. */
-    void complete(Set<Long> own) {
+    @Override
+    public void complete(Set<Long> own) {
         boolean isIncomplete = isCrowded() || areThreadsLeftOut();
         Set<Long> corrected = new HashSet<>(own);
         int otherSamples = 0;
@@ -134,8 +134,8 @@ final class CpuTimes {
         return inFullPeriods > times.size() / 2;
     }
 
-    /** Returns the nanoseconds that a sample stands for. */
-    long nanos(Event sample) throws IOException {
-        return ownNanosPerSample.getOrDefault(sample.threadId(), otherNanosPerSample);
+    @Override
+    public long[] values(Event sample) throws IOException {
+        return new long[] {1, ownNanosPerSample.getOrDefault(sample.threadId(), otherNanosPerSample)};
     }
 }

@@ -38,11 +38,6 @@ final class EventSampler {
     private static final long MAX_FILE_BYTES = 64 << 20; // the agent's alone have at most 10 MiB
     private static final Duration LONGEST_USE = Duration.ofHours(1); // of a file, which takes milliseconds
 
-    /** Reader of an event before the profile is made. */
-    private interface EventReader {
-        void read(Event event) throws IOException;
-    }
-
     private final JfrReader reader = new JfrReader();
     private Recording idle; // between captures; null before the first one and during each
     private boolean hasDeletedLeftovers;
@@ -95,12 +90,10 @@ final class EventSampler {
             }
             recording.enable(PERIODIC).withPeriod(LONG_PERIOD);
             recording.start();
-            AllocatedBytes allocated = events.contains(ALLOCATION) ? new AllocatedBytes() : null;
-            CpuTimes cpuTimes = events.contains(EXECUTION) ? new CpuTimes(PERIOD.toNanos()) : null;
+            ValueCorrection correction = correction(events);
             Set<Long> own = Agent.ownThreads();
             profile.begin();
-            Runnable update = allocated != null ? allocated::update : cpuTimes != null ? cpuTimes::update : () -> {};
-            wait(seconds, update);
+            wait(seconds, correction);
             profile.end();
             own.addAll(Agent.ownThreads());
             file = Files.createTempFile(PREFIX, SUFFIX);
@@ -119,18 +112,12 @@ final class EventSampler {
             }
             // Events of the program's recordings are in the file too.
             byte[] recorded = Files.readAllBytes(file);
-            JfrReader.Values values = EventSampler::values;
-            if (allocated != null) {
-                reader.read(recorded, event -> note(event, ALLOCATION, own, allocated::add), profile);
-                allocated.complete(own);
-                values = event -> new long[] {allocated.weight(event)};
-            } else if (cpuTimes != null) {
-                reader.read(recorded, event -> note(event, EXECUTION, own, cpuTimes::add), profile);
-                cpuTimes.complete(own);
-                values = event -> new long[] {1, cpuTimes.nanos(event)};
+            if (correction != null) {
+                reader.read(recorded, event -> note(event, events, own, correction), profile);
+                correction.complete(own);
             }
-            JfrReader.Values chosen = values;
-            reader.read(recorded, event -> isCounted(event, events, own) ? chosen.of(event) : null, profile);
+            JfrReader.Values values = correction == null ? EventSampler::values : correction::values;
+            reader.read(recorded, event -> isCounted(event, events, own) ? values.of(event) : null, profile);
         } finally {
             if (file != null) {
                 Files.deleteIfExists(file);
@@ -138,11 +125,21 @@ final class EventSampler {
         }
     }
 
-    private static void wait(double seconds, Runnable update) throws InterruptedException {
+    /** Returns null for events whose values are exact. */
+    private static ValueCorrection correction(List<String> events) throws IOException {
+        if (events.contains(ALLOCATION)) {
+            return new AllocatedBytes();
+        }
+        return events.contains(EXECUTION) ? new CpuTimes(PERIOD.toNanos()) : null;
+    }
+
+    private static void wait(double seconds, ValueCorrection correction) throws InterruptedException {
         long end = System.nanoTime() + Math.round(seconds * 1e9);
         for (long rest = end - System.nanoTime(); rest > 0; rest = end - System.nanoTime()) {
             Thread.sleep(Math.min(UPDATE.toMillis(), rest / 1_000_000 + 1));
-            update.run();
+            if (correction != null) {
+                correction.update();
+            }
         }
     }
 
@@ -150,10 +147,11 @@ final class EventSampler {
         return events.contains(event.type()) && !own.contains(event.threadId());
     }
 
-    /** Passes an event on, and leaves it out of the profile. */
-    private static long[] note(Event event, String type, Set<Long> own, EventReader reader) throws IOException {
-        if (isCounted(event, List.of(type), own)) {
-            reader.read(event);
+    /** Passes an event to the correction, and leaves it out of the profile. */
+    private static long[] note(Event event, List<String> events, Set<Long> own, ValueCorrection correction)
+            throws IOException {
+        if (isCounted(event, events, own)) {
+            correction.add(event);
         }
         return null;
     }
