@@ -60,7 +60,7 @@ def require_members(project: Project, added: int) -> None:
     """Raise LimitReached if the project may not get `added` more members. Use a transaction."""
     if added <= 0:
         return
-    _lock(project)
+    lock_project(project)
     count = Member.objects.filter(project=project.pk).count()
     if count + added > settings.MAX_MEMBERS_PER_PROJECT:
         raise LimitReached(
@@ -82,7 +82,7 @@ def require_invitations(project: Project, actor: User, *, new: int, issued: int)
 
     The tokens of a day are counted in the audit log, of the project and of the account.
     """
-    _lock(project)
+    lock_project(project)
     count = Invitation.objects.filter(project=project, used=None, revoked=None).count()
     if new and count + new > settings.MAX_INVITATIONS_PER_PROJECT:
         raise LimitReached(
@@ -128,7 +128,7 @@ def require_mail(email: str) -> None:
 
 def require_key(project: Project) -> None:
     """Raise LimitReached if the project has all the keys in use that it may. Use a transaction."""
-    _lock(project)
+    lock_project(project)
     count = ApiKey.objects.filter(project=project, revoked=None).count()
     if count >= settings.MAX_KEYS_PER_PROJECT:
         raise LimitReached(
@@ -161,7 +161,7 @@ def require_key_file(key: ApiKey) -> None:
 
 def require_saved_view(project: Project) -> None:
     """Raise LimitReached if the project has all the saved views that it may. Use a transaction."""
-    _lock(project)
+    lock_project(project)
     count = SavedView.objects.filter(project=project).count()
     if count >= settings.MAX_SAVED_VIEWS_PER_PROJECT:
         raise LimitReached(
@@ -178,6 +178,6 @@ def require_saved_view(project: Project) -> None:
         )
 
 
-def _lock(project: Project) -> None:
-    """Lock the project's row; a project that is not saved yet has none."""
+def lock_project(project: Project) -> None:
+    """Lock the project's row until the end of the transaction; one not saved yet has none."""
     Project.objects.select_for_update(no_key=True).filter(pk=project.pk).first()

@@ -107,7 +107,7 @@ def resend(invitation: Invitation, *, actor: User, origin: Origin = NO_CLIENT) -
 def revoke(invitation: Invitation, *, actor: User, origin: Origin = NO_CLIENT) -> None:
     """Revoke an invitation that was not used; a second time does nothing."""
     with transaction.atomic():
-        lock_project(invitation.project)
+        account_limits.lock_project(invitation.project)
         _revoke(Invitation.objects.filter(pk=invitation.pk), actor, origin)
 
 
@@ -160,7 +160,7 @@ def accept(token: str, user: User, *, origin: Origin = NO_CLIENT) -> Member:
     """
     project = find(token).project
     with transaction.atomic():
-        lock_project(project)
+        account_limits.lock_project(project)
         invitation = find(token)  # again: it may have been used meanwhile
         require_address(invitation, user)
         existing = Member.objects.filter(project=project, user=user).first()
@@ -172,11 +172,6 @@ def accept(token: str, user: User, *, origin: Origin = NO_CLIENT) -> Member:
         invitation.save(update_fields=["used", "used_by"])
         _record(invitation, "invitation.accept", user, origin)
     return member
-
-
-def lock_project(project: Project) -> None:
-    """Lock the project's row until the end of the transaction, as account_limits does."""
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
 def _require_inviter(project: Project, actor: User, role: str) -> None:

@@ -135,7 +135,7 @@ def _require(actor: Member, permission: Permission) -> None:
 
 def _lock(actor: Member, target: Member) -> _Change:
     """Lock the project and read both memberships. Raise MemberChanged if one has ended."""
-    invitations.lock_project(actor.project)
+    account_limits.lock_project(actor.project)
     rows = Member.objects.filter(project=actor.project_id).select_related("user", "project")
     by_key = rows.in_bulk([actor.pk, target.pk])
     if len(by_key) < len({actor.pk, target.pk}):

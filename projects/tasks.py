@@ -6,7 +6,7 @@ from typing import Any
 from celery import shared_task
 from django.conf import settings
 from django.contrib.sessions.models import Session
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from projects import invitation_mail
@@ -27,9 +27,7 @@ INVITATION_RETENTION = timedelta(days=30)
 @shared_task(name="projects.tasks.purge_sessions")
 def purge_sessions() -> None:
     """Delete expired sessions from the database."""
-    expired = Session.objects.filter(expire_date__lt=timezone.now())
-    while keys := list(expired.values_list("pk", flat=True)[:CHUNK]):
-        Session.objects.filter(pk__in=keys).delete()
+    _delete_in_chunks(Session.objects.filter(expire_date__lt=timezone.now()))
 
 
 @shared_task(name="projects.tasks.send_invitation", bind=True, max_retries=MAX_MAIL_RETRIES)
@@ -60,7 +58,7 @@ def purge_invitations() -> None:
     """Delete invitations that were closed or have expired INVITATION_RETENTION ago."""
     before = timezone.now() - INVITATION_RETENTION
     closed = Q(used__lt=before) | Q(revoked__lt=before) | Q(expires__lt=before)
-    Invitation.objects.filter(closed).delete()
+    _delete_in_chunks(Invitation.objects.filter(closed))
 
 
 @shared_task(name="projects.tasks.purge_audit_log")
@@ -69,3 +67,8 @@ def purge_audit_log() -> None:
     before = timezone.now() - timedelta(days=settings.AUDIT_DAYS)
     while AuditEntry.objects.delete_expired(before, CHUNK) == CHUNK:
         pass
+
+
+def _delete_in_chunks(rows: QuerySet[Any]) -> None:
+    while keys := list(rows.values_list("pk", flat=True)[:CHUNK]):
+        rows.model.objects.filter(pk__in=keys).delete()

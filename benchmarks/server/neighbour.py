@@ -34,7 +34,6 @@ CONNECTIONS, VISITORS = 8, 4
 MEDIAN_RATIO, P95_RATIO = 2.0, 3.0
 MEMORY_MIB = 450.0
 MANY = 10**7  # quotas that are no limit here
-_SAMPLE_SECONDS = 0.1
 
 
 def main() -> int:

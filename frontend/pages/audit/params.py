@@ -18,7 +18,7 @@ from projects.audit_actions import LABELS
 from projects.audit_log import AuditFilter, Cursor
 from projects.models import ActorKind
 
-# Time ranges, in days; "" is all that is stored.
+# Time ranges, in days; the first is the default.
 RANGES: dict[str, Promise] = {
     "30": gettext_lazy("30 days"),
     "1": gettext_lazy("24 hours"),

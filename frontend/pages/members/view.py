@@ -1,5 +1,8 @@
 """`/p/<project>/settings/members`: people, invitations and roles, and changes of members."""
 
+from collections.abc import Callable
+from functools import partial
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -37,14 +40,8 @@ def change_role(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
         messages.warning(request, _("There is no such role."))
         return redirect("members", project_id)
     role = Role(form.cleaned_data["role"])
-    try:
-        members.change_role(actor, target, role, origin=Origin.from_request(request))
-    except PermissionNeeded as needed:
-        require_permission(actor, needed.permission)
-        messages.warning(request, _("Your role was changed meanwhile."))
-    except (MemberChanged, LimitReached) as error:
-        messages.warning(request, str(error))
-    else:
+    change = partial(members.change_role, actor, target, role)
+    if _is_done(request, actor, change):
         sentence = _("%(person)s now has the role %(role)s")
         role_text = str(role.label).lower()
         messages.success(
@@ -75,14 +72,7 @@ def remove(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
                 action=reverse("remove_member", args=[project_id, pk]),
             ),
         )
-    try:
-        members.remove(actor, target, origin=Origin.from_request(request))
-    except PermissionNeeded as needed:
-        require_permission(actor, needed.permission)
-        messages.warning(request, _("Your role was changed meanwhile."))
-    except MemberChanged as error:
-        messages.warning(request, str(error))
-    else:
+    if _is_done(request, actor, partial(members.remove, actor, target)):
         messages.success(request, _("%(person)s was removed") % names)
     return redirect("members", project_id)
 
@@ -108,10 +98,7 @@ def leave(request: HttpRequest, project_id: str) -> HttpResponse:
                 action=reverse("leave_project", args=[project_id]),
             ),
         )
-    try:
-        members.leave(member, origin=Origin.from_request(request))
-    except MemberChanged as error:
-        messages.warning(request, str(error))
+    if not _is_done(request, member, partial(members.leave, member)):
         return redirect("members", project_id)
     messages.success(request, _("You left %(project)s") % names)
     return redirect("home")
@@ -140,16 +127,26 @@ def transfer(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
                 action=reverse("transfer_project", args=[project_id, pk]),
             ),
         )
+    if _is_done(request, actor, partial(members.transfer, actor, target)):
+        messages.success(request, _("%(person)s is now owner; you are admin") % names)
+    return redirect("members", project_id)
+
+
+def _is_done(request: HttpRequest, actor: Member, change: Callable[..., None]) -> bool:
+    """Make a change; return False if it is not possible any longer, which a message explains.
+
+    Raise PermissionDenied if it is beyond the actor's role.
+    """
     try:
-        members.transfer(actor, target, origin=Origin.from_request(request))
+        change(origin=Origin.from_request(request))
     except PermissionNeeded as needed:
         require_permission(actor, needed.permission)
         messages.warning(request, _("Your role was changed meanwhile."))
+        return False
     except (MemberChanged, LimitReached) as error:
         messages.warning(request, str(error))
-    else:
-        messages.success(request, _("%(person)s is now owner; you are admin") % names)
-    return redirect("members", project_id)
+        return False
+    return True
 
 
 def _member_for(actor: Member, pk: int) -> Member:
