@@ -15,25 +15,39 @@ from projects import account_limits, audit
 from projects.admin.limits_beside_use import explain
 from projects.admin.quota_form import QuotaForm, record_changes
 from projects.admin.read_only import operator_origin
+from projects.members import LastOwner
 from projects.models import DayUsage, Member, Project, Quota, Role, User
 from projects.usage.day_usage import utc_day
 
 
 class MemberFormSet(BaseInlineFormSet):  # type: ignore[type-arg]
     def clean(self) -> None:
-        """Enforce the limits of members of the project, and of projects of each new owner."""
+        """Enforce the limits of members of the project, and of projects of each new owner.
+
+        A project that has an owner keeps one.
+        """
         super().clean()
         if any(self.errors):
             return
-        try:
-            self._require_limits()
-        except account_limits.LimitReached as reached:
-            raise ValidationError(str(reached)) from reached
-
-    def _require_limits(self) -> None:
         retained = [
             form for form in self.forms if form.cleaned_data and form not in self.deleted_forms
         ]
+        try:
+            self._require_limits(retained)
+        except account_limits.LimitReached as reached:
+            raise ValidationError(str(reached)) from reached
+        self._require_owner(retained)
+
+    def _require_owner(self, retained: "list[ModelForm[Member]]") -> None:
+        account_limits.lock_project(self.instance)
+        listed = [form.instance.pk for form in self.forms if form.instance.pk]
+        owners = Member.objects.filter(project=self.instance.pk, role=Role.OWNER)
+        if not owners or owners.exclude(pk__in=listed):
+            return
+        if all(form.cleaned_data["role"] != Role.OWNER for form in retained):
+            raise ValidationError(str(LastOwner(self.instance)))
+
+    def _require_limits(self, retained: "list[ModelForm[Member]]") -> None:
         new = sum(form.instance.pk is None for form in retained)
         account_limits.require_members(self.instance, new - len(self.deleted_forms))
         owners = [

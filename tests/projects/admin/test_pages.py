@@ -21,6 +21,7 @@ from projects.models import (
     AuditEntry,
     DayRejections,
     Deployment,
+    Member,
     Project,
     Quota,
     SavedView,
@@ -180,6 +181,34 @@ def test_a_project_can_be_deleted_with_all_it_has(admin: Client, rows: dict[str,
     assert not Project.objects.exists()
     assert not Agent.objects.exists()
     assert Quota.objects.get().project is None
+
+
+@pytest.mark.parametrize("change", [{"role": "admin"}, {"DELETE": "on"}])
+def test_admin_keeps_the_last_owner_of_a_project(
+    admin: Client, project: Project, bob: User, change: dict[str, str]
+) -> None:
+    owner, member = Member.objects.filter(project=project).order_by("pk")
+    form = {
+        "project_id": project.project_id,
+        "name": project.name,
+        "profiles_per_minute": "1",
+        "members-TOTAL_FORMS": "1",
+        "members-INITIAL_FORMS": "1",
+        "members-0-id": str(owner.pk),
+        "members-0-project": str(project.pk),
+        "members-0-user": str(owner.user_id),
+        "members-0-role": owner.role,
+        **{f"members-0-{name}": value for name, value in change.items()},
+        "quota-TOTAL_FORMS": "0",
+        "quota-INITIAL_FORMS": "0",
+    }
+    url = reverse("admin:projects_project_change", args=[project.pk])
+    said = admin.post(url, form).content.decode()
+    assert "Acme Shop would have no owner. Make another member owner first" in said
+    assert Member.objects.filter(pk=owner.pk, role="owner").exists()
+    Member.objects.filter(pk=member.pk).update(role="owner")  # who is not in the form
+    assert admin.post(url, form).status_code == 302
+    assert not Member.objects.filter(pk=owner.pk, role="owner").exists()
 
 
 def test_a_person_is_added_by_e_mail_address(admin: Client) -> None:
