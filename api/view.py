@@ -11,6 +11,7 @@ from endpoints import credentials
 from endpoints.api_view import WireView
 from endpoints.query_execution import admit_query, execute
 from profiles.query import QueryContext, QueryJob
+from projects.audit import Origin
 from projects.credentials.authentication import Access
 
 
@@ -30,7 +31,8 @@ class ApiQueryView(WireView):
         api_request.parameters.read(credentials.KEY)
         api_request.parameters.done()
         job = QueryJob(run_resource, (self.resource, fields, may_compress(request)))
-        body = await execute(access, job, kind=f"api_{self.resource}")
+        origin = Origin.from_request(request)
+        body = await execute(access, job, kind=f"api_{self.resource}", origin=origin)
         return respond(request, api_request, query, body)
 
 

@@ -9,8 +9,10 @@ from django.conf import settings
 from django.utils import timezone
 
 from common.minute_counter import counter
+from endpoints.download_audit import record_download
 from endpoints.errors import QueryTooSlow, TooManyQueries
 from profiles.query import DeadlinePassed, QueryContext, run_query
+from projects.audit import NO_CLIENT, Origin
 from projects.credentials.authentication import Access
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
@@ -30,20 +32,32 @@ async def admit_query(access: Access) -> None:
         raise TooManyQueries(allowed, 60 - seconds)
 
 
-async def execute(access: Access, work: Callable[[QueryContext], T], *, kind: str = "other") -> T:
+async def execute(
+    access: Access,
+    work: Callable[[QueryContext], T],
+    *,
+    kind: str = "other",
+    origin: Origin = NO_CLIENT,
+) -> T:
     """Return the result of `work`, whose deadline covers the serialization of the result too.
 
     The query shares the threads and the queue of its project with pages. Raise QueryTooSlow after
     FLAMEWATCH_QUERY_SECONDS, which include the wait for a thread. `kind` is a label of metrics, one
-    of a bounded number.
+    of a bounded number. Downloads are written to the audit log.
     """
+
+    def run(context: QueryContext) -> T:
+        result = work(context)
+        record_download(context, origin, key=access.prefix)
+        return result
+
     seconds = settings.QUERY_SECONDS
     try:
         async with asyncio.timeout(seconds):
             return await run_query(
                 access.project,
                 ("key", access.key),
-                work,
+                run,
                 kind=kind,
                 project_id=access.project_id,
                 deadline=time.monotonic() + seconds,

@@ -40,6 +40,7 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "key_file.create": _("Created key file"),
     },
     _("Profiles"): {
+        "profiles.download": _("Downloaded profiles"),
         "capture.now": _("Requested capture"),
         "snapshot.create": _("Created snapshot"),
         "snapshot.delete": _("Deleted snapshot"),

@@ -22,6 +22,7 @@ from endpoints.errors import BadRequest, UnknownProcedure
 from endpoints.params.reader import MAX_QUERY, BadParameter
 from endpoints.query_execution import admit_query, execute
 from profiles.query import QueryContext, QueryJob
+from projects.audit import Origin
 from projects.credentials.authentication import Access
 
 _PROTOBUF, _JSON = "application/proto", "application/json"
@@ -67,7 +68,8 @@ class _QuerierView(WireView):
         """Return the result of a query, and whether it is compressed, within a query's limits."""
         job = QueryJob(run_compressed, (may_compress(request), function, args))
         # The path is one of a bounded number: the view is found, and a procedure is known.
-        return await execute(access, job, kind=f"pyroscope_{request.path.rpartition('/')[2]}")
+        kind = f"pyroscope_{request.path.rpartition('/')[2]}"
+        return await execute(access, job, kind=kind, origin=Origin.from_request(request))
 
 
 def run_compressed(

@@ -34,6 +34,12 @@ class PageClient(NamedTuple):
     needs_server: bool = False
 
     @property
+    def user(self) -> int | None:
+        """Return User.pk of the person who is signed in."""
+        kind, value = self.key
+        return int(value) if kind == "user" else None
+
+    @property
     def tenant(self) -> tuple[str, int | str]:
         return self.key if self.project is None else ("project", self.project)
 

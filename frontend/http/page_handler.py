@@ -21,12 +21,14 @@ from django.http import HttpResponseBase
 from django.urls import Resolver404, resolve, set_script_prefix
 
 from common.asgi import Scope
+from common.client_address import client_address
 from common.database_pool import DatabasePoolFull
 from common.disconnect import unless_disconnected
 from common.fair_threads import FairLimits, FairThreads, QueueFull
 from common.loop_turns import turns_of_process
 from common.request_body import Disconnected, TooLong, TooSlow, read_body
 from common.worker_processes.workers import JobCrashed, JobFailed, WorkerLost
+from endpoints.download_audit import record_download
 from frontend.http.busy_pages import (
     DATABASE_ERRORS,
     database_outage_page,
@@ -48,6 +50,7 @@ from profiles.query import (
     TooManyQueriesWaiting,
     run_query,
 )
+from projects.audit import Origin
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
 
@@ -190,6 +193,7 @@ async def _run_in_fair_thread(
         await asyncio.wrap_future(_submit_light_page(client, respond))
         return
     job = QueryJob(respond_to_page, (passed, body), handover.put)
+    origin = Origin(client_address(scope))
 
     def run(context: QueryContext) -> None:
         handover.start()
@@ -197,6 +201,8 @@ async def _run_in_fair_thread(
             job.run_here(context)
         else:
             job(context)
+        if context.record.facts.status is QueryStatus.OK:
+            record_download(context, origin, user=client.user)
 
     try:
         await run_query(client.project, client.key, run, kind=_kind(scope["path"]))

@@ -15,6 +15,7 @@ from ingest.caller import Caller
 from ingest.cloud_profiler.responses import ProfileJson, deployment_json, profile_name
 from profiles import listing
 from profiles.listing import InvalidPageToken, ListedProfile, ProfileListing
+from projects.audit import Origin
 from projects.credentials.authentication import Access
 
 MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE = 1000, 100
@@ -37,7 +38,7 @@ async def list_profiles(
     await admit_query(access)
     size, filters, mark = _page_size(query), _filters(access, query), _page_mark(query)
     if _wants_bytes(caller, query):
-        return await _export(access, filters, min(size, MAX_EXPORT_PAGE_SIZE), mark)
+        return await _export(caller, access, filters, min(size, MAX_EXPORT_PAGE_SIZE), mark)
     try:
         rows = await execute(
             access,
@@ -51,12 +52,14 @@ async def list_profiles(
 
 
 async def _export(
-    access: Access, filters: ProfileListing, size: int, mark: str
+    caller: Caller, access: Access, filters: ProfileListing, size: int, mark: str
 ) -> dict[str, object]:
     """Return a page of profiles with their bytes."""
     try:
         found = await execute(
-            access, lambda context: listing.export_page(context, filters, size, mark)
+            access,
+            lambda context: listing.export_page(context, filters, size, mark),
+            origin=Origin(caller.peer),
         )
     except InvalidPageToken:
         raise _bad_token() from None

@@ -47,6 +47,7 @@ def run_export(
     all metrics that the profiles share. Raise InvalidQuery if the stacks have more than
     MAX_FRAMES frames together.
     """
+    context.record.facts.download = form.value
     if form is ExportFormat.CSV:
         top = run_top(context, selection, view)
         return ExportFile(functions_csv(top), top.coverage.left_out)

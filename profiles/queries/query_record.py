@@ -56,6 +56,7 @@ class QueryFacts:
     start: float | None = None  # earliest start of the selections, a Unix timestamp
     end: float | None = None
     profiles: int = 0  # read by all of its scans together
+    download: str = ""  # format of the file that the result is, for the audit log
 
     def note_selection(self, service: str, type: str, start: datetime, end: datetime) -> None:
         self.services.add(service)

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from frontend.pages.audit.params import AuditQuery
+from frontend.text.units import format_count
 from projects.audit_actions import DENIED, LABELS
 from projects.audit_log import Cursor, list_page
 from projects.models import ActorKind, AuditEntry, Member, Project, User
@@ -92,7 +93,6 @@ def result_name(entry: AuditEntry) -> str:
 
 def _row(entry: AuditEntry, *, is_open: bool) -> AuditRow:
     is_person = entry.actor_kind == ActorKind.PERSON
-    reason = str(entry.detail.get("reason", ""))
     return AuditRow(
         pk=entry.pk,
         time=entry.at,
@@ -101,11 +101,20 @@ def _row(entry: AuditEntry, *, is_open: bool) -> AuditRow:
         icon=_ICONS.get(ActorKind(entry.actor_kind), "person"),
         action=str(LABELS.get(entry.action, entry.action)),
         target=entry.target,
-        note=str(_REASONS.get(reason, reason)),
+        note=_note_text(entry),
         address=entry.address,
         result=result_name(entry),
         details=list(_details(entry)) if is_open else None,
     )
+
+
+def _note_text(entry: AuditEntry) -> str:
+    if entry.action == "profiles.download":
+        count, type_name = entry.detail["profiles"], entry.detail["type"]
+        sentence = ngettext("%(n)s profile, %(type)s", "%(n)s profiles, %(type)s", count)
+        return sentence % {"n": format_count(count), "type": type_name}
+    reason = str(entry.detail.get("reason", ""))
+    return str(_REASONS.get(reason, reason))
 
 
 def _details(entry: AuditEntry) -> Iterator[Detail]:

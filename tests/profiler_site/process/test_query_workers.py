@@ -22,7 +22,7 @@ from profiles.queries import query_workers
 from profiles.queries.context import QueryContext
 from profiles.queries.query_record import QueryFacts, QueryRecord
 from profiles.query import DeadlinePassed, InvalidQuery, QueryJob
-from projects.models import Project, User
+from projects.models import AuditEntry, Project, User
 from tests.frontend.page_browser import Browser, signed_in
 from tests.leftovers import set_subreaper
 from tests.processes import is_running
@@ -115,6 +115,17 @@ def test_a_page_is_the_same_from_a_worker_and_from_the_server(
         assert remote.headers[b"content-type"] == own.headers[b"content-type"]
         if path.endswith("tree"):
             assert remote.body == own.body
+
+
+def test_server_records_the_download_that_a_worker_has_made(
+    project: Project, alice: User, workers: Workers
+) -> None:
+    query = store_profiles(project)
+    path = f"/p/{project.project_id}/flame/download/folded"
+    assert request_page(path, query, alice).status == 200
+    assert workers.statistics.jobs[Outcome.DONE] == 1
+    entry = AuditEntry.objects.get(action="profiles.download")
+    assert (entry.actor, entry.target, entry.detail["profiles"]) == (alice, "shop", 5)
 
 
 def test_a_page_that_changes_the_database_is_made_by_the_server(

@@ -57,6 +57,11 @@ def read_csv(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
+def test_download_says_how_many_profiles_it_has(owner: Client, project: Project) -> None:
+    record(project, "shop", "profiles.download", profiles=1438, type="Heap", format="pprof")
+    assert '<span class="sub">1,438 profiles, Heap</span>' in show(owner)
+
+
 def test_newest_entries_come_first(owner: Client, project: Project) -> None:
     for name in ("first", "second", "third"):
         record(project, name)
