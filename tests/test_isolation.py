@@ -34,7 +34,7 @@ _numbers = count(1)
 
 
 @dataclass
-class Tenant:
+class ExpectedProject:
     """Expected state of a project."""
 
     project: Project
@@ -64,12 +64,12 @@ class World:
         self.tenants[1].roles[guest.pk] = Role.VIEWER
         self.browsers: dict[int, Browser] = {}
 
-    def _tenant(self) -> Tenant:
+    def _tenant(self) -> ExpectedProject:
         users = [
             User.objects.create_user(f"person{next(_numbers)}@example.org", "a sentence works")
             for _ in ROLES
         ]
-        tenant = Tenant(create_project(f"Shop {next(_numbers)}", users[0]))
+        tenant = ExpectedProject(create_project(f"Shop {next(_numbers)}", users[0]))
         for user, role in zip(users, ROLES, strict=True):
             Member.objects.get_or_create(project=tenant.project, user=user, defaults={"role": role})
             tenant.roles[user.pk] = role
@@ -80,14 +80,14 @@ class World:
 
     # -- Actions; each checks its response
 
-    def add_note(self, user: User, tenant: Tenant, number: int) -> None:
+    def add_note(self, user: User, tenant: ExpectedProject, number: int) -> None:
         text = f"note {next(_numbers)}"
         data = {"text": text, "at": "2026-11-20T12:00"}
         if self._post(user, tenant, "notes/new", data, Permission.ANNOTATE):
             row = Annotation.objects.get(text=text)
             tenant.notes[row.pk] = text
 
-    def change_note(self, user: User, tenant: Tenant, number: int) -> None:
+    def change_note(self, user: User, tenant: ExpectedProject, number: int) -> None:
         note = self._pick([pk for each in self.tenants for pk in each.notes], number)
         text = f"note {next(_numbers)}"
         data = {"text": text, "at": "2026-11-20T12:00"}
@@ -95,24 +95,24 @@ class World:
         if self._post(user, tenant, f"notes/{note}", data, Permission.ANNOTATE, exists):
             tenant.notes[note] = text
 
-    def delete_note(self, user: User, tenant: Tenant, number: int) -> None:
+    def delete_note(self, user: User, tenant: ExpectedProject, number: int) -> None:
         note = self._pick([pk for each in self.tenants for pk in each.notes], number)
         exists = note in tenant.notes
         if self._post(user, tenant, f"notes/{note}/delete", {}, Permission.ANNOTATE, exists):
             del tenant.notes[note]
 
-    def save_view(self, user: User, tenant: Tenant, number: int) -> None:
+    def save_view(self, user: User, tenant: ExpectedProject, number: int) -> None:
         name = f"view {next(_numbers)}"
         data = {"name": name, "address": f"/p/{tenant.id}/flame?service=shop&type=CPU"}
         if self._post(user, tenant, "saved/views", data, Permission.SAVE):
             tenant.views[SavedView.objects.get(name=name).pk] = name, user.pk
 
-    def open_view(self, user: User, tenant: Tenant, number: int) -> None:
+    def open_view(self, user: User, tenant: ExpectedProject, number: int) -> None:
         view = self._pick([pk for each in self.tenants for pk in each.views], number)
         exists = view in tenant.views
         self._expect(user, tenant, "GET", f"saved/views/{view}", {}, Permission.VIEW, exists)
 
-    def delete_view(self, user: User, tenant: Tenant, number: int) -> None:
+    def delete_view(self, user: User, tenant: ExpectedProject, number: int) -> None:
         view = self._pick([pk for each in self.tenants for pk in each.views], number)
         exists = view in tenant.views
         is_own = exists and tenant.views[view][1] == user.pk
@@ -120,7 +120,7 @@ class World:
         if self._post(user, tenant, f"saved/views/{view}/delete", {}, needed, exists):
             del tenant.views[view]
 
-    def create_key(self, user: User, tenant: Tenant, number: int) -> None:
+    def create_key(self, user: User, tenant: ExpectedProject, number: int) -> None:
         before = {*tenant.keys}
         data = {"name": f"key {next(_numbers)}", "scope": "both"}
         if self._post(user, tenant, "settings/keys", data, Permission.MANAGE_KEYS):
@@ -128,14 +128,14 @@ class World:
             assert row.key_id not in before
             tenant.keys[row.key_id] = ""
 
-    def revoke_key(self, user: User, tenant: Tenant, number: int) -> None:
+    def revoke_key(self, user: User, tenant: ExpectedProject, number: int) -> None:
         key = self._pick([key for each in self.tenants for key in each.keys], number)
         exists = key in tenant.keys
         path = f"settings/keys/{key}/revoke"
         if self._post(user, tenant, path, {}, Permission.MANAGE_KEYS, exists):
             del tenant.keys[key]
 
-    def change_role(self, user: User, tenant: Tenant, number: int) -> None:
+    def change_role(self, user: User, tenant: ExpectedProject, number: int) -> None:
         role = ROLES[number % len(ROLES)]
         member = self._pick([pk for each in self.tenants for pk in each.roles], number)
         path = f"settings/members/{self._member_pk(tenant, member)}/role"
@@ -150,7 +150,7 @@ class World:
         if not (before is Role.OWNER and changes_owner and self._is_last_owner(tenant)):
             tenant.roles[member] = role
 
-    def remove_member(self, user: User, tenant: Tenant, number: int) -> None:
+    def remove_member(self, user: User, tenant: ExpectedProject, number: int) -> None:
         member = self._pick([pk for each in self.tenants for pk in each.roles], number)
         path = f"settings/members/{self._member_pk(tenant, member)}/remove"
         if not self._reaches(user, tenant, path, {}, member):
@@ -163,19 +163,19 @@ class World:
         if not (is_owner and self._is_last_owner(tenant)):
             del tenant.roles[member]
 
-    def read_pages(self, user: User, tenant: Tenant, number: int) -> None:
+    def read_pages(self, user: User, tenant: ExpectedProject, number: int) -> None:
         page = ("services", "notes", "saved", "settings/members", "settings", "agents")[number % 6]
         response = self._expect(user, tenant, "GET", page, {}, Permission.VIEW)
         if response.status_code == 200:
             self._require_no_foreign_text(user, tenant, response.content.decode())
 
-    def read_audit(self, user: User, tenant: Tenant, number: int) -> None:
+    def read_audit(self, user: User, tenant: ExpectedProject, number: int) -> None:
         path = "settings/audit"
         response = self._expect(user, tenant, "GET", path, {}, Permission.READ_AUDIT)
         if response.status_code == 200:
             self._require_no_foreign_text(user, tenant, response.content.decode())
 
-    def upload(self, user: User, tenant: Tenant, number: int) -> None:
+    def upload(self, user: User, tenant: ExpectedProject, number: int) -> None:
         """Upload with a key of any project."""
         owner, client = self._client(tenant, number)
         body = pprof.profile({("main",): (1, next(_numbers))})
@@ -191,7 +191,7 @@ class World:
                 Client(MISSING, client.key).offline(body).text,
             )
 
-    def list_profiles(self, user: User, tenant: Tenant, number: int) -> None:
+    def list_profiles(self, user: User, tenant: ExpectedProject, number: int) -> None:
         owner, client = self._client(tenant, number)
         response = client.request("GET", client.profiles)
         if owner is tenant:
@@ -222,7 +222,7 @@ class World:
             assert dict(members) == tenant.roles
             assert Profile.objects.filter(**of_project).count() == tenant.profiles
 
-    def _require_no_foreign_text(self, user: User, tenant: Tenant, text: str) -> None:
+    def _require_no_foreign_text(self, user: User, tenant: ExpectedProject, text: str) -> None:
         """Check that a page names nothing of the projects in which the user has no role."""
         for other in self.tenants:
             if other is not tenant and user.pk not in other.roles:
@@ -233,7 +233,7 @@ class World:
     def _post(
         self,
         user: User,
-        tenant: Tenant,
+        tenant: ExpectedProject,
         path: str,
         data: dict[str, str],
         permission: Permission,
@@ -246,7 +246,7 @@ class World:
     def _expect(
         self,
         user: User,
-        tenant: Tenant,
+        tenant: ExpectedProject,
         method: str,
         path: str,
         data: dict[str, str],
@@ -271,7 +271,7 @@ class World:
         return response
 
     def _reaches(
-        self, user: User, tenant: Tenant, path: str, data: dict[str, str], member: int
+        self, user: User, tenant: ExpectedProject, path: str, data: dict[str, str], member: int
     ) -> bool:
         """Return True if the user may manage people and the member exists; check it otherwise."""
         exists = member in tenant.roles
@@ -280,17 +280,17 @@ class World:
         self._expect(user, tenant, "POST", path, data, Permission.MANAGE_PEOPLE, exists)
         return False
 
-    def _member_pk(self, tenant: Tenant, user: int) -> int:
+    def _member_pk(self, tenant: ExpectedProject, user: int) -> int:
         """Return Member.pk of the user in the tenant, or else in any project."""
         rows = Member.objects.filter(user=user)
         row = rows.filter(project=tenant.project).first() or rows.first()
         assert row is not None
         return row.pk
 
-    def _is_last_owner(self, tenant: Tenant) -> bool:
+    def _is_last_owner(self, tenant: ExpectedProject) -> bool:
         return [*tenant.roles.values()].count(Role.OWNER) == 1
 
-    def _client(self, tenant: Tenant, number: int) -> tuple[Tenant, Client]:
+    def _client(self, tenant: ExpectedProject, number: int) -> tuple[ExpectedProject, Client]:
         """Return a client of the tenant's URLs with a key of any project, and the key's project."""
         owner = self.tenants[number % 3]
         texts = [text for text in owner.keys.values() if text]
@@ -300,7 +300,9 @@ class World:
             texts = [text]
         return owner, Client(tenant.id, texts[0])
 
-    def _require_like_missing(self, tenant: Tenant, status: int, text: str, missing: str) -> None:
+    def _require_like_missing(
+        self, tenant: ExpectedProject, status: int, text: str, missing: str
+    ) -> None:
         assert status == 404
         text, missing = (
             VARYING.sub("", each).replace(tenant.id, MISSING) for each in (text, missing)
@@ -308,7 +310,7 @@ class World:
         assert text == missing
 
     def _request(
-        self, user: User, tenant: Tenant, method: str, path: str, data: dict[str, str]
+        self, user: User, tenant: ExpectedProject, method: str, path: str, data: dict[str, str]
     ) -> Any:
         url = f"/p/{tenant.id}/{path}"
         browser = self._browser(user)
@@ -325,7 +327,7 @@ class World:
         return values[number % len(values)] if values else 1
 
 
-ACTIONS: tuple[Callable[[World, User, Tenant, int], None], ...] = (
+ACTIONS: tuple[Callable[[World, User, ExpectedProject, int], None], ...] = (
     World.add_note,
     World.change_note,
     World.delete_note,
