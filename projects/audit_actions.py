@@ -39,6 +39,10 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "key.revoke": _("Revoked API key"),
         "key_file.create": _("Created key file"),
     },
+    _("Personal access tokens"): {
+        "token.create": _("Created personal access token"),
+        "token.revoke": _("Revoked personal access token"),
+    },
     _("Profiles"): {
         "profiles.download": _("Downloaded profiles"),
         "capture.now": _("Requested capture"),

@@ -32,18 +32,21 @@ class MalformedKey(ValueError):
     """Text that is not a Flamewatch key: mistyped, truncated or of another kind."""
 
 
-def make(key_id: str, secret: str) -> str:
-    return f"{KEY_PREFIX}{key_id}_{secret}{_checksum(key_id + secret)}"
+def generate_parts() -> KeyParts:
+    """Return a new random id and secret."""
+    return KeyParts(_random(_ID_LENGTH), _random(_SECRET_LENGTH))
+
+
+def make(key_id: str, secret: str, prefix: str = KEY_PREFIX) -> str:
+    return f"{prefix}{key_id}_{secret}{_checksum(key_id + secret)}"
 
 
 @lru_cache(_CACHED_KEYS)  # caches only well-formed texts, so their length is bounded
-def parse(text: str) -> KeyParts:
+def parse(text: str, prefix: str = KEY_PREFIX) -> KeyParts:
     """Split a key into its parts; raise MalformedKey if its shape or checksum is wrong."""
-    head, _, rest = text.removeprefix(KEY_PREFIX).partition("_")
+    head, _, rest = text.removeprefix(prefix).partition("_")
     secret, checksum = rest[:-_CHECKSUM_LENGTH], rest[-_CHECKSUM_LENGTH:]
-    shape = (
-        text.startswith(KEY_PREFIX) and len(head) == _ID_LENGTH and len(secret) == _SECRET_LENGTH
-    )
+    shape = text.startswith(prefix) and len(head) == _ID_LENGTH and len(secret) == _SECRET_LENGTH
     legible = text.isascii() and text.isprintable()  # databases reject NUL in the id
     if not shape or not legible or checksum != _checksum(head + secret):
         raise MalformedKey("Not a Flamewatch key, or a part of it is missing.")
@@ -75,14 +78,14 @@ def create(
     `default_service` is "" or a name that projects.models.api_key.SERVICE_NAME accepts. Raise
     account_limits.LimitReached if the project has as many keys in use as it may have.
     """
-    key_id, secret = _random(_ID_LENGTH), _random(_SECRET_LENGTH)
+    parts = generate_parts()
     with transaction.atomic():
         account_limits.require_key(project)
         row = ApiKey.objects.create(
             project=project,
             name=name,
-            key_id=key_id,
-            secret_hash=hash_secret(secret),
+            key_id=parts.key_id,
+            secret_hash=hash_secret(parts.secret),
             may_write=write,
             may_read=read,
             default_service=default_service,
@@ -99,7 +102,7 @@ def create(
             write=write,
             read=read,
         )
-    return row, make(key_id, secret)
+    return row, make(parts.key_id, parts.secret)
 
 
 def revoke(
