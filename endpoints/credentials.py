@@ -77,7 +77,7 @@ async def access(text: str, scope: Scope) -> Access:
             "Missing API key: send Authorization: Bearer KEY, Basic authentication with the key as"
             " password, X-Goog-Api-Key: KEY, or ?key=KEY."
         )
-    found = await authenticate(text)
+    found = await authenticate(text, client_address(scope))
     note_authenticated(scope, ("project", found.project))
     return found
 

@@ -33,7 +33,8 @@ from profiles.storage.head import Conflict, Rejected, StoreUnavailable, Unstorab
 from profiles.storage.saved_tree_rows import SavedTreeNotStored
 from projects.account_limits import LimitReached
 from projects.credentials.access_tokens import PermissionMissing
-from projects.credentials.authentication import KeyRejected
+from projects.credentials.authentication import KeyRejected, ServiceNotAllowed
+from projects.credentials.keys import InvalidRotation
 from projects.invitations import InvalidInvitation
 from projects.members import MemberChanged, PermissionNeeded
 from projects.usage.quotas import QuotaReached
@@ -68,6 +69,7 @@ _RULES: dict[type[Exception], Rule] = {
     SuspiciousOperation: Rule(400, "INVALID_ARGUMENT", _SELDOM, "Malformed request."),
     errors.NoKey: Rule(401, "UNAUTHENTICATED", _SELDOM),
     KeyRejected: Rule(401, "UNAUTHENTICATED", _SELDOM),
+    ServiceNotAllowed: Rule(403, "PERMISSION_DENIED", _SELDOM),
     errors.WrongScope: Rule(403, "PERMISSION_DENIED", _SELDOM),
     PermissionMissing: Rule(403, "PERMISSION_DENIED", _SELDOM),
     PermissionNeeded: Rule(
@@ -91,6 +93,7 @@ _RULES: dict[type[Exception], Rule] = {
     InvalidQuery: Rule(400, "INVALID_ARGUMENT", _SELDOM),
     TooSlow: Rule(408, "DEADLINE_EXCEEDED", _SOON),
     MemberChanged: Rule(409, "FAILED_PRECONDITION", _SELDOM),
+    InvalidRotation: Rule(409, "FAILED_PRECONDITION", _SELDOM),
     InvalidInvitation: Rule(409, "FAILED_PRECONDITION", _SELDOM),
     Conflict: Rule(409, "ALREADY_EXISTS", _SELDOM),
     NoMatchingAgent: Rule(409, "FAILED_PRECONDITION", _SELDOM),

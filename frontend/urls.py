@@ -105,6 +105,15 @@ urlpatterns = [
     project_page(
         "/settings/keys/<str:key_id>/revoke", api_keys.revoke, "revoke_key", Permission.MANAGE_KEYS
     ),
+    project_page(
+        "/settings/keys/<str:key_id>/rotate", api_keys.rotate, "rotate_key", Permission.MANAGE_KEYS
+    ),
+    project_page(
+        "/settings/keys/<str:key_id>/services",
+        api_keys.change_services,
+        "key_services",
+        Permission.MANAGE_KEYS,
+    ),
     project_page("/settings/members", members.list_members, "members", Permission.VIEW),
     project_page(
         "/settings/members/invite", invitations.invite, "invite", Permission.MANAGE_PEOPLE

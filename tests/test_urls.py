@@ -182,6 +182,10 @@ PAGES = [
     Page("create_key", For.ADMINS, (PROJECT,), data={"name": "x", "scope": "write"}),
     Page("key_file", For.ADMINS, (PROJECT, KEY_ID)),
     Page("key_file", For.ADMINS, (PROJECT, KEY_ID), data={}),
+    Page("rotate_key", For.ADMINS, (PROJECT, KEY_ID)),
+    Page("rotate_key", For.ADMINS, (PROJECT, KEY_ID), data={}),
+    Page("key_services", For.ADMINS, (PROJECT, KEY_ID)),
+    Page("key_services", For.ADMINS, (PROJECT, KEY_ID), data={"services": "shop"}),
     Page("revoke_key", For.ADMINS, (PROJECT, KEY_ID)),
     Page("revoke_key", For.ADMINS, (PROJECT, KEY_ID), data={}),
 ]

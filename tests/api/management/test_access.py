@@ -48,6 +48,7 @@ REQUESTS = [
     AccessCase("DELETE", "projects/{project}/invitations/1", Role.ADMIN, MANAGE),
     AccessCase("GET", "projects/{project}/keys", Role.ADMIN, MANAGE),
     AccessCase("POST", "projects/{project}/keys", Role.ADMIN, MANAGE),
+    AccessCase("POST", "projects/{project}/keys/fw_none/rotate", Role.ADMIN, MANAGE),
     AccessCase("DELETE", "projects/{project}/keys/fw_none", Role.ADMIN, MANAGE),
     AccessCase("GET", "projects/{project}/quotas", Role.VIEWER, READ),
     AccessCase("GET", "projects/{project}/usage", Role.VIEWER, READ),
