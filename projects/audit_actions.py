@@ -20,8 +20,14 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
     _("Project"): {
         "project.create": _("Created project"),
         "project.change": _("Changed settings"),
+        "project.suspend": _("Suspended project"),
+        "project.resume": _("Resumed project"),
+        "project.plan": _("Changed plan"),
+        "project.visit": _("Began a read-only visit"),
+        "project.visit_end": _("Ended a read-only visit"),
         "project.delete": _("Deleted project"),
         "quota.change": _("Changed quotas"),
+        "plan.change": _("Changed the quotas of a plan"),
     },
     _("Members"): {
         "member.add": _("Added member"),

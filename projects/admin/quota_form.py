@@ -13,7 +13,7 @@ from projects import audit
 from projects.admin.read_only import operator_origin
 from projects.models import DayUsage, Project, Quota, User
 from projects.usage import day_usage
-from projects.usage.limits import BUILT_IN, LimitName
+from projects.usage.limits import BUILT_IN, LimitName, list_general_rows, merge_quotas
 
 DEFAULTS = "defaults"  # subject of entries about the limits of all projects
 
@@ -74,11 +74,9 @@ def record_changes(request: HttpRequest, project: Project | None, form: QuotaFor
 
 def _default_retention(quota: Quota) -> int:
     """Return the retention in days that an empty field stands for."""
-    built_in = BUILT_IN.get_limit(LimitName.RETENTION_DAYS)
     if quota.pk is not None and quota.project_id is None:
-        return built_in
-    defaults = Quota.objects.filter(project=None).values_list("retention_days", flat=True).first()
-    return built_in if defaults is None else defaults
+        return BUILT_IN.retention_days
+    return merge_quotas(list_general_rows(quota.project_id)).retention_days
 
 
 def _count_older(project: Project | None, before: int, after: int) -> int:

@@ -1,4 +1,4 @@
-"""Limits of a project: built-in values, overridden by the admin's defaults and its own quota."""
+"""Limits of a project: built-in values, overridden by the defaults, its plan and its own quota."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -7,7 +7,8 @@ from enum import StrEnum
 from django.db.models import Q
 
 from common.cache import Cache
-from projects.models import Quota
+from projects.models import Plan, Quota
+from projects.models.quota import LimitFields
 
 # Maximum delay until a change by another process takes effect; in this process it is immediate.
 SECONDS_CACHED = 15.0
@@ -43,7 +44,7 @@ class Limits:
 BUILT_IN = Limits()
 
 
-def merge_quotas(rows: Iterable[Quota]) -> Limits:
+def merge_quotas(rows: Iterable[LimitFields]) -> Limits:
     """Override the built-in limits by the fields of each row, in order.
 
     None overrides nothing; 0 is a valid limit.
@@ -66,7 +67,7 @@ async def find_limits(project: int) -> Limits:
 
 
 def forget(project: int | None) -> None:
-    """Drop cached limits after a quota has changed; None: of all projects, for the defaults."""
+    """Drop cached limits after a change; None: of all projects, for the defaults and plans."""
     if project is None:
         _limits.clear()
     else:
@@ -74,8 +75,18 @@ def forget(project: int | None) -> None:
 
 
 def _load(project: int) -> Limits:
-    rows = Quota.objects.filter(Q(project=project) | Q(project=None))
-    return merge_quotas(sorted(rows, key=lambda row: row.project_id is not None))
+    quotas = Quota.objects.filter(Q(project=project) | Q(project=None))
+    by_project = {quota.project_id: quota for quota in quotas}
+    rows = (by_project.get(None), *Plan.objects.filter(projects=project), by_project.get(project))
+    return merge_quotas(row for row in rows if row is not None)
+
+
+def list_general_rows(project: int | None) -> list[LimitFields]:
+    """Return the defaults and the plan of a project (its pk), as far as they exist."""
+    rows: list[LimitFields] = [*Quota.objects.filter(project=None)]
+    if project is not None:
+        rows += Plan.objects.filter(projects=project)
+    return rows
 
 
 _limits: Cache[int, Limits] = Cache(_load, size=MOST_PROJECTS, seconds=SECONDS_CACHED)
