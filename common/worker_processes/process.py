@@ -33,6 +33,7 @@ class Death(NamedTuple):
 
     signal: int  # 0: it exited by itself
     peak_bytes: int  # its largest resident memory, as far as it is known
+    cpu_seconds: float = 0.0  # since its last reply
 
 
 class FinalReply(NamedTuple):
@@ -99,6 +100,7 @@ class WorkerProcess:
         self.started_at = time.monotonic()
         self.is_ready = False
         self.memory = 0  # resident bytes without a job; known when it is ready
+        self._cpu_seconds = 0.0  # until its last reply
 
     def wait_until_ready(self, seconds: float) -> None:
         """Wait until the worker has imported its modules. Raise WorkerEnded or WallTimePassed."""
@@ -107,6 +109,7 @@ class WorkerProcess:
         ready = self._receive(_LEAST_REPLY_BYTES, _Wait(time.monotonic() + seconds))
         self.pid = ready.reply.content
         self.memory = _read_resident_bytes(self.pid)
+        self._cpu_seconds = ready.cpu_seconds
         self.is_ready = True
 
     def perform(
@@ -127,6 +130,7 @@ class WorkerProcess:
         while True:
             final = self._receive(max(max_bytes, _LEAST_REPLY_BYTES), wait)
             if final.reply.kind is not ReplyKind.PART:
+                self._cpu_seconds += final.cpu_seconds
                 return final
             on_part(final.reply.content)
 
@@ -151,7 +155,8 @@ class WorkerProcess:
                     self._process.returncode = code
                 is_own = usage.ru_maxrss > self._parent_peak
                 peak = max(self._peak_bytes, usage.ru_maxrss * 1024 if is_own else 0)
-                self._death = Death(max(0, -code), peak)
+                used = usage.ru_utime + usage.ru_stime - self._cpu_seconds
+                self._death = Death(max(0, -code), peak, max(0.0, used))
                 self._close_pipes()
             return self._death
 

@@ -154,7 +154,8 @@ class _Worker:
 
     def serve(self) -> None:
         """Run jobs until the parent closes the pipe, or this process has grown too much."""
-        self._send(encode_reply(Reply(ReplyKind.READY, os.getpid()), ()))
+        ready = encode_reply(Reply(ReplyKind.READY, os.getpid()), ())
+        self._send(ready, cpu_seconds=time.process_time())
         while (parts := read_parts(self._requests)) is not None:
             self._control.cancelled.clear()
             began = time.process_time()

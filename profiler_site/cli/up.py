@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.checks import WARNING
 from django.db import connections
 
+from common.memory_allocator import keep_freed_memory
 from profiler_site import demo as demos
 from profiler_site.cli.command import CommandFailed
 from profiler_site.configuration.checks import check_grpc_tls, find_problems
@@ -28,7 +29,6 @@ from profiler_site.process import (
 )
 from profiler_site.process.embedded_celery import EmbeddedCelery
 from profiler_site.process.grpc_server import GrpcServer
-from profiler_site.process.memory import keep_freed_memory
 from profiler_site.process.migration import migrate
 from profiler_site.process.server import (
     PortTaken,

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-from common.worker_processes.workers import Outcome, Workers
-from ingest.uploads import conversion_pool
+from common.worker_processes.workers import FATAL_OUTCOMES, Outcome, WorkerEnd, Workers
+from ingest.uploads import conversion_pool, decode_workers
 from profiles.compaction import build_workers
 from profiles.queries import query_workers
 from profiles.query import cache_stats
@@ -41,7 +41,7 @@ class ProcessState:
         for reason, count in rejections.totals().items():
             rejected.add_metric([reason.value], count)
         yield rejected
-        pools: list[Workers] = [conversion_pool.pool]
+        pools: list[Workers] = [conversion_pool.pool, decode_workers.workers]
         if (queries := query_workers.running_workers()) is not None:
             pools.append(queries)
         if (builds := build_workers.running_workers()) is not None:
@@ -56,6 +56,15 @@ def _worker_families(pools: Iterable[Workers]) -> Iterator[Metric]:
     for pool in pools:
         starts.add_metric([pool.name], pool.statistics.starts)
     yield starts
+    ends = CounterMetricFamily(
+        "flamewatch_worker_ends",
+        "Worker processes that crashed, were ended at a limit, or replaced.",
+        labels=["pool", "reason"],
+    )
+    for pool in pools:
+        for reason in (*FATAL_OUTCOMES, *WorkerEnd):
+            ends.add_metric([pool.name, reason.value], pool.statistics.ends[reason])
+    yield ends
     jobs = CounterMetricFamily(
         "flamewatch_worker_jobs", "Jobs of worker processes by outcome.", labels=["pool", "outcome"]
     )

@@ -12,7 +12,7 @@ from django.conf import settings
 from common import write_behind
 from common.metric_exchange import start_exchange
 from frontend.rendering.load_pages import load_pages
-from ingest.uploads import conversion_pool
+from ingest.uploads import conversion_pool, decode_workers
 from profiler_site.process.compaction_program import compaction_program
 from profiler_site.process.query_program import query_program
 from profiles.compaction import build_workers
@@ -30,11 +30,11 @@ async def start() -> None:
     """
     await queue_of_process().open()
     await write_behind.start()
+    decode_workers.workers.start()
     conversion_pool.pool.start()
     if settings.QUERY_WORKERS:
         query_workers.start(query_program(), settings.QUERY_WORKERS)
-        workers = query_workers.running_workers()
-        build_workers.start(compaction_program(), workers.fork_server if workers else None)
+        build_workers.start(compaction_program(), query_workers.running_workers())
     if settings.REDIS_URL or settings.QUERY_WORKERS:  # otherwise there is only this process
         start_exchange("web")
     threading.Thread(target=load_pages, name="flamewatch-load-pages", daemon=True).start()
@@ -51,5 +51,6 @@ async def stop() -> None:
     await head.stop()
     await write_behind.stop()
     await asyncio.to_thread(conversion_pool.pool.stop)
+    await asyncio.to_thread(decode_workers.workers.stop)
     await asyncio.to_thread(build_workers.stop)
     await asyncio.to_thread(query_workers.stop)

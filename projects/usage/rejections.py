@@ -38,6 +38,7 @@ class RejectionReason(StrEnum):
     PAGES_WAITING = "pages_waiting"
     UPLOAD_MEMORY = "upload_memory"
     CONVERSION = "conversion"
+    DECODING = "decoding"
     LABEL_VALUES = "label_values"
     SERVER_BUSY = "server_busy"  # limit of all projects together
     CONNECTIONS_PER_ADDRESS = "connections_per_address"  # of no project, as the next
@@ -58,6 +59,7 @@ LABELS: dict[RejectionReason, Promise] = {
     RejectionReason.PAGES_WAITING: _("Waiting pages"),
     RejectionReason.UPLOAD_MEMORY: _("Memory of uploads in flight"),
     RejectionReason.CONVERSION: _("Time and memory to convert a file"),
+    RejectionReason.DECODING: _("Time and memory to decode a profile"),
     RejectionReason.LABEL_VALUES: _("Label values per day"),
     RejectionReason.SERVER_BUSY: _("Server-wide limit"),
     RejectionReason.CONNECTIONS_PER_ADDRESS: _("Connections per client address"),

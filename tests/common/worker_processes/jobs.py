@@ -75,7 +75,7 @@ def make_bytes(size: int) -> bytes:
     return b"x" * size
 
 
-def compute() -> None:
+def compute(*_: object) -> None:
     """Hold the GIL in compiled code for ever."""
     re.match(r"(a|a)*b", "a" * 200)
 
@@ -84,7 +84,7 @@ def sleep(*_: object) -> None:
     time.sleep(3600)
 
 
-def allocate() -> None:
+def allocate(*_: object) -> None:
     blocks = []
     while True:
         blocks.append(b"x" * 2**20)
@@ -207,3 +207,7 @@ def wait_until_cancelled(control: JobControl) -> str:
 def ignore_cancellation(control: JobControl) -> None:
     control.send("begun")
     time.sleep(3600)
+
+
+def wait_seconds(seconds: float) -> None:
+    time.sleep(seconds)

@@ -18,7 +18,7 @@ from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.engine.pprof.encode import encode
 from profiles.engine.pprof.gunzip import gunzip
-from profiles.storage.new_profile import encode_content
+from profiles.storage.profile_content import encode_content
 from projects.profile_types import ProfileType
 from tests.fuzz import seeds
 from tests.fuzz.cost import TREE_COST, CostBound

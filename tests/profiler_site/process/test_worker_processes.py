@@ -15,18 +15,19 @@ from tests.waiting import until
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 SECONDS = 30.0
 QUERY_WORKERS = 2
+DECODE_WORKERS = 1  # at the start
 ENVIRONMENT = {"FLAMEWATCH_QUERY_WORKERS": str(QUERY_WORKERS)}
 
 
 class WorkerIds(NamedTuple):
     """Each list has the process that forks workers, and the workers."""
 
-    conversions: list[int]
+    uploads: list[int]  # decoding and conversions
     queries: list[int]
 
     @property
     def all(self) -> list[int]:
-        return [*self.conversions, *self.queries]
+        return [*self.uploads, *self.queries]
 
 
 def find_workers(server: RunningServer) -> WorkerIds | None:
@@ -35,9 +36,9 @@ def find_workers(server: RunningServer) -> WorkerIds | None:
     for pid in descendants(server.process.pid):
         command = read_command(pid)
         if b"common.worker_processes.worker" in command:
-            (found.queries if b"query_worker" in command else found.conversions).append(pid)
-    expected = (1 + MIN_WORKERS, 1 + QUERY_WORKERS)
-    return found if (len(found.conversions), len(found.queries)) == expected else None
+            (found.queries if b"query_worker" in command else found.uploads).append(pid)
+    expected = (1 + MIN_WORKERS + DECODE_WORKERS, 1 + QUERY_WORKERS)
+    return found if (len(found.uploads), len(found.queries)) == expected else None
 
 
 def wait_for_workers(server: RunningServer) -> WorkerIds:
@@ -70,13 +71,13 @@ def test_no_worker_has_a_socket_of_the_server_or_the_lock_of_its_data_folder() -
             opened = [str(each.readlink()) for each in folder.iterdir()]
             sockets = [name for name in opened if name.startswith("socket:")]
             # The process that forks workers gets their pipes through a pair of sockets.
-            assert len(sockets) <= (pid in {started.conversions[0], started.queries[0]})
+            assert len(sockets) <= (pid in {started.uploads[0], started.queries[0]})
             assert str(server.data_dir / "lock") not in opened
 
 
 def test_workers_of_conversions_have_no_settings_and_no_data() -> None:
     with running_server(**ENVIRONMENT) as server:
-        for pid in wait_for_workers(server).conversions:
+        for pid in wait_for_workers(server).uploads:
             opened = [str(each.readlink()) for each in Path(f"/proc/{pid}/fd").iterdir()]
             assert not [name for name in opened if str(server.data_dir) in name]
             variables = Path(f"/proc/{pid}/environ").read_bytes()
