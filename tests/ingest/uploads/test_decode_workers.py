@@ -52,7 +52,7 @@ def all_profiles_need_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @dataclass(frozen=True)
-class SendingCase:
+class UploadCase:
     """Way to send a profile, and the module and name of the function that reads its body first."""
 
     name: str
@@ -83,11 +83,11 @@ def send_ingest(agent: Client) -> httpx.Response:
 
 
 PROTOCOLS = [
-    SendingCase("requested", send_requested),
-    SendingCase("offline", send_offline),
-    SendingCase("import", send_import),
-    SendingCase("snapshot", send_snapshot, snapshots),
-    SendingCase("ingest", send_ingest, conversion, "assign_types", jobs=2),
+    UploadCase("requested", send_requested),
+    UploadCase("offline", send_offline),
+    UploadCase("import", send_import),
+    UploadCase("snapshot", send_snapshot, snapshots),
+    UploadCase("ingest", send_ingest, conversion, "assign_types", jobs=2),
 ]
 each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda each: each.name)
 
@@ -101,7 +101,7 @@ def decode(body: bytes = SIMPLE) -> decode_job.DecodedUpload:
 
 
 @each_protocol
-def test_profile_is_decoded_by_a_worker(protocol: SendingCase, agent: Client) -> None:
+def test_profile_is_decoded_by_a_worker(protocol: UploadCase, agent: Client) -> None:
     before = workers.statistics.jobs[Outcome.DONE]
     response = protocol.send(agent)
     assert response.status_code == 200, response.text
@@ -119,7 +119,7 @@ def test_worker_and_thread_decode_a_profile_alike() -> None:
 
 @each_protocol
 def test_profile_above_the_memory_limit_is_400_with_the_limit(
-    protocol: SendingCase, agent: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    protocol: UploadCase, agent: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol.module, protocol.function, jobs.allocate)
     settings.DECODE_MEMORY_BYTES = 64 * 2**20
@@ -133,7 +133,7 @@ def test_profile_above_the_memory_limit_is_400_with_the_limit(
 
 @each_protocol
 def test_profile_above_the_cpu_limit_is_400_with_the_limit(
-    protocol: SendingCase, agent: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    protocol: UploadCase, agent: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol.module, protocol.function, jobs.compute)
     settings.DECODE_CPU_SECONDS = 0.1  # the kernel counts whole seconds
@@ -146,7 +146,7 @@ def test_profile_above_the_cpu_limit_is_400_with_the_limit(
 
 @each_protocol
 def test_profile_that_crashes_two_workers_is_400(
-    protocol: SendingCase, agent: Client, monkeypatch: pytest.MonkeyPatch
+    protocol: UploadCase, agent: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol.module, protocol.function, jobs.crash)
     before, crashes = decoding_rejections(), workers.statistics.ends[Outcome.CRASHED]
@@ -159,7 +159,7 @@ def test_profile_that_crashes_two_workers_is_400(
 
 @each_protocol
 def test_profile_whose_workers_are_lost_is_503(
-    protocol: SendingCase, agent: Client, monkeypatch: pytest.MonkeyPatch
+    protocol: UploadCase, agent: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol.module, protocol.function, jobs.exit_silently)
     before = decoding_rejections()
