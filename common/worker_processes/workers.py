@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 MAX_AGE_SECONDS = 6 * 3600.0  # of a worker: libraries leak
 START_SECONDS = 60.0  # an import takes 0.3 s on an idle machine
 _ATTEMPTS = 2
+# Of a worker without a job: forking another one takes 10 ms of CPU time.
+_MAX_IDLE_GROWTH_BYTES = 4 * 2**20
 # Signals by which a process ends that does something invalid.
 _CRASHES = frozenset(
     {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGSYS}
@@ -60,7 +62,8 @@ class Outcome(StrEnum):
 class WorkerEnd(StrEnum):
     """Reason for which a worker ended after its job had; with Outcome the labels of a metric."""
 
-    GROWN = "grown"
+    GROWN = "grown"  # by its jobs, or its caches while it was idle
+    SURPLUS = "surplus"  # was needed for more jobs at a time than usual
     AGED = "aged"
 
 
@@ -125,23 +128,25 @@ class Workers:
         program: WorkerProgram,
         at_start: int,
         forked_with: "Workers | None" = None,
+        fork_server: ForkServer | None = None,
     ) -> None:
         """Create the object; `at_start` workers are started by `start`, others on demand.
 
         The fork server of `forked_with`, which has imported the modules of this program too, forks
-        these workers; without it they have one of their own, if the program says so.
+        these workers; without it they have one of their own, `fork_server` or, if the program says
+        so, one that is started by exec.
         """
         self.name, self.statistics = name, PoolStatistics()
         self._program, self._at_start = program, at_start
         self._forked_with = forked_with
-        self._fork_server: ForkServer | None = None
+        self._fork_server = fork_server
         self._fork_server_lock = threading.Lock()
         self._lock = threading.Lock()  # guards the two lists and the statistics
         self._idle: list[WorkerProcess] = []
         self._busy: list[WorkerProcess] = []
 
     def start(self) -> None:
-        """Start the first workers without waiting for them."""
+        """Start the first workers, as far as they are missing, without waiting for them."""
         while len(self._idle) + len(self._busy) < self._at_start:
             if not self._add_idle():
                 return
@@ -157,6 +162,25 @@ class Workers:
             worker.kill()
         if self._fork_server is not None:
             self._fork_server.stop()
+
+    def release_idle(self, seconds: float) -> None:
+        """End workers without a job for so long that have grown, or are more than at the start."""
+        with self._lock:
+            surplus = len(self._idle) + len(self._busy) - self._at_start
+            released: list[tuple[WorkerProcess, WorkerEnd]] = []
+            for worker in self._idle:
+                if not worker.is_ready or time.monotonic() - worker.idle_since < seconds:
+                    continue
+                if len(released) < surplus:
+                    released.append((worker, WorkerEnd.SURPLUS))
+                elif worker.growth_bytes > _MAX_IDLE_GROWTH_BYTES:
+                    released.append((worker, WorkerEnd.GROWN))
+            for worker, reason in released:
+                self._idle.remove(worker)
+                self.statistics.ends[reason] += 1
+        for worker, _reason in released:
+            worker.end()
+        self.start()
 
     def process_ids(self) -> list[int]:
         """Return the ids of the workers, without those that are being forked."""
@@ -275,6 +299,7 @@ class Workers:
     def _give_back(self, worker: WorkerProcess) -> None:
         with self._lock:
             self._busy.remove(worker)
+            worker.idle_since = time.monotonic()
             self._idle.append(worker)
 
     def _replace(self, worker: WorkerProcess, reason: "Outcome | WorkerEnd") -> Death:

@@ -40,6 +40,7 @@ _PROGRAM = WorkerProgram(
         *(Conversion, ConvertedFile, FileFormat, ImportedProfile, ProfileType, Revision),
     ),
     nice=NICE,
+    name="convert-worker",
     is_forked=True,
 )
 pool = WorkerPool("conversion", _PROGRAM, WORKERS, forked_with=decode_workers.workers)

@@ -40,6 +40,7 @@ _PROGRAM = WorkerProgram(
         *(Conversion, DecodedUpload, ImportedProfile, ProfileContent, ProfileType),
     ),
     nice=NICE,
+    name="decode-worker",
     is_forked=True,
 )
 # The first one starts with the server, the others when they are needed.

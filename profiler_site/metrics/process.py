@@ -7,9 +7,7 @@ from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from common.worker_processes.workers import FATAL_OUTCOMES, Outcome, WorkerEnd, Workers
-from ingest.uploads import conversion_pool, decode_workers
-from profiles.compaction import build_workers
-from profiles.queries import query_workers
+from profiler_site.process.idle_memory import running_workers
 from profiles.query import cache_stats
 from projects.usage import rejections
 
@@ -41,12 +39,7 @@ class ProcessState:
         for reason, count in rejections.totals().items():
             rejected.add_metric([reason.value], count)
         yield rejected
-        pools: list[Workers] = [conversion_pool.pool, decode_workers.workers]
-        if (queries := query_workers.running_workers()) is not None:
-            pools.append(queries)
-        if (builds := build_workers.running_workers()) is not None:
-            pools.append(builds)
-        yield from _worker_families(pools)
+        yield from _worker_families(running_workers())
 
 
 def _worker_families(pools: Iterable[Workers]) -> Iterator[Metric]:

@@ -15,6 +15,7 @@ from django.conf import settings
 
 from common.database_pool import with_usable_connection
 from common.fair_threads import FairLimits
+from common.worker_processes.fork_server import ForkServer, adopt_orphans
 from common.worker_processes.messages import JobControl, JobLimits, JobRequest
 from common.worker_processes.program import WorkerProgram
 from common.worker_processes.workers import LimitExceeded, Outcome, Workers, unwrap
@@ -77,10 +78,21 @@ class _Caller:
     kind: str
 
 
+def fork_early(program: WorkerProgram) -> None:
+    """Fork the process that forks the workers, if possible: they share the imports of this one.
+
+    See ForkServer.fork_this_process.
+    """
+    global _fork_server
+    if adopt_orphans():
+        fork_server = ForkServer(program)
+        _fork_server = fork_server if fork_server.fork_this_process() else None
+
+
 def start(program: WorkerProgram, count: int) -> None:
     """Start the worker processes. Queries that are running then stay in this process."""
     global _workers
-    _workers = Workers("query", program, at_start=count)
+    _workers = Workers("query", program, at_start=count, fork_server=_fork_server)
     _workers.start()
 
 
@@ -171,3 +183,4 @@ def _explain(exceeded: LimitExceeded) -> Exception:
 
 
 _workers: Workers | None = None
+_fork_server: ForkServer | None = None

@@ -8,12 +8,13 @@ from typing import NamedTuple
 import pytest
 
 from common.worker_processes.pool import MIN_WORKERS
-from tests.processes import descendants, is_running, read_command
+from tests.processes import descendants, is_running, read_name
 from tests.server import RunningServer, running_server
 from tests.waiting import until
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 SECONDS = 30.0
+UPLOAD_NAMES = {"decode-worker", "convert-worker"}
 QUERY_WORKERS = 2
 DECODE_WORKERS = 1  # at the start
 ENVIRONMENT = {"FLAMEWATCH_QUERY_WORKERS": str(QUERY_WORKERS)}
@@ -34,9 +35,11 @@ def find_workers(server: RunningServer) -> WorkerIds | None:
     """Return the worker processes once all of them run."""
     found = WorkerIds([], [])
     for pid in descendants(server.process.pid):
-        command = read_command(pid)
-        if b"common.worker_processes.worker" in command:
-            (found.queries if b"query_worker" in command else found.uploads).append(pid)
+        name = read_name(pid)
+        if name in UPLOAD_NAMES:
+            found.uploads.append(pid)
+        elif name == "query-worker":
+            found.queries.append(pid)
     expected = (1 + MIN_WORKERS + DECODE_WORKERS, 1 + QUERY_WORKERS)
     return found if (len(found.uploads), len(found.queries)) == expected else None
 
@@ -87,5 +90,5 @@ def test_workers_of_conversions_have_no_settings_and_no_data() -> None:
 
 def test_a_server_without_query_workers_has_none() -> None:
     with running_server(FLAMEWATCH_QUERY_WORKERS="0") as server:
-        commands = [read_command(pid) for pid in descendants(server.process.pid)]
-        assert not [command for command in commands if b"query_worker" in command]
+        names = [read_name(pid) for pid in descendants(server.process.pid)]
+        assert "query-worker" not in names
