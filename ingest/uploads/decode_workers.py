@@ -33,6 +33,10 @@ NICE = 3
 # Twice FLAMEWATCH_MAX_PROFILE_BYTES, by default: the strings and numbers of a tree are bounded by
 # the limits of decoding.
 MAX_RESULT_BYTES = 256 * 2**20
+# A heap profile of 0.7 MB takes 8 MB: giving them back after each one costs a tenth of its CPU
+# time.
+# An idle worker returns them, see Workers.release_idle.
+_GROWTH_BYTES = 64 * 2**20
 _PROGRAM = WorkerProgram(
     preload=("ingest.uploads.decode_worker_start",),
     classes=(
@@ -41,6 +45,7 @@ _PROGRAM = WorkerProgram(
     ),
     nice=NICE,
     name="decode-worker",
+    max_growth_bytes=_GROWTH_BYTES,
     is_forked=True,
 )
 # The first one starts with the server, the others when they are needed.
