@@ -36,8 +36,14 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
     },
     _("API keys"): {
         "key.create": _("Created API key"),
+        "key.change": _("Changed API key"),
+        "key.rotate": _("Rotated API key"),
         "key.revoke": _("Revoked API key"),
         "key_file.create": _("Created key file"),
+    },
+    _("Personal access tokens"): {
+        "token.create": _("Created personal access token"),
+        "token.revoke": _("Revoked personal access token"),
     },
     _("Profiles"): {
         "profiles.download": _("Downloaded profiles"),

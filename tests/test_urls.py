@@ -21,8 +21,9 @@ from frontend import urls
 from frontend.http.routes import find_guard, require_guards
 from profiles.models import Blob, ResultSnapshot
 from projects import invitations
-from projects.credentials import keys
+from projects.credentials import access_tokens, keys
 from projects.models import (
+    AccessToken,
     Annotation,
     ApiKey,
     Invitation,
@@ -30,6 +31,7 @@ from projects.models import (
     Project,
     Role,
     SavedView,
+    TokenScope,
     User,
 )
 from projects.permissions import LOWEST_ROLES, PLANNED, Permission
@@ -40,6 +42,7 @@ from scheduler.models import UserCapture
 pytestmark = pytest.mark.django_db
 PROJECT = "acme-shop"
 KEY_ID = "abcdefghij"
+TOKEN_ID = "klmnopqrst"  # of charlie
 SNAPSHOT = "0123456789abcdef"
 SAVED = "4711"  # primary key of a saved view of alice
 CAPTURE = "rejected-abcdefghij"
@@ -93,7 +96,12 @@ PAGES = [
     Page("node_package", For.EVERYONE, ("no-such-file.tgz",)),
     Page("agent_index", For.EVERYONE),
     Page("agent_index_project", For.EVERYONE, ("flamewatch-agent",)),
+    Page("api_docs", For.EVERYONE, ("queries",)),
     Page("home", For.PEOPLE),
+    Page("tokens", For.PEOPLE),
+    Page("tokens", For.PEOPLE, data={"name": "ci", "scopes": "read", "days": "30"}),
+    Page("revoke_token", For.PEOPLE, (TOKEN_ID,)),
+    Page("revoke_token", For.PEOPLE, (TOKEN_ID,), data={}),
     Page("editor", For.PEOPLE),
     Page("editor", For.PEOPLE, data={"editor_url": ""}),
     Page("new_project", For.PEOPLE),
@@ -174,6 +182,10 @@ PAGES = [
     Page("create_key", For.ADMINS, (PROJECT,), data={"name": "x", "scope": "write"}),
     Page("key_file", For.ADMINS, (PROJECT, KEY_ID)),
     Page("key_file", For.ADMINS, (PROJECT, KEY_ID), data={}),
+    Page("rotate_key", For.ADMINS, (PROJECT, KEY_ID)),
+    Page("rotate_key", For.ADMINS, (PROJECT, KEY_ID), data={}),
+    Page("key_services", For.ADMINS, (PROJECT, KEY_ID)),
+    Page("key_services", For.ADMINS, (PROJECT, KEY_ID), data={"services": "shop"}),
     Page("revoke_key", For.ADMINS, (PROJECT, KEY_ID)),
     Page("revoke_key", For.ADMINS, (PROJECT, KEY_ID), data={}),
 ]
@@ -200,6 +212,12 @@ def names(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iter
 def key(project: Project) -> None:
     row, _text = keys.create(project, "production")
     ApiKey.objects.filter(pk=row.pk).update(key_id=KEY_ID)
+
+
+@pytest.fixture(autouse=True)
+def token(charlie: User) -> None:
+    row, _text = access_tokens.create(charlie, "ci", [TokenScope.READ], 30)
+    AccessToken.objects.filter(pk=row.pk).update(token_id=TOKEN_ID)
 
 
 @pytest.fixture(autouse=True)

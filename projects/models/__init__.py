@@ -1,5 +1,6 @@
 """Models of tenants and of the objects that belong to them."""
 
+from projects.models.access_token import AccessToken, TokenScope
 from projects.models.agent import Agent, Delivery, running_agents
 from projects.models.agent_report import AgentReport
 from projects.models.annotation import Annotation
@@ -14,6 +15,7 @@ from projects.models.saved_view import SavedView, ViewPage
 from projects.models.user import User
 
 __all__ = [
+    "AccessToken",
     "ActorKind",
     "Agent",
     "AgentReport",
@@ -33,6 +35,7 @@ __all__ = [
     "Quota",
     "Role",
     "SavedView",
+    "TokenScope",
     "User",
     "ViewPage",
     "running_agents",
