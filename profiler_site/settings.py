@@ -58,6 +58,11 @@ CONVERSION_MEMORY_BYTES = env.integer(
     "FLAMEWATCH_CONVERSION_MEMORY_BYTES", 2**30, lowest=64 * 2**20
 )
 
+# -- Limits of decoding one large profile in a worker process ----------------------------
+DECODE_CPU_SECONDS = env.seconds("FLAMEWATCH_DECODE_CPU_SECONDS", 20.0, lowest=1.0)
+DECODE_WALL_SECONDS = env.seconds("FLAMEWATCH_DECODE_WALL_SECONDS", 60.0, lowest=1.0)
+DECODE_MEMORY_BYTES = env.integer("FLAMEWATCH_DECODE_MEMORY_BYTES", 2**30, lowest=64 * 2**20)
+
 # -- Labels of other clients: names in order of precedence ------------------------------
 SERVICE_LABELS = env.names(
     "FLAMEWATCH_SERVICE_LABELS", "service_name,service.name,app.name,process.executable.name"

@@ -38,6 +38,7 @@ class RejectionReason(StrEnum):
     PAGES_WAITING = "pages_waiting"
     UPLOAD_MEMORY = "upload_memory"
     CONVERSION = "conversion"
+    DECODING = "decoding"
     LABEL_VALUES = "label_values"
     SERVICE_NOT_ALLOWED = "service_not_allowed"
     SUSPENDED = "suspended"
@@ -60,6 +61,7 @@ LABELS: dict[RejectionReason, Promise] = {
     RejectionReason.PAGES_WAITING: _("Waiting pages"),
     RejectionReason.UPLOAD_MEMORY: _("Memory of uploads in flight"),
     RejectionReason.CONVERSION: _("Time and memory to convert a file"),
+    RejectionReason.DECODING: _("Time and memory to decode a profile"),
     RejectionReason.LABEL_VALUES: _("Label values per day"),
     RejectionReason.SUSPENDED: _("Project suspended by the operator"),
     RejectionReason.SERVICE_NOT_ALLOWED: _("Services that the API key may not send"),
