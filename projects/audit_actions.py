@@ -21,6 +21,7 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "project.create": _("Created project"),
         "project.change": _("Changed settings"),
         "project.delete": _("Deleted project"),
+        "project.restore": _("Restored project"),
         "quota.change": _("Changed quotas"),
     },
     _("Members"): {
@@ -46,6 +47,11 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "snapshot.delete": _("Deleted snapshot"),
         "embed.create": _("Created embedded image"),
         "embed.revoke_all": _("Revoked embedded images"),
+    },
+    _("Deletion"): {
+        "deletion.request": _("Requested deletion"),
+        "deletion.cancel": _("Canceled deletion"),
+        "deletion.finish": _("Deleted data"),
     },
     _("Saved views and notes"): {
         "view.create": _("Saved view"),
