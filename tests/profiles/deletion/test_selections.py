@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from profiles.compaction import build_workers
 from profiles.compaction.compactor import Compactor
 from profiles.deletion import jobs, runner
 from profiles.deletion.jobs import DeletionSelection
@@ -126,7 +127,8 @@ def test_deletion_that_has_read_a_replaced_block_is_repeated(
         rows.stored(rows.deployment(project, zone=zone), name_id=zone)
     later = max(rows.NOON, timezone.now()) + 5 * DAY
     Compactor(project.pk, later).build_level1()
-    real, calls = runner.build, []
+    real = build_workers.build
+    calls: list[int] = []
 
     def build_late(*args: object) -> object:
         built = real(*args)  # type: ignore[arg-type]
