@@ -65,7 +65,6 @@ PLANNED = frozenset(
         Permission.CREATE_ALERTS,
         Permission.CHANGE_RETENTION,
         Permission.EXPORT_PROJECT,
-        Permission.DELETE_PROJECT,
     }
 )
 
