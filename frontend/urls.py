@@ -35,7 +35,7 @@ from frontend.pages.saved import palette, snapshots
 from frontend.pages.saved import view as saved
 from frontend.pages.saved import views as saved_views
 from frontend.pages.services import view as services
-from frontend.pages.settings import api_keys, key_file
+from frontend.pages.settings import api_keys, key_file, retention
 from frontend.pages.settings import view as settings
 from frontend.pages.setup import view as setup
 from projects.permissions import Permission
@@ -100,6 +100,12 @@ urlpatterns = [
     project_page("/setup/status", setup.status, "setup_status", Permission.VIEW),
     project_page(
         "/settings", settings.settings, "settings", Permission.VIEW, Permission.CHANGE_SETTINGS
+    ),
+    project_page(
+        "/settings/retention",
+        retention.change_retention,
+        "change_retention",
+        Permission.CHANGE_RETENTION,
     ),
     project_page(
         "/settings/keys", api_keys.create, "create_key", Permission.VIEW, Permission.MANAGE_KEYS

@@ -175,6 +175,7 @@ PAGES = [
     Page("audit", For.ADMINS, (PROJECT,)),
     Page("audit_export", For.ADMINS, (PROJECT, "csv")),
     Page("audit_export", For.ADMINS, (PROJECT, "json")),
+    Page("change_retention", For.OWNERS, (PROJECT,), data={"days": "30"}),
     Page("data", For.OWNERS, (PROJECT,)),
     Page("deletions", For.OWNERS, (PROJECT,)),
     Page("cancel_deletion", For.OWNERS, (PROJECT, DELETION), data={}),

@@ -1,13 +1,16 @@
-"""Limits of a project: built-in values, overridden by the admin's defaults and its own quota."""
+"""Limits of a project: built-in values, overridden by the admin's defaults and its own quota.
+
+The retention is the project's own if that is shorter.
+"""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
 from django.db.models import Q
 
 from common.cache import Cache
-from projects.models import Quota
+from projects.models import Project, Quota
 
 # Maximum delay until a change by another process takes effect; in this process it is immediate.
 SECONDS_CACHED = 15.0
@@ -55,14 +58,25 @@ def merge_quotas(rows: Iterable[Quota]) -> Limits:
     return Limits(**values)
 
 
+@dataclass(frozen=True, slots=True)
+class _LoadedLimits:
+    quota: Limits  # that the operator has set
+    effective: Limits
+
+
 def get_limits(project: int) -> Limits:
     """Return the limits of a project (its pk); may block on the database."""
-    return _limits.get_or_load_blocking(project)
+    return _limits.get_or_load_blocking(project).effective
+
+
+def get_quota_limits(project: int) -> Limits:
+    """Return the limits that the operator has set for a project (its pk); may block."""
+    return _limits.get_or_load_blocking(project).quota
 
 
 async def find_limits(project: int) -> Limits:
     """Return the limits of a project (its pk) asynchronously, without SQL if they are cached."""
-    return await _limits.get_or_load(project)
+    return (await _limits.get_or_load(project)).effective
 
 
 def forget(project: int | None) -> None:
@@ -73,9 +87,13 @@ def forget(project: int | None) -> None:
         _limits.delete(project)
 
 
-def _load(project: int) -> Limits:
+def _load(project: int) -> _LoadedLimits:
     rows = Quota.objects.filter(Q(project=project) | Q(project=None))
-    return merge_quotas(sorted(rows, key=lambda row: row.project_id is not None))
+    quota = merge_quotas(sorted(rows, key=lambda row: row.project_id is not None))
+    own = Project.objects.filter(pk=project).values_list("retention_days", flat=True).first()
+    if own is None or own >= quota.retention_days:
+        return _LoadedLimits(quota, quota)
+    return _LoadedLimits(quota, replace(quota, retention_days=own))
 
 
-_limits: Cache[int, Limits] = Cache(_load, size=MOST_PROJECTS, seconds=SECONDS_CACHED)
+_limits: Cache[int, _LoadedLimits] = Cache(_load, size=MOST_PROJECTS, seconds=SECONDS_CACHED)

@@ -4,7 +4,8 @@ from typing import TypedDict
 
 from frontend.pages.settings.key_form import KeyForm
 from frontend.pages.settings.project_form import ProjectForm, rate_text
-from projects.access import may_change_settings, may_manage_keys
+from frontend.pages.settings.retention_form import RetentionForm
+from projects.access import may_change_retention, may_change_settings, may_manage_keys
 from projects.credentials import keys
 from projects.models import ApiKey, Member, Project, User
 from projects.usage.usage import Usage, load_usage
@@ -26,6 +27,8 @@ class SettingsContext(TypedDict):
     key_form: KeyForm
     new_key: tuple[ApiKey, str] | None  # a new key with its secret, which is shown only once
     usage: Usage
+    may_change_retention: bool
+    retention_form: RetentionForm
 
 
 def settings_context(
@@ -34,6 +37,7 @@ def settings_context(
     project_form: ProjectForm | None = None,
     key_form: KeyForm | None = None,
     new_key: tuple[ApiKey, str] | None = None,
+    retention_form: RetentionForm | None = None,
 ) -> SettingsContext:
     project = member.project
     all_keys = keys.list_keys(project)
@@ -53,6 +57,8 @@ def settings_context(
         "key_form": key_form or KeyForm(),
         "new_key": new_key,
         "usage": load_usage(project.pk),
+        "may_change_retention": may_change_retention(member),
+        "retention_form": retention_form or RetentionForm(project),
     }
 
 
