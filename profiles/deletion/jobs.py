@@ -27,6 +27,7 @@ __all__ = [
     "list_hidden_projects",
     "request_deletion",
     "request_project_deletion",
+    "require_possible",
     "restore_project",
 ]
 
@@ -66,6 +67,20 @@ class ListedDeletion:
         return min(100, self.job.profiles * 100 // self.job.expected_profiles)
 
 
+def require_possible(project: Project, scope: DeletionScope) -> None:
+    """Raise DeletionRejected if such a deletion cannot be requested now."""
+    if scope == DeletionScope.PROJECT:
+        if project.deletion_due is not None:
+            raise DeletionRejected(_("The deletion of this project was requested already."))
+        return
+    count = DeletionJob.objects.filter(project=project, state__in=OPEN_STATES).count()
+    if count >= MAX_OPEN_JOBS:
+        raise DeletionRejected(
+            _("%(count)d deletions of this project are not finished. Wait for one of them.")
+            % {"count": count}
+        )
+
+
 def request_deletion(
     project: Project,
     selection: DeletionSelection,
@@ -79,7 +94,8 @@ def request_deletion(
     """
     scope = DeletionScope.SERVICE if selection.is_service else DeletionScope.SELECTION
     with transaction.atomic():
-        _require_room(project)
+        lock_project(project)
+        require_possible(project, scope)
         now = timezone.now()
         target = selection.describe()
         entry = audit.record(
@@ -117,8 +133,7 @@ def request_project_deletion(
     with transaction.atomic():
         lock_project(project)
         project.refresh_from_db()
-        if project.deletion_due is not None:
-            raise DeletionRejected(_("The deletion of this project was requested already."))
+        require_possible(project, DeletionScope.PROJECT)
         now = timezone.now()
         project.deletion_due = now + timedelta(days=settings.PROJECT_DELETION_DAYS)
         project.save(update_fields=["deletion_due"])
@@ -217,16 +232,6 @@ def describe(job: DeletionJob) -> str:
     if job.scope == DeletionScope.PROJECT:
         return job.project.name
     return DeletionSelection.from_job(job).describe()
-
-
-def _require_room(project: Project) -> None:
-    lock_project(project)
-    count = DeletionJob.objects.filter(project=project, state__in=OPEN_STATES).count()
-    if count >= MAX_OPEN_JOBS:
-        raise DeletionRejected(
-            _("%(count)d deletions of this project are not finished. Wait for one of them.")
-            % {"count": count}
-        )
 
 
 def _forget_keys(project: Project) -> None:
