@@ -45,6 +45,10 @@ def may_change_settings(member: Member) -> bool:
     return has_permission(member.role, Permission.CHANGE_SETTINGS)
 
 
+def may_change_retention(member: Member) -> bool:
+    return has_permission(member.role, Permission.CHANGE_RETENTION)
+
+
 def may_manage_people(member: Member) -> bool:
     return has_permission(member.role, Permission.MANAGE_PEOPLE)
 

@@ -26,6 +26,7 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "project.visit": _("Began a read-only visit"),
         "project.visit_end": _("Ended a read-only visit"),
         "project.delete": _("Deleted project"),
+        "project.restore": _("Restored project"),
         "quota.change": _("Changed quotas"),
         "plan.change": _("Changed the quotas of a plan"),
     },
@@ -58,6 +59,11 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "snapshot.delete": _("Deleted snapshot"),
         "embed.create": _("Created embedded image"),
         "embed.revoke_all": _("Revoked embedded images"),
+    },
+    _("Deletion"): {
+        "deletion.request": _("Requested deletion"),
+        "deletion.cancel": _("Canceled deletion"),
+        "deletion.finish": _("Deleted data"),
     },
     _("Saved views and notes"): {
         "view.create": _("Saved view"),

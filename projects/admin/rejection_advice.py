@@ -36,6 +36,7 @@ _ADVICE: dict[RejectionReason, Promise] = {
         " them."
     ),
     RejectionReason.CONVERSION: _("A file of another profiler took too much time or memory."),
+    RejectionReason.DECODING: _("A profile took too much time or memory to decode."),
     RejectionReason.LABEL_VALUES: _(
         "A label has a value for each request or user. Ask the team to use fewer values."
     ),

@@ -162,7 +162,8 @@ def forget_project(project: int) -> None:
 
 
 def _load(key_id: str) -> _KeyRow:
-    row = ApiKey.objects.select_related("project").filter(key_id=key_id, revoked=None).first()
+    rows = ApiKey.objects.filter(key_id=key_id, revoked=None, project__deletion_due=None)
+    row = rows.select_related("project").first()
     if row is None:
         raise NoValue(key_id)
     access = Access(

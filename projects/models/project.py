@@ -57,6 +57,14 @@ class Project(models.Model):
     # Part of the URLs of embedded images: to increase it revokes them.
     embed_generation = models.PositiveIntegerField(default=0, db_default=0, editable=False)
 
+    # Days that profiles are kept, at most the limit of the quota; null: the limit.
+    retention_days = models.PositiveIntegerField(
+        _("retention in days"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    # Time at which the project will be deleted. Until then it is hidden: nobody sees it, and its
+    # keys are rejected.
+    deletion_due = models.DateTimeField(_("deleted on"), null=True, editable=False)
+
     class Meta:
         verbose_name = _("project")
         verbose_name_plural = _("projects")

@@ -52,7 +52,8 @@ class User(AbstractUser):
     def sorted_memberships(self) -> "list[Member]":
         """Return the user's memberships with their projects, by project name.
 
-        Cached on the instance, which belongs to a single request.
+        Projects that will be deleted are left out. Cached on the instance, which belongs to a
+        single request.
         """
-        mine = self.memberships.select_related("project")
+        mine = self.memberships.filter(project__deletion_due=None).select_related("project")
         return list(mine.order_by("project__name", "project__pk"))

@@ -1,13 +1,16 @@
-"""Limits of a project: built-in values, overridden by the defaults, its plan and its own quota."""
+"""Limits of a project: built-in values, overridden by the defaults, its plan and its own quota.
+
+The retention is the project's own if that is shorter.
+"""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
 from django.db.models import Q
 
 from common.cache import Cache
-from projects.models import Plan, Quota
+from projects.models import Plan, Project, Quota
 from projects.models.quota import LimitFields
 
 # Maximum delay until a change by another process takes effect; in this process it is immediate.
@@ -56,14 +59,25 @@ def merge_quotas(rows: Iterable[LimitFields]) -> Limits:
     return Limits(**values)
 
 
+@dataclass(frozen=True, slots=True)
+class _LoadedLimits:
+    quota: Limits  # that the operator has set
+    effective: Limits
+
+
 def get_limits(project: int) -> Limits:
     """Return the limits of a project (its pk); may block on the database."""
-    return _limits.get_or_load_blocking(project)
+    return _limits.get_or_load_blocking(project).effective
+
+
+def get_quota_limits(project: int) -> Limits:
+    """Return the limits that the operator has set for a project (its pk); may block."""
+    return _limits.get_or_load_blocking(project).quota
 
 
 async def find_limits(project: int) -> Limits:
     """Return the limits of a project (its pk) asynchronously, without SQL if they are cached."""
-    return await _limits.get_or_load(project)
+    return (await _limits.get_or_load(project)).effective
 
 
 def forget(project: int | None) -> None:
@@ -74,11 +88,16 @@ def forget(project: int | None) -> None:
         _limits.delete(project)
 
 
-def _load(project: int) -> Limits:
+def _load(project: int) -> _LoadedLimits:
+    row = Project.objects.select_related("plan").filter(pk=project).first()
     quotas = Quota.objects.filter(Q(project=project) | Q(project=None))
     by_project = {quota.project_id: quota for quota in quotas}
-    rows = (by_project.get(None), *Plan.objects.filter(projects=project), by_project.get(project))
-    return merge_quotas(row for row in rows if row is not None)
+    rows = (by_project.get(None), row and row.plan, by_project.get(project))
+    limits = merge_quotas(each for each in rows if each is not None)
+    own = row and row.retention_days
+    if own is None or own >= limits.retention_days:
+        return _LoadedLimits(limits, limits)
+    return _LoadedLimits(limits, replace(limits, retention_days=own))
 
 
 def list_general_rows(project: int | None) -> list[LimitFields]:
@@ -89,4 +108,4 @@ def list_general_rows(project: int | None) -> list[LimitFields]:
     return rows
 
 
-_limits: Cache[int, Limits] = Cache(_load, size=MOST_PROJECTS, seconds=SECONDS_CACHED)
+_limits: Cache[int, _LoadedLimits] = Cache(_load, size=MOST_PROJECTS, seconds=SECONDS_CACHED)
