@@ -92,9 +92,9 @@ def _load(project: int) -> _LoadedLimits:
     row = Project.objects.select_related("plan").filter(pk=project).first()
     quotas = Quota.objects.filter(Q(project=project) | Q(project=None))
     by_project = {quota.project_id: quota for quota in quotas}
-    rows = (by_project.get(None), row and row.plan, by_project.get(project))
+    plan, own = (row.plan, row.retention_days) if row else (None, None)
+    rows = (by_project.get(None), plan, by_project.get(project))
     limits = merge_quotas(each for each in rows if each is not None)
-    own = row and row.retention_days
     if own is None or own >= limits.retention_days:
         return _LoadedLimits(limits, limits)
     return _LoadedLimits(limits, replace(limits, retention_days=own))
