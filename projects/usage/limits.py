@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
-from django.db.models import Q
+from django.db.models import OuterRef, Subquery
+from django.db.models.functions import JSONObject
 
 from common.cache import Cache
 from projects.models import Project, Quota
@@ -88,12 +89,18 @@ def forget(project: int | None) -> None:
 
 
 def _load(project: int) -> _LoadedLimits:
-    rows = Quota.objects.filter(Q(project=project) | Q(project=None))
-    quota = merge_quotas(sorted(rows, key=lambda row: row.project_id is not None))
-    own = Project.objects.filter(pk=project).values_list("retention_days", flat=True).first()
-    if own is None or own >= quota.retention_days:
+    """Read defaults, quota and retention of a project by one statement."""
+    columns = JSONObject(**{name.value: name.value for name in LimitName})
+    defaults = Quota.objects.filter(project=None).values(columns=columns)[:1]
+    own = Quota.objects.filter(project=OuterRef("pk")).values(columns=columns)[:1]
+    rows = Project.objects.filter(pk=project).annotate(
+        defaults=Subquery(defaults), own=Subquery(own)
+    )
+    row = rows.values_list("retention_days", "defaults", "own").first() or (None, None, None)
+    quota = merge_quotas(Quota(**columns) for columns in row[1:] if columns)
+    if row[0] is None or row[0] >= quota.retention_days:
         return _LoadedLimits(quota, quota)
-    return _LoadedLimits(quota, replace(quota, retention_days=own))
+    return _LoadedLimits(quota, replace(quota, retention_days=row[0]))
 
 
 _limits: Cache[int, _LoadedLimits] = Cache(_load, size=MOST_PROJECTS, seconds=SECONDS_CACHED)
