@@ -266,10 +266,10 @@ def build_without(project: int, pk: int, part: DeletedPart) -> Replacement:
     days = [] if row.day_block_id is None else [row.day_block_id]
     try:
         block = open_hour(section_source(get_location(row)))
-        kept = ~_mark_part(block, part)
-        if kept.all():
+        retained = ~_mark_part(block, part)
+        if retained.all():
             return result
-        data = build_hour([], [(block, kept)]) if kept.any() else None
+        data = build_hour([], [(block, retained)]) if retained.any() else None
     except (BadTree, BlobMissing) as error:
         log.error("Block %d of project %d is deleted as a whole: %s", pk, project, error)
         data = None

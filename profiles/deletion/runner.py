@@ -113,9 +113,9 @@ class _SelectionDeletion:
         self._job, self._now = job, now
         self._project = job.project_id
         self._selection = DeletionSelection.from_job(job)
-        wanted = self._selection
+        selection = self._selection
         self._rows = SelectedRows(
-            self._project, wanted.until(job.requested) if job.passes else wanted
+            self._project, selection.until(job.requested) if job.passes else selection
         )
 
     def run(self, until: float) -> bool:
@@ -213,13 +213,13 @@ class _SelectionDeletion:
 
     def _delete_snapshots(self) -> None:
         """Delete the snapshots of selections whose service, type and range have such profiles."""
-        wanted = self._selection
+        selection = self._selection
         rows = ResultSnapshot.objects.filter(project=self._project, kind=SavedTreeKind.SELECTION)
         restrictions = {
-            "service": wanted.service,
-            "type": wanted.type,
-            "end__gt": wanted.start,
-            "start__lt": wanted.end or self._job.requested,
+            "service": selection.service,
+            "type": selection.type,
+            "end__gt": selection.start,
+            "start__lt": selection.end or self._job.requested,
         }
         given = {name: value for name, value in restrictions.items() if value}
         for row in rows.filter(**given).select_related("blob", "project"):

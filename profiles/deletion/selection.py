@@ -65,35 +65,35 @@ class SelectedRows:
         self._deployments = self._find_deployments()
 
     def head(self) -> QuerySet[Profile]:
-        wanted = self._selection
+        selection = self._selection
         rows = Profile.objects.filter(self._series())
         if self._deployments is not None:
             rows = rows.filter(deployment__in=self._deployments)
-        if wanted.start is not None:
-            rows = rows.filter(time__gte=wanted.start)
-        if wanted.end is not None:
-            rows = rows.filter(time__lt=wanted.end)
+        if selection.start is not None:
+            rows = rows.filter(time__gte=selection.start)
+        if selection.end is not None:
+            rows = rows.filter(time__lt=selection.end)
         return rows.order_by("pk")
 
     def blocks(self) -> QuerySet[Block]:
         """Return the hour blocks that `cover` has to look at, by primary key."""
-        wanted = self._selection
+        selection = self._selection
         rows = Block.objects.filter(self._series(), resolution=Resolution.PROFILE)
-        if wanted.start is not None:
-            rows = rows.filter(last__gte=wanted.start)
-        if wanted.end is not None:
-            rows = rows.filter(first__lt=wanted.end)
+        if selection.start is not None:
+            rows = rows.filter(last__gte=selection.start)
+        if selection.end is not None:
+            rows = rows.filter(first__lt=selection.end)
         return rows.order_by("pk")
 
     def deployments(self) -> QuerySet[Deployment]:
         """Return the deployments of the selected service, zone and version."""
-        wanted = self._selection
+        selection = self._selection
         rows = Deployment.objects.filter(project=self._project)
-        if wanted.service:
-            rows = rows.filter(service=wanted.service)
-        if wanted.zone is not None:
-            rows = rows.filter(zone=wanted.zone)
-        return rows if wanted.version is None else rows.filter(version=wanted.version)
+        if selection.service:
+            rows = rows.filter(service=selection.service)
+        if selection.zone is not None:
+            rows = rows.filter(zone=selection.zone)
+        return rows if selection.version is None else rows.filter(version=selection.version)
 
     @property
     def part(self) -> DeletedPart:
@@ -124,12 +124,12 @@ class SelectedRows:
         return total
 
     def _series(self) -> Q:
-        wanted = {"service": self._selection.service, "type": self._selection.type}
-        return Q(project=self._project, **{name: value for name, value in wanted.items() if value})
+        fields = {"service": self._selection.service, "type": self._selection.type}
+        return Q(project=self._project, **{name: value for name, value in fields.items() if value})
 
     def _select(self, counts: dict[str, list[int]]) -> list[str]:
-        wanted = self._deployments
-        return [pk for pk in counts if wanted is None or int(pk) in wanted]
+        chosen = self._deployments
+        return [pk for pk in counts if chosen is None or int(pk) in chosen]
 
     def _cover_times(self, first: int, last: int) -> Cover:
         """Return how much of the profiles from the first to the last time (µs) is selected."""

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
-from django.db.models import Q
+from django.db.models import OuterRef, Subquery
+from django.db.models.functions import JSONObject
 
 from common.cache import Cache
 from projects.models import Plan, Project, Quota
@@ -89,15 +90,20 @@ def forget(project: int | None) -> None:
 
 
 def _load(project: int) -> _LoadedLimits:
-    row = Project.objects.select_related("plan").filter(pk=project).first()
-    quotas = Quota.objects.filter(Q(project=project) | Q(project=None))
-    by_project = {quota.project_id: quota for quota in quotas}
-    plan, own = (row.plan, row.retention_days) if row else (None, None)
-    rows = (by_project.get(None), plan, by_project.get(project))
-    limits = merge_quotas(each for each in rows if each is not None)
-    if own is None or own >= limits.retention_days:
-        return _LoadedLimits(limits, limits)
-    return _LoadedLimits(limits, replace(limits, retention_days=own))
+    """Read defaults, plan, quota and retention of a project by one statement."""
+    columns = JSONObject(**{name.value: name.value for name in LimitName})
+    defaults = Quota.objects.filter(project=None).values(columns=columns)[:1]
+    plan = Plan.objects.filter(projects=OuterRef("pk")).values(columns=columns)[:1]
+    own = Quota.objects.filter(project=OuterRef("pk")).values(columns=columns)[:1]
+    rows = Project.objects.filter(pk=project).annotate(
+        defaults=Subquery(defaults), plan_limits=Subquery(plan), own=Subquery(own)
+    )
+    values = rows.values_list("retention_days", "defaults", "plan_limits", "own").first()
+    retention, *limits = values or (None,)
+    quota = merge_quotas(Quota(**columns) for columns in limits if columns)
+    if retention is None or retention >= quota.retention_days:
+        return _LoadedLimits(quota, quota)
+    return _LoadedLimits(quota, replace(quota, retention_days=retention))
 
 
 def list_general_rows(project: int | None) -> list[LimitFields]:

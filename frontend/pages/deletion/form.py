@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext
+from django.utils.translation import gettext_lazy
 
 from endpoints.params import values
 from frontend.text.display_names import type_name
@@ -44,7 +44,7 @@ class SelectionForm(forms.Form):
         self._set_choices("type", _("All types"), [(each, type_name(each)) for each in ProfileType])
         for name, every in (("zone", _("All zones")), ("version", _("All versions"))):
             found = _some(rows.values_list(name, flat=True).distinct())
-            none = pgettext("zone or version", "none")
+            none = _("(empty)")
             self._set_choices(name, every, [(f"{_VALUE}{each}", each or none) for each in found])
 
     def clean_start(self) -> datetime | None:

@@ -11,9 +11,9 @@ from profiles.storage.column_files import get_folder
 AUDIT = "projects_auditentry"
 
 
-def find_bytes(wanted: set[bytes]) -> set[tuple[str, bytes]]:
+def find_bytes(texts: set[bytes]) -> set[tuple[str, bytes]]:
     """Return where each of the texts is stored."""
-    return {(place, text) for place, data in _read_all() for text in wanted if text in data}
+    return {(path, text) for path, data in _read_all() for text in texts if text in data}
 
 
 def delete_audit_log() -> None:

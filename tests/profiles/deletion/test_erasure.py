@@ -108,14 +108,14 @@ def test_no_byte_of_a_deleted_service_is_stored(project: Project, alice: User, s
     run_tree(query_context(selection), selection, View())
     texts = NAMES | read_pieces()
     assert {text for _, text in find_bytes(texts)} >= {*(texts - NAMES), SERVICE.encode()}
-    kept = Block.objects.filter(service="shop").count()
+    retained = Block.objects.filter(service="shop").count()
     run_to_end(jobs.request_deletion(project, DeletionSelection(SERVICE), actor=alice))
     assert AuditEntry.objects.filter(action="deletion.request", target=SERVICE).exists()
     assert AuditEntry.objects.filter(action="deletion.finish", target=SERVICE).exists()
     delete_audit_log()
     tasks.sweep_blobs()
     assert find_bytes(texts) == set()
-    assert Block.objects.filter(service="shop").count() == kept
+    assert Block.objects.filter(service="shop").count() == retained
     assert run_tree(query_context(selection), selection, View()).coverage.profiles == 40
     assert [note.text for note in Annotation.objects.all()] == ["kept"]
     assert ResultSnapshot.objects.get().service == "shop"

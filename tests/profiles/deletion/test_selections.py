@@ -36,27 +36,27 @@ SELECTIONS = {
 }
 
 
-def is_selected(sent: LabelledProfile, wanted: DeletionSelection) -> bool:
+def is_selected(sent: LabelledProfile, selection: DeletionSelection) -> bool:
     return (
-        wanted.service in ("", "shop")
-        and wanted.type in ("", "CPU")
-        and wanted.zone in (None, sent.zone)
-        and wanted.version in (None, sent.version)
-        and (wanted.start is None or wanted.start <= sent.time)
-        and (wanted.end is None or sent.time < wanted.end)
+        selection.service in ("", "shop")
+        and selection.type in ("", "CPU")
+        and selection.zone in (None, sent.zone)
+        and selection.version in (None, sent.version)
+        and (selection.start is None or selection.start <= sent.time)
+        and (selection.end is None or sent.time < selection.end)
     )
 
 
 @pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("wanted", SELECTIONS.values(), ids=SELECTIONS)
+@pytest.mark.parametrize("selection", SELECTIONS.values(), ids=SELECTIONS)
 def test_exactly_the_selected_profiles_are_gone(
-    project: Project, stage: str, wanted: DeletionSelection
+    project: Project, stage: str, selection: DeletionSelection
 ) -> None:
     sent = fill(project)
     compact_to(project, stage)
     before = really_stored_bytes(project)
-    expected = {f"p{n:03}" for n, each in enumerate(sent) if not is_selected(each, wanted)}
-    job = jobs.request_deletion(project, wanted, actor=None)
+    expected = {f"p{n:03}" for n, each in enumerate(sent) if not is_selected(each, selection)}
+    job = jobs.request_deletion(project, selection, actor=None)
     run_to_end(job)
     assert {name for name, _ in stock(project)} == expected
     assert set(stock(project).values()) <= {1}
@@ -64,16 +64,16 @@ def test_exactly_the_selected_profiles_are_gone(
     assert job.bytes == before - really_stored_bytes(project)
     if stage not in {"half", "parts"}:  # which change the days of arrival
         assert counted_bytes(project) == really_stored_bytes(project)
-    selection = whole(project)
-    result = run_tree(query_context(selection), selection, View()) if expected else None
+    every = whole(project)
+    result = run_tree(query_context(every), every, View()) if expected else None
     assert (result.coverage.profiles if result else 0) == len(expected)
 
 
 def test_day_block_is_summed_again_without_the_deleted_profiles(project: Project) -> None:
     sent = fill(project)
     compact_to(project, "days")
-    wanted = DeletionSelection("shop", zone="eu")
-    run_to_end(jobs.request_deletion(project, wanted, actor=None))
+    selection = DeletionSelection("shop", zone="eu")
+    run_to_end(jobs.request_deletion(project, selection, actor=None))
     assert not Block.objects.filter(resolution=Resolution.DAY).exists()
     Compactor(project.pk, max(rows.NOON, timezone.now()) + 5 * DAY).build_level2()
     days = Block.objects.filter(resolution=Resolution.DAY)
@@ -175,9 +175,9 @@ def test_interrupted_pass_goes_on_where_it_ended(project: Project) -> None:
 def test_count_before_the_deletion_is_that_of_the_deletion(project: Project) -> None:
     fill(project)
     compact_to(project, "parts")
-    wanted = DeletionSelection("shop", version="2")
-    expected = jobs.count_profiles(project, wanted)
-    job = jobs.request_deletion(project, wanted, actor=None)
+    selection = DeletionSelection("shop", version="2")
+    expected = jobs.count_profiles(project, selection)
+    job = jobs.request_deletion(project, selection, actor=None)
     run_to_end(job)
     assert (job.profiles, job.expected_profiles) == (expected, expected)
 
