@@ -10,8 +10,10 @@ from common.asgi import Scope, note_authenticated
 from common.client_address import client_address
 from endpoints.errors import NoKey, NotFound, WrongScope
 from endpoints.params.parameter import Parameter
-from projects.credentials.authentication import Access, KeyRejected, authenticate
+from projects.credentials.authentication import Access, KeyExpired, KeyRejected, authenticate
 from projects.credentials.keys import KEY_PREFIX
+from projects.usage import rejections
+from projects.usage.rejections import RejectionReason
 
 # Placeholder in a path for the project that the key belongs to.
 OWN_PROJECT = "-"
@@ -46,7 +48,7 @@ async def tenant(headers: Mapping[str, str], scope: Scope) -> tuple[str, int | s
     text = key_text(headers, {KEY.name: in_query[-1].decode()} if in_query else {})
     if text:
         with contextlib.suppress(KeyRejected):
-            return "project", (await access(text, scope)).project
+            return "project", (await _authenticate(text, scope)).project
     return "address", client_address(scope)
 
 
@@ -62,14 +64,25 @@ def basic_password(headers: Mapping[str, str]) -> str:
     return text.partition(":")[2]
 
 
-async def access(text: str, scope: Scope) -> Access:
-    """Authenticate the key of a request. Raise NoKey without one, KeyRejected for a bad one."""
+async def access(text: str, scope: Scope, address: str | None = None) -> Access:
+    """Authenticate the key of a request. Raise NoKey without one, KeyRejected for a bad one.
+
+    `address` is that of the client if the scope does not have it.
+    """
     if not text:
         raise NoKey(
             "Missing API key: send Authorization: Bearer KEY, Basic authentication with the key as"
             " password, X-Goog-Api-Key: KEY, or ?key=KEY."
         )
-    found = await authenticate(text)
+    try:
+        return await _authenticate(text, scope, address)
+    except KeyExpired as expired:
+        rejections.note(expired.project, RejectionReason.KEY_EXPIRED)
+        raise
+
+
+async def _authenticate(text: str, scope: Scope, address: str | None = None) -> Access:
+    found = await authenticate(text, client_address(scope) if address is None else address)
     note_authenticated(scope, ("project", found.project))
     return found
 

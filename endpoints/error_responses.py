@@ -32,6 +32,7 @@ from profiles.storage.disk import DATABASE_FULL
 from profiles.storage.head import Conflict, Rejected, StoreUnavailable, Unstorable
 from profiles.storage.saved_tree_rows import SavedTreeNotStored
 from projects.account_limits import LimitReached
+from projects.credentials.allowed_services import ServiceNotAllowed
 from projects.credentials.authentication import KeyRejected
 from projects.usage.quotas import QuotaReached
 from scheduler.capture_now import NoMatchingAgent, TooManyPending
@@ -66,6 +67,7 @@ _RULES: dict[type[Exception], Rule] = {
     errors.NoKey: Rule(401, "UNAUTHENTICATED", _SELDOM),
     KeyRejected: Rule(401, "UNAUTHENTICATED", _SELDOM),
     errors.WrongScope: Rule(403, "PERMISSION_DENIED", _SELDOM),
+    ServiceNotAllowed: Rule(403, "PERMISSION_DENIED", _SELDOM),
     errors.KeyRevoked: Rule(403, "PERMISSION_DENIED", _SELDOM),
     errors.PlainHttp: Rule(403, "PERMISSION_DENIED", _SELDOM),
     errors.NotFound: Rule(404, "NOT_FOUND", _SELDOM),

@@ -8,7 +8,7 @@ that already exceed it, because it was lowered, stay as they are.
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import Sum
+from django.db.models import Q, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -129,7 +129,8 @@ def require_mail(email: str) -> None:
 def require_key(project: Project) -> None:
     """Raise LimitReached if the project has all the keys in use that it may. Use a transaction."""
     lock_project(project)
-    count = ApiKey.objects.filter(project=project, revoked=None).count()
+    expired = Q(expires__lte=timezone.now())
+    count = ApiKey.objects.filter(project=project, revoked=None).exclude(expired).count()
     if count >= settings.MAX_KEYS_PER_PROJECT:
         raise LimitReached(
             _(

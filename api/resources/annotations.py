@@ -18,7 +18,7 @@ from endpoints.query_execution import admit_query, execute
 from projects import annotations
 from projects.annotations import AnnotationFields, AnnotationLimit
 from projects.audit import Origin
-from projects.credentials.authentication import Access
+from projects.credentials.authentication import Access, require_service
 from projects.models import Annotation
 from projects.models.annotation import MAX_FUNCTION, MAX_TEXT
 
@@ -35,6 +35,7 @@ class AnnotationsView(ApiQueryView):
             _read_fields(json_message.parse(request.body)),
             Origin.from_request(request),
         )
+        require_service(access, fields.service)
         row = await execute(
             access, lambda _: _create(access, fields, origin), kind="api_annotations"
         )
@@ -105,4 +106,5 @@ def _delete(access: Access, annotation: int, origin: Origin) -> None:
     row = rows.filter(pk=annotation).select_related("project").first()
     if row is None:
         raise NotFound("No annotation with this id that an API key of the project created.")
+    access.services.require(row.service)
     annotations.delete(row, key=access.prefix, origin=origin)

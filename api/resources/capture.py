@@ -17,6 +17,7 @@ from endpoints.json_message import Message
 from endpoints.query_execution import admit_query, execute
 from projects import audit
 from projects.credentials import operator_token
+from projects.credentials.authentication import require_service
 from projects.models import Project
 from projects.profile_types import NEVER_REQUESTED, ProfileType
 from scheduler import capture_now
@@ -47,6 +48,7 @@ class CaptureView(WireView):
             credentials.require_own(access, project)
             await admit_query(access)
             params = _read_params(json_message.parse(request.body))
+            require_service(access, params.service)
             pending = await execute(
                 access,
                 lambda _: _request_capture(access.project_id, access.prefix, params, origin),

@@ -1,7 +1,8 @@
 """Authenticate API keys and their tokens, without SQL for keys that are cached."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
@@ -10,7 +11,14 @@ from django.utils.translation import gettext as _
 from common.cache import Cache, NoValue
 from common.write_behind import WriteBehindBuffer
 from projects.credentials import keys, signed_tokens
+from projects.credentials.allowed_services import (
+    ALL_SERVICES,
+    AllowedServices,
+    ServiceNotAllowed,
+)
 from projects.models import ApiKey
+from projects.usage import rejections
+from projects.usage.rejections import RejectionReason
 
 # Maximum delay until another process's revocation takes effect; in this process it is immediate.
 SECONDS_CACHED = 15.0
@@ -29,6 +37,8 @@ class Access:
     may_write: bool
     may_read: bool
     default_service: str = ""  # of imported profiles that name none
+    services: AllowedServices = ALL_SERVICES
+    expires: datetime | None = None  # None: never
     user: int | None = None  # User.pk of a member who sends something in the console
 
     @property
@@ -41,6 +51,26 @@ class KeyRejected(Exception):
     """Invalid API key. The text never says which part of it was wrong."""
 
 
+class KeyExpired(KeyRejected):
+    """Valid API key, or a token of one, after the time when the key expired."""
+
+    def __init__(self, access: Access, expired: datetime) -> None:
+        self.project = access.project
+        moment = expired.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        text = _(
+            "The API key %(key)s… expired on %(time)s. Create a key in the project's settings, and"
+            " send that one."
+        )
+        super().__init__(text % {"key": access.prefix, "time": moment})
+
+
+class _KeyUse(NamedTuple):
+    """Time of a use of a key, and the address of its client."""
+
+    time: datetime
+    address: str
+
+
 @dataclass(frozen=True, slots=True)
 class _KeyRow:
     """Columns of a key's row that authentication needs: the secret's hash and the permissions."""
@@ -49,15 +79,15 @@ class _KeyRow:
     access: Access
 
 
-async def authenticate(text: str) -> Access:
+async def authenticate(text: str, address: str = "") -> Access:
     """Return the permissions of a key, or of the key that a token stands for.
 
-    `text` may have any length and content. Raise KeyRejected for an invalid key or token, and
-    django.db.Error or common.database_pool.DatabasePoolFull if a key that is not cached cannot be
-    looked up.
+    `text` may have any length and content; `address` is that of the client. Raise KeyRejected for
+    an invalid key or token, KeyExpired for an expired one, and django.db.Error or
+    common.database_pool.DatabasePoolFull if a key that is not cached cannot be looked up.
     """
     if signed_tokens.is_token(text):
-        return await _authenticate_token(text)
+        return _use(await _find_key_of_token(text), address)
     try:
         parts = keys.parse(text)
         row = await _keys.get_or_load(parts.key_id)
@@ -65,31 +95,52 @@ async def authenticate(text: str) -> Access:
         raise _rejection() from None
     if not keys.matches(parts.secret, row.secret_hash):
         raise _rejection()
-    _last_used.note(row.access.key, timezone.now())
-    return row.access
+    return _use(row.access, address)
 
 
-async def _authenticate_token(text: str) -> Access:
+def _use(access: Access, address: str) -> Access:
+    """Note the use of a key. Raise KeyExpired if it has expired, also while it is cached."""
+    now = timezone.now()
+    if access.expires is not None and access.expires <= now:
+        raise KeyExpired(access, access.expires)
+    _last_used.note(access.key, _KeyUse(now, address))
+    return access
+
+
+async def _find_key_of_token(text: str) -> Access:
     try:
         row = await _keys.get_or_load(await signed_tokens.find_key_id(text))
     except signed_tokens.TokenRejected as rejected:
         raise KeyRejected(str(rejected)) from None
     except NoValue:
         raise _rejection() from None
-    _last_used.note(row.access.key, timezone.now())
     return row.access
 
 
-async def is_active(key_id: str) -> bool:
-    """Return False if the key with this public id was revoked or deleted.
+async def find_access(key_id: str) -> Access | None:
+    """Return the permissions of the key with this public id.
 
-    Raise as `authenticate` does if a key that is not cached cannot be looked up.
+    Return None if it was revoked or deleted, or has expired. Raise as `authenticate` does if a key
+    that is not cached cannot be looked up.
     """
     try:
-        await _keys.get_or_load(key_id)
+        access = (await _keys.get_or_load(key_id)).access
     except NoValue:
-        return False
-    return True
+        return None
+    expires = access.expires
+    return access if expires is None or timezone.now() < expires else None
+
+
+def require_service(access: Access, service: str) -> None:
+    """Raise ServiceNotAllowed, and count a rejection, for a service that the key may not use.
+
+    Call it on the event loop.
+    """
+    try:
+        access.services.require(service)
+    except ServiceNotAllowed:
+        rejections.note(access.project, RejectionReason.KEY_SERVICES)
+        raise
 
 
 def forget(key_id: str) -> None:
@@ -109,14 +160,16 @@ def _load(key_id: str) -> _KeyRow:
         may_write=row.may_write,
         may_read=row.may_read,
         default_service=row.default_service,
+        services=AllowedServices(tuple(row.services), row.prefix),
+        expires=row.expires,
     )
     return _KeyRow(row.secret_hash, access)
 
 
 @transaction.atomic
-def _write_last_used(used: dict[int, datetime]) -> None:
-    for key, time in sorted(used.items()):
-        ApiKey.objects.filter(pk=key).update(last_used=time)
+def _write_last_used(uses: dict[int, _KeyUse]) -> None:
+    for key, use in sorted(uses.items()):
+        ApiKey.objects.filter(pk=key).update(last_used=use.time, last_used_from=use.address)
 
 
 def _rejection() -> KeyRejected:
@@ -136,4 +189,4 @@ _keys: Cache[str, _KeyRow] = Cache(
     max_missing=MOST_UNKNOWN,
     missing_seconds=SECONDS_CACHED,
 )
-_last_used: WriteBehindBuffer[int, datetime] = WriteBehindBuffer(_write_last_used, max)
+_last_used: WriteBehindBuffer[int, _KeyUse] = WriteBehindBuffer(_write_last_used, max)

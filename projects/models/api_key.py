@@ -1,11 +1,15 @@
 """API key; the row stores only a hash of its secret."""
 
+from datetime import datetime
+
 from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
+from django.db.models import Value
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from projects.models.audit import MAX_ADDRESS
 from projects.models.project import Project
 
 # Names of services, as agents send them as the target of their deployment.
@@ -16,6 +20,7 @@ SERVICE_NAME = RegexValidator(
         " letter or digit first and last."
     ),
 )
+MAX_ALLOWED_SERVICES = 50  # of a key
 
 
 class ApiKey(models.Model):
@@ -27,6 +32,14 @@ class ApiKey(models.Model):
     secret_hash = models.CharField(max_length=64)  # SHA-256, hexadecimal
     may_write = models.BooleanField(_("can send profiles"), default=True)
     may_read = models.BooleanField(_("can read profiles"), default=False)
+    # Names of services, in which * stands for any text; empty: all
+    # (projects/credentials/allowed_services.py).
+    services = models.JSONField(
+        _("allowed services"),
+        default=list,
+        db_default=Value([], models.JSONField()),
+        blank=True,
+    )
     # Service of imported profiles that name none, such as those of OpenTelemetry's profilers.
     default_service = models.CharField(
         _("default service"), max_length=255, blank=True, default="", validators=[SERVICE_NAME]
@@ -39,8 +52,21 @@ class ApiKey(models.Model):
         blank=True,
         verbose_name=_("created by"),
     )
+    expires = models.DateTimeField(_("expires"), null=True, blank=True)  # None: never
     last_used = models.DateTimeField(_("last used"), null=True, blank=True)
+    last_used_from = models.CharField(
+        _("last used from"), max_length=MAX_ADDRESS, blank=True, default="", db_default=""
+    )
     revoked = models.DateTimeField(_("revoked"), null=True, blank=True)
+    # Key that a rotation has created in place of this one.
+    replaced_by = models.OneToOneField(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="replaces",
+        verbose_name=_("replaced by"),
+    )
 
     class Meta:
         verbose_name = _("API key")
@@ -52,6 +78,9 @@ class ApiKey(models.Model):
     @property
     def prefix(self) -> str:
         return f"fw_{self.key_id}"
+
+    def has_expired(self, now: datetime) -> bool:
+        return self.expires is not None and self.expires <= now
 
     def revoke(self) -> None:
         """Revoke the key. The row is kept as a record of who used which key until when."""

@@ -39,6 +39,8 @@ class RejectionReason(StrEnum):
     UPLOAD_MEMORY = "upload_memory"
     CONVERSION = "conversion"
     LABEL_VALUES = "label_values"
+    KEY_EXPIRED = "key_expired"
+    KEY_SERVICES = "key_services"
     SERVER_BUSY = "server_busy"  # limit of all projects together
     CONNECTIONS_PER_ADDRESS = "connections_per_address"  # of no project, as the next
     OPEN_FILES = "open_files"
@@ -59,6 +61,8 @@ LABELS: dict[RejectionReason, Promise] = {
     RejectionReason.UPLOAD_MEMORY: _("Memory of uploads in flight"),
     RejectionReason.CONVERSION: _("Time and memory to convert a file"),
     RejectionReason.LABEL_VALUES: _("Label values per day"),
+    RejectionReason.KEY_EXPIRED: _("Expired API key"),
+    RejectionReason.KEY_SERVICES: _("Allowed services of the API key"),
     RejectionReason.SERVER_BUSY: _("Server-wide limit"),
     RejectionReason.CONNECTIONS_PER_ADDRESS: _("Connections per client address"),
     RejectionReason.OPEN_FILES: _("Open files on the server"),
