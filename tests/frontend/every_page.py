@@ -70,6 +70,8 @@ PAGES = (
     Shown("members", "members", f"{P}/settings/members"),
     Shown("invite people", "invite", f"{P}/settings/members/invite"),
     Shown("leave", "leave_project", f"{P}/settings/members/leave"),
+    Shown("API keys", "api_keys", f"{P}/settings/keys"),
+    Shown("create API key", "new_key", f"{P}/settings/keys/new"),
     Shown("audit log", "audit", f"{P}/settings/audit?entry={ENTRY}"),
     Shown("concepts", "concepts", "/help/concepts", stranger=True),
 )
@@ -102,6 +104,8 @@ FRAGMENTS = (
     Shown("profiles", "profiles", f"{P}/profiles?{OF}", fragment=True),
     Shown("agents", "agents", f"{P}/agents", fragment=True),
     Shown("deployments", "agents", f"{P}/agents?show=deployments", fragment=True),
+    Shown("API keys", "api_keys", f"{P}/settings/keys"),
+    Shown("create API key", "new_key", f"{P}/settings/keys/new"),
     Shown("audit log", "audit", f"{P}/settings/audit?who=key", fragment=True),
     Shown("suggested id", "suggested_id", "/projects/new/id?name=Shop", fragment=True),
     Shown("invite people", "invite", f"{P}/settings/members/invite", fragment=True),
