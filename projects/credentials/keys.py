@@ -1,12 +1,8 @@
-"""API keys `fw_<id>_<secret><checksum>`: the id identifies the row, which stores only a hash."""
+"""API keys of projects: create, rotate, change, revoke and list them; rows store only a hash."""
 
 import hashlib
 import hmac
-import secrets
-import string
-import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -18,49 +14,35 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from projects import account_limits, audit
+from projects.credentials.key_text import KEY_PREFIX, KeyParts, MalformedKey, generate, make, parse
 from projects.models import ApiKey, Project, User
 
-KEY_PREFIX = "fw_"
-_ALPHABET = string.ascii_letters + string.digits
-_ID_LENGTH, _SECRET_LENGTH, _CHECKSUM_LENGTH = 10, 32, 6
-# Number of keys whose checksum and hash are cached: every request carries a key, and few are in
-# use.
-_CACHED_KEYS = 1024
+__all__ = [
+    "KEY_PREFIX",
+    "KeyNotRotated",
+    "KeyParts",
+    "MalformedKey",
+    "change",
+    "create",
+    "generate",
+    "hash_secret",
+    "list_keys",
+    "make",
+    "matches",
+    "parse",
+    "revoke",
+    "rotate",
+]
 
-
-@dataclass(frozen=True, slots=True)
-class KeyParts:
-    key_id: str
-    secret: str
-
-
-class MalformedKey(ValueError):
-    """Text that is not a Flamewatch key: mistyped, truncated or of another kind."""
+# Number of secrets whose hash is cached: every request carries a key, and few are in use.
+_CACHED_SECRETS = 1024
 
 
 class KeyNotRotated(Exception):
     """Rotation of a key that is no longer in use, or was rotated before."""
 
 
-def make(key_id: str, secret: str) -> str:
-    return f"{KEY_PREFIX}{key_id}_{secret}{_checksum(key_id + secret)}"
-
-
-@lru_cache(_CACHED_KEYS)  # caches only well-formed texts, so their length is bounded
-def parse(text: str) -> KeyParts:
-    """Split a key into its parts; raise MalformedKey if its shape or checksum is wrong."""
-    head, _, rest = text.removeprefix(KEY_PREFIX).partition("_")
-    secret, checksum = rest[:-_CHECKSUM_LENGTH], rest[-_CHECKSUM_LENGTH:]
-    shape = (
-        text.startswith(KEY_PREFIX) and len(head) == _ID_LENGTH and len(secret) == _SECRET_LENGTH
-    )
-    legible = text.isascii() and text.isprintable()  # databases reject NUL in the id
-    if not shape or not legible or checksum != _checksum(head + secret):
-        raise MalformedKey("Not a Flamewatch key, or a part of it is missing.")
-    return KeyParts(head, secret)
-
-
-@lru_cache(_CACHED_KEYS)
+@lru_cache(_CACHED_SECRETS)
 def hash_secret(secret: str) -> str:
     # 190 random bits cannot be guessed, so a fast hash is as safe as a slow one here.
     return hashlib.sha256(secret.encode()).hexdigest()
@@ -108,11 +90,6 @@ def create(
         )
         _record(row, "key.create", actor, origin, write=write, read=read, **_restrictions(row))
     return row, text
-
-
-def generate() -> str:
-    """Return the text of a new key, which no database has."""
-    return make(_random(_ID_LENGTH), _random(_SECRET_LENGTH))
 
 
 def rotate(
@@ -239,16 +216,3 @@ def _record(
         name=row.name,
         **detail,
     )
-
-
-def _random(length: int) -> str:
-    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
-
-
-def _checksum(text: str) -> str:
-    """Return the CRC-32 as six base-62 digits, for secret scanners and to detect typing errors."""
-    value, digits = zlib.crc32(text.encode()), ""
-    for _digit in range(_CHECKSUM_LENGTH):
-        value, digit = divmod(value, 62)
-        digits = _ALPHABET[digit] + digits
-    return digits

@@ -122,5 +122,5 @@ def test_list_of_numbers_is_separated_by_commas(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("value", ["0", "7,x", "-1", "1.5", "9999999999"])
 def test_invalid_list_of_numbers_is_rejected(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("FW_X", value)
-    with pytest.raises(env.BadSetting, match="FW_X is .* a list of whole numbers"):
+    with pytest.raises(env.BadSetting, match=r"FW_X is .* a list of whole numbers"):
         env.integers("FW_X", (14, 3), lowest=1)
