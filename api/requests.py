@@ -70,4 +70,5 @@ class ApiQuery:
 
     run: Callable[[QueryContext], bytes | ExportFile]
     end: datetime  # end of the selected time range
+    service: str  # "" for a list of all services, which has those that the key may read
     form: ResultFormat = JSON

@@ -12,7 +12,7 @@ from endpoints.api_view import WireView
 from endpoints.query_execution import admit_query, execute
 from profiles.query import QueryContext, QueryJob
 from projects.audit import Origin
-from projects.credentials.authentication import Access
+from projects.credentials.authentication import Access, require_service
 
 
 class ApiQueryView(WireView):
@@ -30,6 +30,8 @@ class ApiQueryView(WireView):
         # _authenticate_reader has used the key; this makes it known to `done`.
         api_request.parameters.read(credentials.KEY)
         api_request.parameters.done()
+        if query.service:
+            require_service(access, query.service)
         job = QueryJob(run_resource, (self.resource, fields, may_compress(request)))
         origin = Origin.from_request(request)
         body = await execute(access, job, kind=f"api_{self.resource}", origin=origin)

@@ -17,6 +17,7 @@ from projects.audit import Origin
 from projects.credentials import access_tokens, authentication
 from projects.credentials.authentication import (
     Access,
+    KeyExpired,
     KeyRejected,
     ProjectSuspended,
     authenticate,
@@ -61,7 +62,7 @@ async def tenant(headers: Mapping[str, str], scope: Scope) -> tuple[str, int | s
         with contextlib.suppress(KeyRejected):
             if access_tokens.is_token(text):
                 return "user", (await access_tokens.authenticate(text)).user
-            return "project", (await access(text, scope)).project
+            return "project", (await _authenticate(text, scope)).project
     return "address", client_address(scope)
 
 
@@ -77,14 +78,25 @@ def basic_password(headers: Mapping[str, str]) -> str:
     return text.partition(":")[2]
 
 
-async def access(text: str, scope: Scope) -> Access:
-    """Authenticate the key of a request. Raise NoKey without one, KeyRejected for a bad one."""
+async def access(text: str, scope: Scope, address: str | None = None) -> Access:
+    """Authenticate the key of a request. Raise NoKey without one, KeyRejected for a bad one.
+
+    `address` is that of the client if the scope does not have it.
+    """
     if not text:
         raise NoKey(
             "Missing API key: send Authorization: Bearer KEY, Basic authentication with the key as"
             " password, X-Goog-Api-Key: KEY, or ?key=KEY."
         )
-    found = await authenticate(text, client_address(scope))
+    try:
+        return await _authenticate(text, scope, address)
+    except KeyExpired as expired:
+        rejections.note(expired.project, RejectionReason.KEY_EXPIRED)
+        raise
+
+
+async def _authenticate(text: str, scope: Scope, address: str | None = None) -> Access:
+    found = await authenticate(text, client_address(scope) if address is None else address)
     note_authenticated(scope, ("project", found.project))
     return found
 

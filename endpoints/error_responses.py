@@ -33,8 +33,9 @@ from profiles.storage.head import Conflict, Rejected, StoreUnavailable, Unstorab
 from profiles.storage.saved_tree_rows import SavedTreeNotStored
 from projects.account_limits import LimitReached
 from projects.credentials.access_tokens import PermissionMissing
-from projects.credentials.authentication import KeyRejected, ProjectSuspended, ServiceNotAllowed
-from projects.credentials.keys import InvalidRotation
+from projects.credentials.allowed_services import ServiceNotAllowed
+from projects.credentials.authentication import KeyRejected, ProjectSuspended
+from projects.credentials.keys import KeyNotRotated
 from projects.invitations import InvalidInvitation
 from projects.members import MemberChanged, PermissionNeeded
 from projects.usage.quotas import QuotaReached
@@ -95,7 +96,7 @@ _RULES: dict[type[Exception], Rule] = {
     InvalidQuery: Rule(400, "INVALID_ARGUMENT", _SELDOM),
     TooSlow: Rule(408, "DEADLINE_EXCEEDED", _SOON),
     MemberChanged: Rule(409, "FAILED_PRECONDITION", _SELDOM),
-    InvalidRotation: Rule(409, "FAILED_PRECONDITION", _SELDOM),
+    KeyNotRotated: Rule(409, "FAILED_PRECONDITION", _SELDOM),
     InvalidInvitation: Rule(409, "FAILED_PRECONDITION", _SELDOM),
     Conflict: Rule(409, "ALREADY_EXISTS", _SELDOM),
     NoMatchingAgent: Rule(409, "FAILED_PRECONDITION", _SELDOM),

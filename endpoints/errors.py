@@ -25,12 +25,12 @@ class WrongScope(Exception):
 
 
 class KeyRevoked(Exception):
-    """Upload under a name whose API key was revoked after the name was issued."""
+    """Upload under a name whose API key was revoked, or expired, after the name was issued."""
 
     def __init__(self) -> None:
         super().__init__(
-            "The API key to which this name was issued has been revoked; send a handshake with "
-            "another key."
+            "The API key to which this name was issued has been revoked or has expired; send a "
+            "handshake with another key."
         )
 
 

@@ -13,6 +13,7 @@ from endpoints.download_audit import record_download
 from endpoints.errors import QueryTooSlow, TooManyQueries
 from profiles.query import DeadlinePassed, QueryContext, run_query
 from projects.audit import NO_CLIENT, Origin
+from projects.credentials.allowed_services import ServiceNotAllowed
 from projects.credentials.authentication import Access
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
@@ -61,6 +62,10 @@ async def execute(
                 kind=kind,
                 project_id=access.project_id,
                 deadline=time.monotonic() + seconds,
+                services=access.services,
             )
+    except ServiceNotAllowed:
+        rejections.note(access.project, RejectionReason.KEY_SERVICES)
+        raise
     except (TimeoutError, DeadlinePassed) as late:
         raise QueryTooSlow(seconds, str(late)) from None

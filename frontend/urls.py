@@ -27,6 +27,8 @@ from frontend.pages.help import api, concepts
 from frontend.pages.history import view as history
 from frontend.pages.home import view as home
 from frontend.pages.invitation import view as invitation
+from frontend.pages.keys import key_file
+from frontend.pages.keys import view as keys
 from frontend.pages.members import invitations
 from frontend.pages.members import view as members
 from frontend.pages.notes import view as notes
@@ -35,7 +37,7 @@ from frontend.pages.saved import palette, snapshots
 from frontend.pages.saved import view as saved
 from frontend.pages.saved import views as saved_views
 from frontend.pages.services import view as services
-from frontend.pages.settings import api_keys, key_file, retention
+from frontend.pages.settings import retention
 from frontend.pages.settings import view as settings
 from frontend.pages.setup import view as setup
 from frontend.pages.tokens import view as tokens
@@ -109,22 +111,20 @@ urlpatterns = [
         Permission.CHANGE_RETENTION,
     ),
     project_page(
-        "/settings/keys", api_keys.create, "create_key", Permission.VIEW, Permission.MANAGE_KEYS
+        "/settings/keys", keys.list_keys, "api_keys", Permission.VIEW, Permission.MANAGE_KEYS
     ),
+    project_page("/settings/keys/new", keys.new_key, "new_key", Permission.MANAGE_KEYS),
     project_page(
         "/settings/keys/<str:key_id>/file", key_file.download, "key_file", Permission.MANAGE_KEYS
     ),
     project_page(
-        "/settings/keys/<str:key_id>/revoke", api_keys.revoke, "revoke_key", Permission.MANAGE_KEYS
+        "/settings/keys/<str:key_id>/rotate", keys.rotate, "rotate_key", Permission.MANAGE_KEYS
     ),
     project_page(
-        "/settings/keys/<str:key_id>/rotate", api_keys.rotate, "rotate_key", Permission.MANAGE_KEYS
+        "/settings/keys/<str:key_id>/change", keys.change, "change_key", Permission.MANAGE_KEYS
     ),
     project_page(
-        "/settings/keys/<str:key_id>/services",
-        api_keys.change_services,
-        "key_services",
-        Permission.MANAGE_KEYS,
+        "/settings/keys/<str:key_id>/revoke", keys.revoke, "revoke_key", Permission.MANAGE_KEYS
     ),
     project_page("/settings/members", members.list_members, "members", Permission.VIEW),
     project_page(

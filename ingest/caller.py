@@ -36,7 +36,8 @@ class Caller:
 
         Raise NoKey without any, and KeyRejected for an invalid one.
         """
-        return await credentials.access(self.credential or other_credential, self.scope)
+        credential = self.credential or other_credential
+        return await credentials.access(credential, self.scope, self.peer)
 
     def describe_agent(
         self,

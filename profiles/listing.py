@@ -133,7 +133,7 @@ def page(
     except InvalidQuery as error:
         raise InvalidPageToken(str(error)) from None
     with context.snapshot:
-        entries = next_in_head(_head(listing), ProfileOrder.NEWEST, behind, size)
+        entries = next_in_head(_head(context, listing), ProfileOrder.NEWEST, behind, size)
         # Once the head fills the page, older blocks cannot contribute to it.
         oldest = entries[-1].time if len(entries) == size else None
         blocks = _open_blocks(context, listing, behind, oldest)
@@ -143,7 +143,7 @@ def page(
     return [ListedProfile(each, by_pk.get(each.deployment)) for each in entries]
 
 
-def _head(listing: ProfileListing) -> QuerySet[Profile]:
+def _head(context: QueryContext, listing: ProfileListing) -> QuerySet[Profile]:
     restrictions = {
         "service": listing.service,
         "type": listing.type,
@@ -153,7 +153,8 @@ def _head(listing: ProfileListing) -> QuerySet[Profile]:
         "time__lt": listing.end,
     }
     given = {name: value for name, value in restrictions.items() if value}
-    return Profile.objects.filter(project=listing.project, **given)
+    allowed = context.services.condition("service")
+    return Profile.objects.filter(allowed, project=listing.project, **given)
 
 
 def _open_blocks(
@@ -168,7 +169,10 @@ def _open_blocks(
         "first__lte": behind and to_datetime(behind[1]),
     }
     given = {name: value for name, value in restrictions.items() if value}
-    rows = Block.objects.filter(project=listing.project, resolution=Resolution.PROFILE, **given)
+    allowed = context.services.condition("service")
+    rows = Block.objects.filter(
+        allowed, project=listing.project, resolution=Resolution.PROFILE, **given
+    )
     matching = row_filter(context, _selection(listing))
     return block_inputs(context, matching, read_block_rows(rows.order_by("-last")))
 

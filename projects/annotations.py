@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from projects import audit
+from projects.credentials.allowed_services import ALL_SERVICES, AllowedServices
 from projects.models import Annotation, Project, User
 from projects.models.annotation import MAX_LINK
 
@@ -92,13 +93,23 @@ def delete(
 
 
 def list_page(
-    project: int, service: str, start: datetime, end: datetime, size: int, after: int
+    project: int,
+    service: str,
+    start: datetime,
+    end: datetime,
+    size: int,
+    after: int,
+    *,
+    allowed: AllowedServices = ALL_SERVICES,
 ) -> list[Annotation]:
     """Return annotations at a time in [start, end) and those of functions, in order of creation.
 
-    `service` restricts them to a service, with those of no service; `after` is a pk.
+    `service` restricts them to a service, `allowed` to some services, with those of no service;
+    `after` is a pk.
     """
     rows = Annotation.objects.filter(_match_range(start, end) | Q(at=None), project=project)
+    if allowed.names:
+        rows = rows.filter(Q(service="") | allowed.condition("service"))
     if service:
         rows = rows.filter(service__in=("", service))
     return list(rows.filter(pk__gt=after).order_by("pk")[:size])

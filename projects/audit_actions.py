@@ -43,8 +43,8 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
     },
     _("API keys"): {
         "key.create": _("Created API key"),
-        "key.change": _("Changed API key"),
         "key.rotate": _("Rotated API key"),
+        "key.change": _("Changed API key"),
         "key.revoke": _("Revoked API key"),
         "key_file.create": _("Created key file"),
     },

@@ -22,12 +22,15 @@ def suggest(name: str) -> str:
     return slug
 
 
-def create_project(name: str, owner: User, *, origin: audit.Origin = audit.NO_CLIENT) -> Project:
+def create_project(
+    name: str, owner: User, *, project_id: str = "", origin: audit.Origin = audit.NO_CLIENT
+) -> Project:
     """Create a project with an unused id, and its owner's membership, in one transaction.
 
-    Raise account_limits.LimitReached if the owner has as many projects as the account may own.
+    `project_id` is such an id, by default one that is derived from the name. Raise
+    account_limits.LimitReached if the owner has as many projects as the account may own.
     """
-    slug = suggest(name)
+    slug = project_id or suggest(name)
     while Project.objects.filter(project_id=slug).exists():
         slug = f"{suggest(name)[: _LONGEST - 7].rstrip('-')}-{secrets.token_hex(3)}"
     with transaction.atomic():
@@ -37,7 +40,7 @@ def create_project(name: str, owner: User, *, origin: audit.Origin = audit.NO_CL
         audit.record(
             project,
             "project.create",
-            actor=None if origin.kind is ActorKind.OPERATOR else owner,
+            actor=owner if origin.kind in (None, ActorKind.PERSON) else None,
             origin=origin,
             target=name,
             name=name,

@@ -12,7 +12,17 @@ from profiles.storage.insert import insert
 from profiles.storage.new_profile import NewProfile
 from projects import invitations
 from projects.credentials import keys
-from projects.models import Agent, AgentReport, Deployment, Invitation, Member, Project, Role, User
+from projects.models import (
+    Agent,
+    AgentReport,
+    ApiKey,
+    Deployment,
+    Invitation,
+    Member,
+    Project,
+    Role,
+    User,
+)
 from projects.profile_types import ProfileType
 from tests.frontend import shop
 from tests.paths import STATIC
@@ -81,14 +91,26 @@ def invite(project: Project, owner: User, now: datetime) -> None:
 
 
 def api_keys(project: Project, owner: User, now: datetime) -> None:
-    for name, read, used in (
-        ("production", False, 14),
-        ("staging", False, 130),
-        ("ci", True, None),
+    """Add keys in use, of which one expires soon and one was rotated, and a revoked one."""
+    for name, read, used, days, services in (
+        ("production", False, 14, 89, []),
+        ("staging", False, 130, 12, ["checkout", "catalog"]),
+        ("ci", True, None, None, ["checkout"]),
     ):
-        row, _ = keys.create(project, name, read=read, actor=owner)
-        row.last_used = now - timedelta(seconds=used) if used else None
-        row.save()
+        row, _ = keys.create(
+            project,
+            name,
+            read=read,
+            services=services,
+            expires=None if days is None else now + timedelta(days=days),
+            actor=owner,
+        )
+        if used:
+            row.last_used, row.last_used_from = now - timedelta(seconds=used), "10.41.3.12"
+            row.save()
+        if name == "production":
+            new, _ = keys.rotate(row, actor=owner)
+            ApiKey.objects.filter(pk=new.pk).update(last_used=now, last_used_from="10.40.0.8")
     old, _ = keys.create(project, "old laptop", actor=owner)
     keys.revoke(old, actor=owner)
 

@@ -77,7 +77,12 @@ def anchors(page: Path) -> frozenset[str]:
 def settings() -> set[str]:
     """Return the environment variables that the server reads."""
     sources = (
-        ROOT / "profiler_site" / name for name in ("settings.py", "configuration/secret_key.py")
+        ROOT / "profiler_site" / name
+        for name in (
+            "settings.py",
+            "configuration/initialization.py",
+            "configuration/secret_key.py",
+        )
     )
     return {name for path in sources for name in _SETTING.findall(path.read_text())}
 

@@ -82,12 +82,12 @@ class KeyDocument(TypedDict):
     name: str
     scopes: list[str]
     default_service: str
-    services: list[str]  # that it may send; none: all
+    services: list[str]  # that it may use, * for any text; none: all
     created: datetime
     expires: datetime | None
     replaced_by: str | None  # id of the new key of a rotation
     last_used: datetime | None
-    last_address: str
+    last_used_from: str  # address
     revoked: datetime | None
 
 

@@ -17,8 +17,9 @@ from api.management.documents import KeyDocument, KeyList, NewKeyDocument
 from endpoints.errors import BadField, NotFound
 from endpoints.json_message import Message, parse_time, read_text
 from projects.credentials import keys
+from projects.credentials.allowed_services import clean_services
 from projects.models import ApiKey
-from projects.models.api_key import MAX_SERVICES, SERVICE_NAME
+from projects.models.api_key import MAX_ALLOWED_SERVICES, SERVICE_NAME
 from projects.permissions import Permission
 
 _SCOPES = ("write", "read")
@@ -45,7 +46,7 @@ def _create(call: ProjectCall) -> Created[NewKeyDocument]:
         write="write" in scopes,
         read="read" in scopes,
         default_service=default_service,
-        services=_read_services(call.body, scopes),
+        services=_read_services(call.body),
         expires=_read_expiry(call),
         actor=call.user,
         origin=call.origin,
@@ -53,16 +54,11 @@ def _create(call: ProjectCall) -> Created[NewKeyDocument]:
     return Created({**_document(row), "key": text})
 
 
-def _read_services(body: Message, scopes: list[str]) -> list[str]:
-    services = read_list(body, "services", MAX_SERVICES)
-    if services and "read" in scopes:
-        raise BadField("services", "limits what a key sends; the scope read reads all services")
-    for name in services:
-        try:
-            SERVICE_NAME(name)
-        except ValidationError as error:
-            raise BadField("services", error.messages[0]) from None
-    return services
+def _read_services(body: Message) -> list[str]:
+    try:
+        return clean_services(read_list(body, "services", MAX_ALLOWED_SERVICES))
+    except ValidationError as error:
+        raise BadField("services", error.messages[0]) from None
 
 
 def _read_expiry(call: ProjectCall) -> datetime | None:
@@ -105,7 +101,7 @@ def _document(row: ApiKey) -> KeyDocument:
         "expires": row.expires,
         "replaced_by": row.replaced_by.prefix if row.replaced_by else None,
         "last_used": row.last_used,
-        "last_address": row.last_address,
+        "last_used_from": row.last_used_from,
         "revoked": row.revoked,
     }
 
@@ -128,11 +124,11 @@ RESOURCES = (
                     BodyField("default_service", "Service of profiles that name none"),
                     BodyField(
                         "services",
-                        "Services whose profiles the key may send; none: all",
+                        "Services that the key may use, * for any text; none: all",
                         {
                             "type": "array",
                             "items": {"type": "string"},
-                            "maxItems": MAX_SERVICES,
+                            "maxItems": MAX_ALLOWED_SERVICES,
                         },
                     ),
                     BodyField(

@@ -71,15 +71,19 @@ class SeriesKey:
 
 
 def list_series(context: QueryContext, selector: Selector, period: MatchedRange) -> list[SeriesKey]:
-    """Return the services and types that a selector's conditions on these two match."""
+    """Return the services and types that a selector's conditions on these two match.
+
+    Only services that the client may read. Raise ServiceNotAllowed if the selector names another.
+    """
     by_service = selector.find_matchers(SERVICE_NAME)
+    _require_services(context, by_service)
     stored = context.snapshot.once(
         ("stored metrics", period), lambda: run_stored_metrics(context, period.start, period.end)
     )
     return [
         SeriesKey(service, type_id)
         for (service, type_), metrics in stored.items()
-        if allows(by_service, service)
+        if allows(by_service, service) and context.services.allows(service)
         for metric in metrics
         for type_id in build_type_ids(type_, metric)
         if matches_type(selector, type_id)
@@ -150,15 +154,20 @@ def selections(
 ) -> list[ProfileSelection]:
     """Return one selection for each service with profiles that the selector may match.
 
-    Raise InvalidQuery for several services with more than MAX_INPUTS head rows and blocks, and for
+    Only services that the client may read. Raise ServiceNotAllowed if the selector names another,
+    and InvalidQuery for several services with more than MAX_INPUTS head rows and blocks, and for
     more than MAX_LABELLED services if their labels have to be read.
     """
     if type_id.type is None or not matches_type(selector, type_id):
         return []
     type_ = type_id.type
     by_service, free = selector.find_matchers(SERVICE_NAME), (*_free_labels(selector),)
-    services = sorted({each.service for each in get_deployments(context)})
-    services = [service for service in services if allows(by_service, service)]
+    _require_services(context, by_service)
+    services = [
+        service
+        for service in sorted({each.service for each in get_deployments(context)})
+        if allows(by_service, service) and context.services.allows(service)
+    ]
     names: Mapping[tuple[str, ProfileType], frozenset[str]] = {}
     if len(services) > 1:
         amounts = run_stored_amounts(context, period.start, period.end)
@@ -183,6 +192,12 @@ def selections(
         if selection is not None:
             found.append(selection)
     return found
+
+
+def _require_services(context: QueryContext, by_service: Iterable[Matcher]) -> None:
+    for each in by_service:
+        if each.operator == "=":
+            context.services.require(each.value)
 
 
 def build_view(type_id: TypeId) -> View:

@@ -19,12 +19,14 @@ def query(request: ApiRequest) -> ApiQuery:
     start, end = read_range(request.parameters, request.now).bounds(request.now)
 
     def run(context: QueryContext) -> bytes:
-        rows = annotations.list_page(request.project, service, start, end, size + 1, after)
+        rows = annotations.list_page(
+            request.project, service, start, end, size + 1, after, allowed=context.services
+        )
         context.check()
         page = page_fields(rows, size, annotation_document)
         return dumps({**head(request), "start": start, "end": end, **page})
 
-    return ApiQuery(run, request.now)
+    return ApiQuery(run, request.now, service)
 
 
 def annotation_document(row: Annotation) -> dict[str, Any]:

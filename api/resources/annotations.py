@@ -20,7 +20,7 @@ from endpoints.query_execution import admit_query, execute
 from projects import annotations
 from projects.annotations import AnnotationFields, AnnotationLimit
 from projects.audit import Origin
-from projects.credentials.authentication import Access
+from projects.credentials.authentication import Access, require_service
 from projects.models import Annotation
 from projects.models.annotation import MAX_FUNCTION, MAX_TEXT
 
@@ -34,6 +34,7 @@ class AnnotationsView(ApiQueryView):
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
         access = await _writer(request, project)
         fields = _read_fields(json_message.parse(request.body))
+        require_service(access, fields.service)
         origin = credentials.get_origin(request, access)
         row = await execute(
             access, lambda _: _create(access, fields, origin), kind="api_annotations"
@@ -112,4 +113,5 @@ def _delete(access: Access, annotation: int, origin: Origin) -> None:
     if row is None:
         whom = "you or an API key" if actor else "an API key of the project"
         raise NotFound(f"No annotation with this id that {whom} created.")
+    access.services.require(row.service)
     annotations.delete(row, actor=actor, key="" if actor else access.prefix, origin=origin)

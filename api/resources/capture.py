@@ -17,6 +17,7 @@ from endpoints.json_message import Message
 from endpoints.query_execution import admit_query, execute
 from projects import audit
 from projects.credentials import operator_token
+from projects.credentials.authentication import require_service
 from projects.models import Project, User
 from projects.profile_types import NEVER_REQUESTED, ProfileType
 from scheduler import capture_now
@@ -48,6 +49,7 @@ class CaptureView(WireView):
                 credentials.require_write(access)
             await admit_query(access)
             params = _read_params(json_message.parse(request.body))
+            require_service(access, params.service)
             origin = credentials.get_origin(request, access)
             pending = await execute(
                 access,

@@ -43,7 +43,7 @@ def query(request: ApiRequest) -> ApiQuery:
         result = run_compare(context, selected, baseline, view)
         return _csv(result) if form is CSV else _json(context, result)
 
-    return ApiQuery(run, max(selected.end, baseline.end), form)
+    return ApiQuery(run, max(selected.end, baseline.end), selected.service, form)
 
 
 def _json(context: QueryContext, result: CompareResult) -> bytes:

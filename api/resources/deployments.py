@@ -18,11 +18,13 @@ def query(request: ApiRequest) -> ApiQuery:
     service, after, size = read(SERVICE), read(AFTER), read(SIZE)
 
     def run(context: QueryContext) -> bytes:
-        rows = deployments.list_page(request.project, service, size + 1, after)
+        rows = deployments.list_page(
+            request.project, service, size + 1, after, allowed=context.services
+        )
         context.check()
         return dumps({**head(request), **page_fields(rows, size, _row)})
 
-    return ApiQuery(run, request.now)
+    return ApiQuery(run, request.now, service)
 
 
 def _row(row: Deployment) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def query(request: ApiRequest) -> ApiQuery:
         fields = selection_fields(request, selection, result.coverage)
         return dumps({**fields, "rows": rows, "next_page": result.next_page})
 
-    return ApiQuery(run, selection.end)
+    return ApiQuery(run, selection.end, selection.service)
 
 
 def _row(request: ApiRequest, row: ProfileRow) -> dict[str, Any]:

@@ -15,7 +15,7 @@ def query(request: ApiRequest) -> ApiQuery:
 
     def run(context: QueryContext) -> bytes:
         result = run_services(context, start, end)
-        rows = [asdict(row) for row in result.rows]
+        rows = [asdict(row) for row in result.rows if context.services.allows(row.service)]
         return dumps({**head(request), "start": start, "end": end, "services": rows})
 
-    return ApiQuery(run, end)
+    return ApiQuery(run, end, service="")

@@ -62,7 +62,7 @@ def query(request: ApiRequest) -> ApiQuery:
             return run_export(context, selection, view, ExportFormat.CSV)
         return _json(request, run_top(context, selection, view), rows)
 
-    return ApiQuery(run, selection.end, form)
+    return ApiQuery(run, selection.end, selection.service, form)
 
 
 def _json(request: ApiRequest, result: TopResult, rows: _Rows) -> bytes:

@@ -32,7 +32,7 @@ def query(request: ApiRequest) -> ApiQuery:
             return _json(context, selection, view)
         return run_export(context, selection, view, ExportFormat(form.name))
 
-    return ApiQuery(run, selection.end, form)
+    return ApiQuery(run, selection.end, selection.service, form)
 
 
 def _json(context: QueryContext, selection: ProfileSelection, view: View) -> bytes:

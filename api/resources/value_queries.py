@@ -60,7 +60,7 @@ class ValueQuery(Generic[R]):
             common = selection_fields(request, result.selection, result.coverage)
             return dumps({**common, **self.document(result)})
 
-        return ApiQuery(run, selection.end)
+        return ApiQuery(run, selection.end, selection.service)
 
 
 def _pattern(text: str) -> str:

@@ -6,8 +6,9 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
+from frontend.rendering.settings_menu import MenuLink, build_menu
 from projects.access import list_projects
-from projects.models import Project, User
+from projects.models import Member, Project, User
 from projects.permissions import Permission, has_permission
 
 
@@ -18,8 +19,7 @@ class Shell(TypedDict):
     sends_mail: bool
     my_projects: "SimpleLazyObject[list[Project]]"  # evaluated only where it is shown
     may_save: "SimpleLazyObject[bool]"  # in the project of the page
-    may_read_audit: "SimpleLazyObject[bool]"
-    may_delete_data: "SimpleLazyObject[bool]"
+    settings_menu: "SimpleLazyObject[list[MenuLink]]"
 
 
 def shell(request: HttpRequest) -> Shell:
@@ -31,10 +31,7 @@ def shell(request: HttpRequest) -> Shell:
         "sends_mail": settings.SENDS_MAIL,
         "my_projects": SimpleLazyObject(lambda: _projects(request)),
         "may_save": SimpleLazyObject(lambda: _has_permission(request, Permission.SAVE)),
-        "may_read_audit": SimpleLazyObject(lambda: _has_permission(request, Permission.READ_AUDIT)),
-        "may_delete_data": SimpleLazyObject(
-            lambda: _has_permission(request, Permission.DELETE_PROJECT)
-        ),
+        "settings_menu": SimpleLazyObject(lambda: _settings_menu(request)),
     }
 
 
@@ -45,10 +42,18 @@ def _projects(request: HttpRequest) -> list[Project]:
 
 def _has_permission(request: HttpRequest, permission: Permission) -> bool:
     """Return whether the user has a permission in the project of the page's URL."""
+    member = _find_member(request)
+    return member is not None and has_permission(member.role, permission)
+
+
+def _settings_menu(request: HttpRequest) -> list[MenuLink]:
+    member = _find_member(request)
+    return [] if member is None else build_menu(request, member)
+
+
+def _find_member(request: HttpRequest) -> Member | None:
+    """Return the user's membership of the project of the page's URL."""
     user, match = getattr(request, "user", None), request.resolver_match
     project_id = match.kwargs.get("project_id") if match else None
-    return isinstance(user, User) and any(
-        has_permission(member.role, permission)
-        for member in user.sorted_memberships
-        if member.project.project_id == project_id
-    )
+    memberships = user.sorted_memberships if isinstance(user, User) else []
+    return next((each for each in memberships if each.project.project_id == project_id), None)

@@ -16,7 +16,7 @@ from ingest.cloud_profiler.responses import ProfileJson, deployment_json, profil
 from profiles import listing
 from profiles.listing import InvalidPageToken, ListedProfile, ProfileListing
 from projects.audit import Origin
-from projects.credentials.authentication import Access
+from projects.credentials.authentication import Access, require_service
 
 MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE = 1000, 100
 MAX_EXPORT_PAGE_SIZE = 100  # profiles with their bytes, each of which takes some milliseconds
@@ -30,13 +30,16 @@ async def list_profiles(
 ) -> dict[str, object]:
     """Return one page of profiles, and the token of the next page if there is one.
 
-    `query` has the fields of a ListProfilesRequest and the filters, as text.
+    `query` has the fields of a ListProfilesRequest and the filters, as text. A list of all services
+    has those that the key may read.
     """
     access = await caller.authenticate()
     credentials.require_own(access, project)
     credentials.require_read(access)
     await admit_query(access)
     size, filters, mark = _page_size(query), _filters(access, query), _page_mark(query)
+    if filters.service:
+        require_service(access, filters.service)
     if _wants_bytes(caller, query):
         return await _export(caller, access, filters, min(size, MAX_EXPORT_PAGE_SIZE), mark)
     try:

@@ -46,25 +46,31 @@ async def authorize_update(caller: Caller, project: str, name_id: str) -> Reques
     """Authorize an upload by the caller's API key, or without a key by the name alone.
 
     A name cannot be guessed and takes only one profile. The Java agent over plain HTTP can send
-    nothing else. Raise KeyRevoked if the key to which the name was issued has been revoked, and
+    nothing else. Raise KeyRevoked if the key to which the name was issued has been revoked or has
+    expired, ServiceNotAllowed if one of the keys may no longer send profiles of the service, and
     NotFound for names of other projects.
     """
+    keys = []
     if caller.credential:
         access = await caller.authenticate()
         credentials.require_write(access)
         credentials.require_own(access, project)
+        keys.append(access)
         issued = names.check(name_id, access.project_id, time.time())
         if issued.project != access.project:
             raise NotFound("No profile was requested under this name.")
     else:
         issued = names.check(name_id, project, time.time())
     if issued.key_id:
-        issuer = await authentication.find_by_id(issued.key_id)
-        if issuer is None:
+        key_of_name = await authentication.find_access(issued.key_id)
+        if key_of_name is None:
             raise KeyRevoked
-        credentials.require_not_suspended(issuer)
+        credentials.require_not_suspended(key_of_name)
+        keys.append(key_of_name)
     note_authenticated(caller.scope, ("project", issued.project))
     target = await deployments.get_target(issued.project, issued.deployment)
+    for key in keys:
+        authentication.require_service(key, target.service)
     return RequestedProfile(name_id, issued, target)
 
 

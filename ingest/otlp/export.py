@@ -30,6 +30,7 @@ from ingest.uploads.requests import LIMIT
 from ingest.uploads.upload_budget import UploadAccount, process_budget
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.storage.head import Conflict, Unstorable
+from projects.credentials.allowed_services import ServiceNotAllowed
 from projects.credentials.authentication import Access
 from projects.profile_types import ProfileType
 from projects.registration.registry import AgentSeen, DeploymentKey, derive_identity
@@ -50,6 +51,7 @@ _OF_PROFILE = (
     BadProfile,
     Conflict,
     QuotaReached,
+    ServiceNotAllowed,
     TooLarge,
     TooManyLabelValues,
     Unstorable,
@@ -85,9 +87,9 @@ async def export(
     """Store the profiles of ExportProfilesServiceRequest, in binary or in JSON.
 
     Profiles that cannot be stored are counted in the result. Raise BadProfile or TooLarge for a
-    request that cannot be read, QuotaReached if a quota is the reason that no profile was stored,
-    and what store_import raises if the server is the reason. The body has been charged to the
-    account; what the tables of the request need beside it is charged here.
+    request that cannot be read, QuotaReached or ServiceNotAllowed if it is the reason that no
+    profile was stored, and what store_import raises if the server is the reason. The body has been
+    charged to the account; what the tables of the request need beside it is charged here.
     """
     project = access.project
     _check_size(body)
@@ -213,7 +215,7 @@ class _Report:
         self._rejections: list[Rejection] = [*grouped.rejections]
         self._warnings: Counter[str] = Counter()
         self._stored = 0
-        self._quota: QuotaReached | None = None
+        self._of_all: QuotaReached | ServiceNotAllowed | None = None  # if nothing was stored
 
     def note_stored(self, warnings: Sequence[str]) -> None:
         self._stored += 1
@@ -221,16 +223,18 @@ class _Report:
 
     def note_rejection(self, group: Group, error: Exception) -> None:
         self._rejections.append(Rejection(str(error), group.profiles))
-        if isinstance(error, QuotaReached):
-            self._quota = error
+        if isinstance(error, QuotaReached | ServiceNotAllowed):
+            self._of_all = error
 
     def result(self, trace_links: int) -> ExportResult:
-        """Return the result. Raise QuotaReached if it is the reason that nothing was stored.
+        """Return the result. Raise the error that is the reason that nothing was stored.
+
+        That is QuotaReached or ServiceNotAllowed.
 
         Links to traces alone are no reason for a message, which Collectors log as a warning.
         """
-        if self._quota is not None and not self._stored:
-            raise self._quota
+        if self._of_all is not None and not self._stored:
+            raise self._of_all
         rejected = min(sum(rejection.profiles for rejection in self._rejections), self._profiles)
         sentences = [*self._reasons(rejected), *self._warning_sentences()]
         if sentences or self._revision is not Revision.SINCE_1_10:

@@ -17,6 +17,7 @@ from ingest.uploads.requests import UploadRequest, json_bytes, read_body
 from ingest.uploads.upload_budget import process_budget
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.storage.head import Unstorable
+from projects.credentials.allowed_services import ServiceNotAllowed
 from projects.credentials.authentication import Access
 
 Reader = Callable[[bytes], list[PushedProfile]]
@@ -44,7 +45,7 @@ async def push(request: UploadRequest, read: Reader) -> None:
                 await _store(request, access, profile)
             except _OF_PROFILE as error:
                 rejected = rejected or BadField(profile.field, str(error))
-            except TooManyLabelValues as error:
+            except (ServiceNotAllowed, TooManyLabelValues) as error:
                 rejected = rejected or error
     if rejected:
         raise rejected

@@ -12,6 +12,7 @@ from urllib.error import HTTPError
 
 Run = Callable[[Namespace], int]
 _LAST_PORT = 65535
+_LONGEST_LIFETIME_DAYS = 3650
 
 
 class CommandFailed(Exception):
@@ -21,6 +22,12 @@ class CommandFailed(Exception):
 def _port(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= _LAST_PORT:
         raise ArgumentTypeError(f"invalid port {text!r}; use 1 to {_LAST_PORT}")
+    return int(text)
+
+
+def _days(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= _LONGEST_LIFETIME_DAYS:
+        raise ArgumentTypeError(f"invalid days {text!r}; use 1 to {_LONGEST_LIFETIME_DAYS}")
     return int(text)
 
 
@@ -76,6 +83,28 @@ def _key_create(parser: ArgumentParser) -> None:
         metavar="SERVICE",
         help="service of profiles that name none, such as those of OpenTelemetry's profilers",
     )
+    parser.add_argument(
+        "--service",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="allowed service, in which * matches any text; repeat the option for several"
+        " (default: all services)",
+    )
+    parser.add_argument(
+        "--expires-in",
+        type=_days,
+        metavar="DAYS",
+        help="days until the key expires (default: never)",
+    )
+
+
+def _key_list(parser: ArgumentParser) -> None:
+    parser.add_argument("project", metavar="PROJECT", help="project id")
+
+
+def _key_revoke(parser: ArgumentParser) -> None:
+    parser.add_argument("key", metavar="KEY", help="prefix of the key, as `key list` prints it")
 
 
 def _up(parser: ArgumentParser) -> None:
@@ -161,11 +190,16 @@ ARGUMENTS: dict[str, Callable[[ArgumentParser], None]] = {
     "user password": _user_password,
     "project create": _project_create,
     "key create": _key_create,
+    "key list": _key_list,
+    "key revoke": _key_revoke,
+    "key generate": _no_arguments,
     "capture": _capture,
     "upload": _upload,
     "backup": _backup,
     "restore": _restore,
 }
+# Commands that need no settings and no data folder.
+WITHOUT_DJANGO = frozenset({"key generate"})
 HELP = {
     "up": "start the server",
     "version": "print the version",
@@ -175,6 +209,9 @@ HELP = {
     "user password": "set the password of an account",
     "project create": "create a project",
     "key create": "create an API key and print it once",
+    "key list": "list the API keys of a project",
+    "key revoke": "revoke an API key",
+    "key generate": "print a new API key for FLAMEWATCH_INIT_API_KEY, without a database",
     "user": "manage accounts",
     "project": "manage projects",
     "key": "manage API keys",

@@ -36,7 +36,8 @@ def _run(options: argparse.Namespace) -> int:
     if "host" in options:
         os.environ.setdefault("FLAMEWATCH_URL", f"http://{options.host}:{options.port}")
     try:
-        django.setup()
+        if options.command not in command.WITHOUT_DJANGO:
+            django.setup()
         return command.load(options.command)(options)
     except (BadSetting, command.CommandFailed, DatabaseTooOld) as failure:
         return _fail(str(failure))

@@ -18,6 +18,7 @@ from frontend.rendering.load_pages import import_views
 from profiler_site import demo as demos
 from profiler_site.cli.command import CommandFailed
 from profiler_site.configuration.checks import check_grpc_tls, find_problems
+from profiler_site.configuration.initialization import initialize
 from profiler_site.diagnosis.finding import Severity
 from profiler_site.diagnosis.installation_checks import problem_text
 from profiler_site.diagnosis.service_checks import check_blob_store, check_redis
@@ -163,6 +164,7 @@ def _prepare() -> None:
     disk_reserve.open_up(settings.DATA_DIR)
     _require_usable_services()
     migrate()
+    initialize()
     collect_static_files()
     disk_reserve.keep(settings.DATA_DIR, settings.MIN_FREE_BYTES)
 

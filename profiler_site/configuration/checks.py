@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
 from profiler_site.configuration import env, secret_key
+from profiler_site.configuration.initialization import read_initialization
 from profiler_site.configuration.unknown_names import find_unknown_names
 from profiles.storage.blobs import address
 
@@ -116,9 +117,21 @@ def check_secret_key(
     ]
 
 
+@register()
+def check_initialization(
+    app_configs: Sequence[AppConfig] | None, **kwargs: object
+) -> list[CheckMessage]:
+    """Reject values for the first start that cannot be used."""
+    try:
+        read_initialization()
+    except env.BadSetting as error:
+        return [Error(str(error), id="flamewatch.E005")]
+    return []
+
+
 CHECKS = (
     *(check_names, check_secret_key, check_poll_timeout, check_memory_bound),
-    *(check_grpc_tls, check_blob_url),
+    *(check_grpc_tls, check_blob_url, check_initialization),
 )
 
 

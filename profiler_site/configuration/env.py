@@ -82,6 +82,17 @@ def names(name: str, default: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text(name, default).split(",") if part.strip())
 
 
+def integers(name: str, default: tuple[int, ...], lowest: int = 0) -> tuple[int, ...]:
+    """Return the whole numbers of a list separated by commas."""
+    parts = names(name, ",".join(map(str, default)))
+    if not all(part.isdecimal() and len(part) < 10 and int(part) >= lowest for part in parts):
+        raise BadSetting(
+            f"{name} is {', '.join(parts)!r}; it must be a list of whole numbers separated by"
+            f" commas, each {lowest} or more."
+        )
+    return tuple(map(int, parts))
+
+
 def networks(name: str) -> tuple[Network, ...]:
     """Return the addresses and networks of a list separated by commas."""
     return tuple(_network(name, part.strip()) for part in text(name, "").split(",") if part.strip())

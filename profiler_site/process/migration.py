@@ -28,7 +28,7 @@ def migrate() -> None:
 
     Raise DatabaseTooOld before anything is changed.
     """
-    with _lock_database() if connection.vendor == "postgresql" else _lock_data_folder():
+    with lock_database():
         require_supported_database()
         enable_space_return()
         call_command("migrate", interactive=False, verbosity=0)
@@ -58,7 +58,14 @@ def require_supported_migrations(applied: Collection[tuple[str, str]], subject: 
 
 
 @contextmanager
-def _lock_database() -> Iterator[None]:
+def lock_database() -> Iterator[None]:
+    """Exclude other processes that start on the same database at this moment."""
+    with _lock_session() if connection.vendor == "postgresql" else _lock_data_folder():
+        yield
+
+
+@contextmanager
+def _lock_session() -> Iterator[None]:
     """Hold a lock of a session of its own, which ends with this process at the latest."""
     session = connections.create_connection(DEFAULT_DB_ALIAS)
     try:

@@ -19,6 +19,7 @@ from profiles.queries.context import NO_PROJECT, DeadlinePassed, QueryContext
 from profiles.queries.query_record import OTHER, QueryFacts, QueryRecord, QueryStatus
 from profiles.queries.query_workers import get_query_limits
 from profiles.queries.selection import InvalidQuery
+from projects.credentials.allowed_services import ALL_SERVICES, AllowedServices
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
 
@@ -49,6 +50,7 @@ async def run_query(
     kind: str = OTHER,
     project_id: str = "",
     deadline: float | None = None,
+    services: AllowedServices = ALL_SERVICES,
 ) -> T:
     """Call `work` with its context, in a thread with a database connection, in fair order.
 
@@ -58,7 +60,9 @@ async def run_query(
     metrics, one of a bounded number. Raise TooManyQueriesWaiting if the queue is full.
     """
     record = QueryRecord(kind, QueryFacts(project_id=project_id))
-    context = QueryContext(project or NO_PROJECT, project_id, deadline, record=record)
+    context = QueryContext(
+        project or NO_PROJECT, project_id, deadline, record=record, services=services
+    )
     tenant = client if project is None else ("project", project)
     run = partial(record.run, partial(with_usable_connection, partial(work, context)))
     try:

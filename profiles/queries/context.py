@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from django.db import connection
 
 from profiles.queries.query_record import QueryRecord
+from projects.credentials.allowed_services import ALL_SERVICES, AllowedServices
 
 T = TypeVar("T")
 
@@ -97,6 +98,7 @@ class QueryContext:
     cancelled: Event = field(default_factory=Event)  # set when the client is gone
     snapshot: Snapshot = field(default_factory=Snapshot)
     record: QueryRecord = field(default_factory=QueryRecord)
+    services: AllowedServices = ALL_SERVICES  # that the client may read
 
     def check(self) -> None:
         """Raise DeadlinePassed if the deadline has passed or the client is gone."""

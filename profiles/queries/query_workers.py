@@ -22,6 +22,7 @@ from common.worker_processes.workers import LimitExceeded, Outcome, Workers, unw
 from profiles.queries.context import NO_PROJECT, DeadlinePassed, QueryContext
 from profiles.queries.query_record import QueryFacts, QueryRecord
 from profiles.queries.selection import InvalidQuery
+from projects.credentials.allowed_services import AllowedServices, ServiceNotAllowed
 
 T = TypeVar("T")
 
@@ -76,6 +77,7 @@ class _Caller:
     project_id: str
     deadline: float | None  # time.monotonic(), which all processes of a machine share
     kind: str
+    services: AllowedServices
 
 
 def fork_early(program: WorkerProgram) -> None:
@@ -109,7 +111,13 @@ def running_workers() -> Workers | None:
 
 
 def _perform(workers: Workers, job: QueryJob[T], context: QueryContext) -> T:
-    caller = _Caller(context.project, context.project_id, context.deadline, context.record.kind)
+    caller = _Caller(
+        context.project,
+        context.project_id,
+        context.deadline,
+        context.record.kind,
+        context.services,
+    )
     left = _NO_DEADLINE_SECONDS
     if context.deadline is not None:
         left = max(0.0, context.deadline - time.monotonic())
@@ -155,11 +163,12 @@ def _run_in_worker(
         caller.deadline,
         cancelled=control.cancelled,
         record=record,
+        services=caller.services,
     )
     job = QueryJob(function, args, control.send if sends_parts else None)
     try:
         value = with_usable_connection(partial(job.run_here, context))
-    except (DeadlinePassed, InvalidQuery) as error:
+    except (DeadlinePassed, InvalidQuery, ServiceNotAllowed) as error:
         return None, error.with_traceback(None), record.facts
     return value, None, record.facts
 

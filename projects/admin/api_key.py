@@ -20,10 +20,10 @@ from projects.models import ApiKey, User
 class ApiKeyAdmin(ReadOnlyAdmin):
     list_display = [
         *("prefix", "name", "project", "may_write", "may_read", "services"),
-        *("expires", "last_used", "last_address", "revoked"),
+        *("expires", "last_used", "last_used_from", "revoked"),
     ]
     list_select_related = ["project"]
-    list_filter = ["may_write", "may_read", "revoked"]
+    list_filter = ["may_write", "may_read", "expires", "revoked"]
     search_fields = ["key_id", "name", "project__project_id"]
     ordering = ["-created"]
     exclude = ["secret_hash"]

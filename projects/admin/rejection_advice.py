@@ -40,9 +40,10 @@ _ADVICE: dict[RejectionReason, Promise] = {
     RejectionReason.LABEL_VALUES: _(
         "A label has a value for each request or user. Ask the team to use fewer values."
     ),
-    RejectionReason.SERVICE_NOT_ALLOWED: _(
-        "An API key sends a service that it may not send. The project's admins change its allowed"
-        " services."
+    RejectionReason.KEY_EXPIRED: _("Agents send an expired API key. The team has to replace it."),
+    RejectionReason.KEY_SERVICES: _(
+        "An API key sends or reads a service that it may not use. The project's admins change its"
+        " allowed services."
     ),
     RejectionReason.SUSPENDED: _("Resume the project."),
     RejectionReason.SERVER_BUSY: _("The server is at its limit; agents send again."),

@@ -73,7 +73,8 @@ def create(
 
     Raise account_limits.LimitReached if the account has as many active tokens as it may have.
     """
-    parts = keys.generate_parts()
+    text = keys.generate(TOKEN_PREFIX)
+    parts = keys.parse(text, TOKEN_PREFIX)
     with transaction.atomic():
         account_limits.require_token(user)
         row = AccessToken.objects.create(
@@ -94,7 +95,7 @@ def create(
             scopes=row.scopes,
             expires=row.expires.isoformat(),
         )
-    return row, keys.make(parts.key_id, parts.secret, TOKEN_PREFIX)
+    return row, text
 
 
 def revoke(row: AccessToken, *, origin: audit.Origin = audit.NO_CLIENT) -> None:

@@ -1,7 +1,7 @@
 """Authenticate API keys and their tokens, without SQL for keys that are cached."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from django.db import transaction
@@ -11,7 +11,14 @@ from django.utils.translation import gettext as _
 from common.cache import Cache, NoValue
 from common.write_behind import WriteBehindBuffer
 from projects.credentials import keys, signed_tokens
+from projects.credentials.allowed_services import (
+    ALL_SERVICES,
+    AllowedServices,
+    ServiceNotAllowed,
+)
 from projects.models import ApiKey
+from projects.usage import rejections
+from projects.usage.rejections import RejectionReason
 
 # Maximum delay until another process's revocation takes effect; in this process it is immediate.
 SECONDS_CACHED = 15.0
@@ -30,7 +37,8 @@ class Access:
     may_write: bool
     may_read: bool
     default_service: str = ""  # of imported profiles that name none
-    services: frozenset[str] = frozenset()  # that it may send; empty: all
+    services: AllowedServices = ALL_SERVICES
+    expires: datetime | None = None  # None: never
     suspension: str | None = None  # reason, if the operator has suspended the project
     user: int | None = None  # User.pk of a member who sends something in the console
 
@@ -44,6 +52,19 @@ class KeyRejected(Exception):
     """Invalid API key. The text never says which part of it was wrong."""
 
 
+class KeyExpired(KeyRejected):
+    """Valid API key, or a token of one, after the time when the key expired."""
+
+    def __init__(self, access: Access, expired: datetime) -> None:
+        self.project = access.project
+        moment = expired.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        text = _(
+            "The API key %(key)s… expired on %(time)s. Create a key in the project's settings, and"
+            " send that one."
+        )
+        super().__init__(text % {"key": access.prefix, "time": moment})
+
+
 class ProjectSuspended(Exception):
     """Upload or handshake of a project that the operator of the server has suspended."""
 
@@ -55,16 +76,11 @@ class ProjectSuspended(Exception):
         )
 
 
-class ServiceNotAllowed(Exception):
-    """Service that is not among those whose profiles a key may send."""
+class _KeyUse(NamedTuple):
+    """Time of a use of a key, and the address of its client."""
 
-    def __init__(self, access: Access, service: str) -> None:
-        allowed = ", ".join(sorted(access.services))
-        super().__init__(
-            f"The API key {access.prefix} may not send profiles of the service {service[:100]!r};"
-            f" its allowed services are {allowed[:1000]}. Use another key, or change the allowed"
-            " services in the project's settings."
-        )
+    time: datetime
+    address: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,37 +89,17 @@ class _KeyRow:
 
     secret_hash: str
     access: Access
-    expires: datetime | None
-
-    def require_time(self, now: datetime) -> None:
-        """Raise KeyRejected if the key has expired."""
-        if self.expires is not None and self.expires <= now:
-            raise KeyRejected(
-                _(
-                    "This API key expired on %(day)s. The project's settings list its keys and"
-                    " make new ones."
-                )
-                % {"day": self.expires.date().isoformat()}
-            )
-
-
-class LastUse(NamedTuple):
-    """Last use of a key; the greater one is the later one."""
-
-    time: datetime
-    address: str  # "" if it is unknown
 
 
 async def authenticate(text: str, address: str = "") -> Access:
     """Return the permissions of a key, or of the key that a token stands for.
 
-    `text` may have any length and content; `address` is that of the client, recorded with the time
-    of the last use. Raise KeyRejected for an invalid or expired key or token, and
-    django.db.Error or common.database_pool.DatabasePoolFull if a key that is not cached cannot be
-    looked up.
+    `text` may have any length and content; `address` is that of the client. Raise KeyRejected for
+    an invalid key or token, KeyExpired for an expired one, and django.db.Error or
+    common.database_pool.DatabasePoolFull if a key that is not cached cannot be looked up.
     """
     if signed_tokens.is_token(text):
-        return _use(await _find_by_token(text), address)
+        return _use(await _find_key_of_token(text), address)
     try:
         parts = keys.parse(text)
         row = await _keys.get_or_load(parts.key_id)
@@ -111,43 +107,58 @@ async def authenticate(text: str, address: str = "") -> Access:
         raise _rejection() from None
     if not keys.matches(parts.secret, row.secret_hash):
         raise _rejection()
-    return _use(row, address)
+    return _use(row.access, address)
 
 
-async def _find_by_token(text: str) -> _KeyRow:
+def _use(access: Access, address: str) -> Access:
+    """Note the use of a key. Raise KeyExpired if it has expired, also while it is cached."""
+    now = timezone.now()
+    if access.expires is not None and access.expires <= now:
+        raise KeyExpired(access, access.expires)
+    _last_used.note(access.key, _KeyUse(now, address))
+    return access
+
+
+async def _find_key_of_token(text: str) -> Access:
     try:
-        return await _keys.get_or_load(await signed_tokens.find_key_id(text))
+        row = await _keys.get_or_load(await signed_tokens.find_key_id(text))
     except signed_tokens.TokenRejected as rejected:
         raise KeyRejected(str(rejected)) from None
     except NoValue:
         raise _rejection() from None
-
-
-def _use(row: _KeyRow, address: str) -> Access:
-    """Record the use of a key. Raise KeyRejected if it has expired."""
-    now = timezone.now()
-    row.require_time(now)
-    _last_used.note(row.access.key, LastUse(now, address))
     return row.access
+
+
+async def find_access(key_id: str) -> Access | None:
+    """Return the permissions of the key with this public id.
+
+    Return None if it was revoked or deleted, or has expired. Raise as `authenticate` does if a key
+    that is not cached cannot be looked up.
+    """
+    try:
+        access = (await _keys.get_or_load(key_id)).access
+    except NoValue:
+        return None
+    expires = access.expires
+    return access if expires is None or timezone.now() < expires else None
+
+
+def require_service(access: Access, service: str) -> None:
+    """Raise ServiceNotAllowed, and count a rejection, for a service that the key may not use.
+
+    Call it on the event loop.
+    """
+    try:
+        access.services.require(service)
+    except ServiceNotAllowed:
+        rejections.note(access.project, RejectionReason.KEY_SERVICES)
+        raise
 
 
 def require_not_suspended(access: Access) -> None:
     """Raise ProjectSuspended if the project takes no profiles."""
     if access.suspension is not None:
         raise ProjectSuspended(access.project_id, access.suspension)
-
-
-async def find_by_id(key_id: str) -> Access | None:
-    """Return the permissions of the key with this public id; None if it is not in use.
-
-    Raise as `authenticate` does if a key that is not cached cannot be looked up.
-    """
-    try:
-        row = await _keys.get_or_load(key_id)
-        row.require_time(timezone.now())
-    except (NoValue, KeyRejected):
-        return None
-    return row.access
 
 
 def forget(key_id: str) -> None:
@@ -174,16 +185,17 @@ def _load(key_id: str) -> _KeyRow:
         may_write=row.may_write,
         may_read=row.may_read,
         default_service=row.default_service,
-        services=frozenset(row.services),
+        services=AllowedServices(tuple(row.services), row.prefix),
+        expires=row.expires,
         suspension=row.project.suspension_reason if row.project.suspended else None,
     )
-    return _KeyRow(row.secret_hash, access, row.expires)
+    return _KeyRow(row.secret_hash, access)
 
 
 @transaction.atomic
-def _write_last_used(used: dict[int, LastUse]) -> None:
-    for key, use in sorted(used.items()):
-        ApiKey.objects.filter(pk=key).update(last_used=use.time, last_address=use.address)
+def _write_last_used(uses: dict[int, _KeyUse]) -> None:
+    for key, use in sorted(uses.items()):
+        ApiKey.objects.filter(pk=key).update(last_used=use.time, last_used_from=use.address)
 
 
 def _rejection() -> KeyRejected:
@@ -203,4 +215,4 @@ _keys: Cache[str, _KeyRow] = Cache(
     max_missing=MOST_UNKNOWN,
     missing_seconds=SECONDS_CACHED,
 )
-_last_used: WriteBehindBuffer[int, LastUse] = WriteBehindBuffer(_write_last_used, max)
+_last_used: WriteBehindBuffer[int, _KeyUse] = WriteBehindBuffer(_write_last_used, max)

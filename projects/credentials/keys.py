@@ -1,12 +1,8 @@
-"""API keys `fw_<id>_<secret><checksum>`: the id identifies the row, which stores only a hash."""
+"""API keys of projects: create, rotate, change, revoke and list them; rows store only a hash."""
 
 import hashlib
 import hmac
-import secrets
-import string
-import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -18,52 +14,35 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from projects import account_limits, audit
+from projects.credentials.key_text import KEY_PREFIX, KeyParts, MalformedKey, generate, make, parse
 from projects.models import ApiKey, Project, User
 
-KEY_PREFIX = "fw_"
-_ALPHABET = string.ascii_letters + string.digits
-_ID_LENGTH, _SECRET_LENGTH, _CHECKSUM_LENGTH = 10, 32, 6
-# Number of keys whose checksum and hash are cached: every request carries a key, and few are in
-# use.
-_CACHED_KEYS = 1024
+__all__ = [
+    "KEY_PREFIX",
+    "KeyNotRotated",
+    "KeyParts",
+    "MalformedKey",
+    "change",
+    "create",
+    "generate",
+    "hash_secret",
+    "list_keys",
+    "make",
+    "matches",
+    "parse",
+    "revoke",
+    "rotate",
+]
+
+# Number of secrets whose hash is cached: every request carries a key, and few are in use.
+_CACHED_SECRETS = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class KeyParts:
-    key_id: str
-    secret: str
+class KeyNotRotated(Exception):
+    """Rotation of a key that is no longer in use, or was rotated before."""
 
 
-class InvalidRotation(Exception):
-    """Rotation of a key that cannot be rotated; the text gives the reason."""
-
-
-class MalformedKey(ValueError):
-    """Text that is not a Flamewatch key: mistyped, truncated or of another kind."""
-
-
-def generate_parts() -> KeyParts:
-    """Return a new random id and secret."""
-    return KeyParts(_random(_ID_LENGTH), _random(_SECRET_LENGTH))
-
-
-def make(key_id: str, secret: str, prefix: str = KEY_PREFIX) -> str:
-    return f"{prefix}{key_id}_{secret}{_checksum(key_id + secret)}"
-
-
-@lru_cache(_CACHED_KEYS)  # caches only well-formed texts, so their length is bounded
-def parse(text: str, prefix: str = KEY_PREFIX) -> KeyParts:
-    """Split a key into its parts; raise MalformedKey if its shape or checksum is wrong."""
-    head, _, rest = text.removeprefix(prefix).partition("_")
-    secret, checksum = rest[:-_CHECKSUM_LENGTH], rest[-_CHECKSUM_LENGTH:]
-    shape = text.startswith(prefix) and len(head) == _ID_LENGTH and len(secret) == _SECRET_LENGTH
-    legible = text.isascii() and text.isprintable()  # databases reject NUL in the id
-    if not shape or not legible or checksum != _checksum(head + secret):
-        raise MalformedKey("Not a Flamewatch key, or a part of it is missing.")
-    return KeyParts(head, secret)
-
-
-@lru_cache(_CACHED_KEYS)
+@lru_cache(_CACHED_SECRETS)
 def hash_secret(secret: str) -> str:
     # 190 random bits cannot be guessed, so a fast hash is as safe as a slow one here.
     return hashlib.sha256(secret.encode()).hexdigest()
@@ -79,90 +58,149 @@ def create(
     *,
     write: bool = True,
     read: bool = False,
-    default_service: str = "",
     services: Sequence[str] = (),
+    default_service: str = "",
     expires: datetime | None = None,
+    text: str = "",
     actor: User | None = None,
     origin: audit.Origin = audit.NO_CLIENT,
 ) -> tuple[ApiKey, str]:
     """Create a key; return its row and its text, which cannot be recovered later.
 
-    `default_service` is "" or a name that projects.models.api_key.SERVICE_NAME accepts, as are
-    `services`, those whose profiles the key may send; none: all. Raise
-    account_limits.LimitReached if the project has as many keys in use as it may have.
+    `services` is a result of allowed_services.clean_services; `default_service` is "" or a name
+    that projects.models.api_key.SERVICE_NAME accepts. `text` is a key of `generate`, instead of a
+    new one. Raise account_limits.LimitReached if the project has as many keys in use as it may
+    have.
     """
-    row, text = _build(project, name)
-    row.may_write, row.may_read, row.default_service = write, read, default_service
-    row.services, row.expires, row.created_by = [*services], expires, actor
+    text = text or generate()
+    parts = parse(text)
     with transaction.atomic():
-        _save_new(row)
-        limits: dict[str, Any] = {"services": row.services} if services else {}
-        if expires:
-            limits["expires"] = expires.isoformat()
-        _record(row, "key.create", actor, origin, write=write, read=read, **limits)
+        account_limits.require_key(project)
+        row = ApiKey.objects.create(
+            project=project,
+            name=name,
+            key_id=parts.key_id,
+            secret_hash=hash_secret(parts.secret),
+            may_write=write,
+            may_read=read,
+            services=list(services),
+            default_service=default_service,
+            expires=expires,
+            created_by=actor,
+        )
+        _record(row, "key.create", actor, origin, write=write, read=read, **_restrictions(row))
     return row, text
 
 
 def rotate(
     row: ApiKey, *, actor: User | None = None, origin: audit.Origin = audit.NO_CLIENT
 ) -> tuple[ApiKey, str]:
-    """Create a key with the options of another one, which expires after the overlap.
+    """Create a key with the name and the permissions of another one, which expires soon.
 
-    The overlap is FLAMEWATCH_KEY_OVERLAP_DAYS long, or ends when the old key expires anyway. The
-    new one expires as long after its creation as the old one did. Raise InvalidRotation for a key
-    that is not in use or was rotated before, or account_limits.LimitReached.
+    Both are valid for FLAMEWATCH_KEY_OVERLAP_DAYS. A key that expires gets a successor with the
+    same lifetime. Raise KeyNotRotated for a key that is not in use or was rotated before, and
+    account_limits.LimitReached as `create` does.
     """
-    now = timezone.now()
+    text, now = generate(), timezone.now()
+    parts = parse(text)
     with transaction.atomic():
-        old = ApiKey.objects.select_for_update(no_key=True).get(pk=row.pk)
-        if not old.is_active(now) or old.replaced_by_id is not None:
-            raise InvalidRotation(
-                _("This key was rotated before, has expired or is revoked. Create another one.")
-            )
-        new, text = _build(row.project, old.name)
-        new.may_write, new.may_read, new.created_by = old.may_write, old.may_read, actor
-        new.default_service, new.services = old.default_service, old.services
-        new.expires = None if old.expires is None else now + (old.expires - old.created)
-        _save_new(new)
+        account_limits.require_key(row.project)
+        # The project's row is locked: a second rotation at the same time sees the first one.
+        old = ApiKey.objects.select_related("project").get(pk=row.pk)
+        _require_rotatable(old, now)
         overlap_end = now + timedelta(days=settings.KEY_OVERLAP_DAYS)
-        old.expires = min(overlap_end, old.expires or overlap_end)
+        new = ApiKey.objects.create(
+            project=old.project,
+            name=old.name,
+            key_id=parts.key_id,
+            secret_hash=hash_secret(parts.secret),
+            may_write=old.may_write,
+            may_read=old.may_read,
+            services=old.services,
+            default_service=old.default_service,
+            expires=None if old.expires is None else now + (old.expires - old.created),
+            created_by=actor,
+        )
+        old.expires = overlap_end if old.expires is None else min(old.expires, overlap_end)
         old.replaced_by = new
         old.save(update_fields=["expires", "replaced_by"])
         _record(
-            old, "key.rotate", actor, origin, new_key=new.prefix, expires=old.expires.isoformat()
+            old,
+            "key.rotate",
+            actor,
+            origin,
+            new_key=new.prefix,
+            old_key_expires=old.expires.isoformat(),
+            **_restrictions(new),
         )
     return new, text
 
 
-def change_services(
+def _require_rotatable(row: ApiKey, now: datetime) -> None:
+    if row.revoked is not None or row.has_expired(now):
+        raise KeyNotRotated(
+            _("“%(name)s” is revoked or has expired. Create a key instead.") % {"name": row.name}
+        )
+    if row.replaced_by_id is not None:
+        raise KeyNotRotated(
+            _("“%(name)s” was rotated already: use the key that replaces it.") % {"name": row.name}
+        )
+
+
+def change(
     row: ApiKey,
-    services: tuple[str, ...],
     *,
+    services: Sequence[str],
+    expires: datetime | None,
     actor: User | None = None,
     origin: audit.Origin = audit.NO_CLIENT,
 ) -> None:
-    """Change the services whose profiles a key may send: at once here, within 15 s elsewhere."""
-    if tuple(row.services) == services:
+    """Change the allowed services and the expiry of a key.
+
+    It takes effect immediately in this process, within SECONDS_CACHED (15 s) in others.
+    """
+    before = _restrictions(row)
+    row.services, row.expires = list(services), expires
+    after = _restrictions(row)
+    changed = {name: value for name, value in after.items() if value != before[name]}
+    if not changed:
         return
     with transaction.atomic():
-        before, row.services = row.services, list(services)
-        row.save(update_fields=["services"])
-        _record(row, "key.change", actor, origin, services=row.services, before=before)
+        row.save(update_fields=["services", "expires"])
+        _record(row, "key.change", actor, origin, changed=changed)
 
 
-def _build(project: Project, name: str) -> tuple[ApiKey, str]:
-    """Return an unsaved key with a new secret, and its text."""
-    parts = generate_parts()
-    row = ApiKey(
-        project=project, name=name, key_id=parts.key_id, secret_hash=hash_secret(parts.secret)
+def revoke(
+    row: ApiKey, *, actor: User | None = None, origin: audit.Origin = audit.NO_CLIENT
+) -> None:
+    """Revoke a key: immediately in this process, within SECONDS_CACHED (15 s) in others."""
+    if row.revoked is not None:
+        return
+    with transaction.atomic():
+        row.revoke()
+        _record(row, "key.revoke", actor, origin)
+
+
+def list_keys(project: Project) -> list[ApiKey]:
+    """Return the keys of a project: keys in use before revoked ones, by expiry, newest first.
+
+    Keys that never expire come last.
+    """
+    return list(
+        ApiKey.objects.filter(project=project)
+        .select_related("created_by", "replaces")
+        .order_by(
+            F("revoked").asc(nulls_first=True),
+            F("expires").asc(nulls_last=True),
+            "-created",
+            "-pk",
+        )
     )
-    return row, make(parts.key_id, parts.secret)
 
 
-def _save_new(row: ApiKey) -> None:
-    """Insert a key within the limit of its project. Use a transaction."""
-    account_limits.require_key(row.project)
-    row.save(force_insert=True)
+def _restrictions(row: ApiKey) -> dict[str, object]:
+    expires = row.expires.isoformat() if row.expires else None
+    return {"services": row.services, "expires": expires}
 
 
 def _record(
@@ -178,44 +216,3 @@ def _record(
         name=row.name,
         **detail,
     )
-
-
-def revoke(
-    row: ApiKey, *, actor: User | None = None, origin: audit.Origin = audit.NO_CLIENT
-) -> None:
-    """Revoke a key: immediately in this process, within SECONDS_CACHED (15 s) in others."""
-    if row.revoked is not None:
-        return
-    with transaction.atomic():
-        row.revoke()
-        _record(row, "key.revoke", actor, origin)
-
-
-def list_keys(project: Project) -> list[ApiKey]:
-    """Return the keys of a project: keys in use before revoked ones, those first that expire first.
-
-    Keys that never expire follow, the newest first.
-    """
-    return list(
-        ApiKey.objects.filter(project=project)
-        .select_related("created_by", "replaced_by")
-        .order_by(
-            F("revoked").asc(nulls_first=True),
-            F("expires").asc(nulls_last=True),
-            "-created",
-            "-pk",
-        )
-    )
-
-
-def _random(length: int) -> str:
-    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
-
-
-def _checksum(text: str) -> str:
-    """Return the CRC-32 as six base-62 digits, for secret scanners and to detect typing errors."""
-    value, digits = zlib.crc32(text.encode()), ""
-    for _position in range(_CHECKSUM_LENGTH):
-        value, digit = divmod(value, 62)
-        digits = _ALPHABET[digit] + digits
-    return digits

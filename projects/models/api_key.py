@@ -1,6 +1,6 @@
 """API key; the row stores only a hash of its secret."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.conf import settings
 from django.core.validators import RegexValidator
@@ -20,9 +20,7 @@ SERVICE_NAME = RegexValidator(
         " letter or digit first and last."
     ),
 )
-
-
-MAX_SERVICES = 50  # allowed services of one key
+MAX_ALLOWED_SERVICES = 50  # of a key
 
 
 class ApiKey(models.Model):
@@ -34,6 +32,14 @@ class ApiKey(models.Model):
     secret_hash = models.CharField(max_length=64)  # SHA-256, hexadecimal
     may_write = models.BooleanField(_("can send profiles"), default=True)
     may_read = models.BooleanField(_("can read profiles"), default=False)
+    # Names of services, in which * stands for any text; empty: all
+    # (projects/credentials/allowed_services.py).
+    services = models.JSONField(
+        _("allowed services"),
+        default=list,
+        db_default=Value([], models.JSONField()),
+        blank=True,
+    )
     # Service of imported profiles that name none, such as those of OpenTelemetry's profilers.
     default_service = models.CharField(
         _("default service"), max_length=255, blank=True, default="", validators=[SERVICE_NAME]
@@ -46,16 +52,14 @@ class ApiKey(models.Model):
         blank=True,
         verbose_name=_("created by"),
     )
-    # Services whose profiles the key may send; empty: all.
-    services = models.JSONField(
-        _("allowed services"),
-        default=list,
-        db_default=Value([], models.JSONField()),
-        blank=True,
+    expires = models.DateTimeField(_("expires"), null=True, blank=True)  # None: never
+    last_used = models.DateTimeField(_("last used"), null=True, blank=True)
+    last_used_from = models.CharField(
+        _("last used from"), max_length=MAX_ADDRESS, blank=True, default="", db_default=""
     )
-    expires = models.DateTimeField(_("expires"), null=True, blank=True)
-    # New key of a rotation; this one expires when the overlap ends.
-    replaced_by = models.ForeignKey(
+    revoked = models.DateTimeField(_("revoked"), null=True, blank=True)
+    # Key that a rotation has created in place of this one.
+    replaced_by = models.OneToOneField(
         "self",
         on_delete=models.SET_NULL,
         null=True,
@@ -63,11 +67,6 @@ class ApiKey(models.Model):
         related_name="replaces",
         verbose_name=_("replaced by"),
     )
-    last_used = models.DateTimeField(_("last used"), null=True, blank=True)
-    last_address = models.CharField(
-        _("last used from"), max_length=MAX_ADDRESS, blank=True, default="", db_default=""
-    )
-    revoked = models.DateTimeField(_("revoked"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("API key")
@@ -80,13 +79,8 @@ class ApiKey(models.Model):
     def prefix(self) -> str:
         return f"fw_{self.key_id}"
 
-    def is_active(self, now: datetime) -> bool:
-        return self.revoked is None and (self.expires is None or now < self.expires)
-
-    def expires_within(self, days: int, now: datetime) -> bool:
-        """Return True for an active key that expires within so many days."""
-        is_near = self.expires is not None and self.expires - now <= timedelta(days=days)
-        return is_near and self.is_active(now)
+    def has_expired(self, now: datetime) -> bool:
+        return self.expires is not None and self.expires <= now
 
     def revoke(self) -> None:
         """Revoke the key. The row is kept as a record of who used which key until when."""

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from common.cache import Cache
 from common.write_behind import WriteBehindBuffer, split_batches
+from projects.credentials.allowed_services import ALL_SERVICES, AllowedServices
 from projects.models import DayUsage, Deployment
 from projects.profile_types import ProfileType
 from projects.usage.day_usage import seconds_to_midnight, utc_day
@@ -175,13 +176,21 @@ _rejected: Cache[int, int] = Cache(size=MOST_DEPLOYMENTS, seconds=SECONDS_REJECT
 _seen: WriteBehindBuffer[int, _DeploymentSighting] = WriteBehindBuffer(_write_seen, _join)
 
 
-def list_page(project: int, service: str, size: int, after: int = 0) -> list[Deployment]:
+def list_page(
+    project: int,
+    service: str,
+    size: int,
+    after: int = 0,
+    *,
+    allowed: AllowedServices = ALL_SERVICES,
+) -> list[Deployment]:
     """Return at most `size` deployments of a project (its pk), of one service or, for "", of all.
 
     `after` is the pk of the previous page's last row: rows inserted meanwhile neither shift nor
     repeat the following ones. Blocks on the database.
     """
-    rows = Deployment.objects.filter(project=project, pk__gt=after)
+    condition = allowed.condition("service")
+    rows = Deployment.objects.filter(condition, project=project, pk__gt=after)
     if service:
         rows = rows.filter(service=service)
     return list(rows.order_by("pk")[:size])

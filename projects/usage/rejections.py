@@ -40,7 +40,8 @@ class RejectionReason(StrEnum):
     CONVERSION = "conversion"
     DECODING = "decoding"
     LABEL_VALUES = "label_values"
-    SERVICE_NOT_ALLOWED = "service_not_allowed"
+    KEY_EXPIRED = "key_expired"
+    KEY_SERVICES = "key_services"
     SUSPENDED = "suspended"
     SERVER_BUSY = "server_busy"  # limit of all projects together
     CONNECTIONS_PER_ADDRESS = "connections_per_address"  # of no project, as the next
@@ -64,7 +65,8 @@ LABELS: dict[RejectionReason, Promise] = {
     RejectionReason.DECODING: _("Time and memory to decode a profile"),
     RejectionReason.LABEL_VALUES: _("Label values per day"),
     RejectionReason.SUSPENDED: _("Project suspended by the operator"),
-    RejectionReason.SERVICE_NOT_ALLOWED: _("Services that the API key may not send"),
+    RejectionReason.KEY_EXPIRED: _("Expired API key"),
+    RejectionReason.KEY_SERVICES: _("Allowed services of the API key"),
     RejectionReason.SERVER_BUSY: _("Server-wide limit"),
     RejectionReason.CONNECTIONS_PER_ADDRESS: _("Connections per client address"),
     RejectionReason.OPEN_FILES: _("Open files on the server"),

@@ -71,7 +71,8 @@ def test_making_and_revoking_a_key_is_audited_without_its_secret(
     assert [entry.action for entry in entries] == ["key.create", "key.revoke"]
     assert {entry.actor for entry in entries} == {alice}
     named = {"key": row.prefix, "name": "checkout"}
-    assert [entry.detail for entry in entries] == [named | {"write": True, "read": False}, named]
+    created = {"write": True, "read": False, "services": [], "expires": None}
+    assert [entry.detail for entry in entries] == [named | created, named]
     assert keys.parse(text).secret not in str([entry.detail for entry in entries])
 
 

@@ -1,4 +1,4 @@
-"""`/p/<project>/settings`: name and capture rate, members, keys, quotas."""
+"""`/p/<project>/settings`: name, capture rate, source links and quotas."""
 
 from typing import cast
 

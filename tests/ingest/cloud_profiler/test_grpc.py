@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Awaitable
 import grpc
 import pytest
 import pytest_asyncio
+from asgiref.sync import sync_to_async
+from django.utils import timezone
 from google.protobuf.duration_pb2 import Duration
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
@@ -310,3 +312,14 @@ async def test_an_unknown_method_is_unimplemented(agent: GrpcClient) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as raised:
         await agent.call("NoSuchMethod", pb.Profile(), pb.Profile)
     assert raised.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+async def test_expired_key_and_foreign_service_are_aborted(
+    channel: grpc.aio.Channel, project: Project
+) -> None:
+    expired = await sync_to_async(keys.create)(project, "old", expires=timezone.now())
+    await rejected(GrpcClient(channel, expired[1]).create(), expired[0].prefix, "expired on")
+    restricted = await sync_to_async(keys.create)(project, "ci", services=["payments"])
+    client = GrpcClient(channel, restricted[1])
+    await rejected(client.create(), "payments only, not for checkout")
+    assert not await Deployment.objects.aexists()

@@ -5,6 +5,7 @@ import gzip
 
 import httpx
 import pytest
+from django.utils import timezone
 from pytest_django import Settings
 
 from profiler_site.asgi import application
@@ -243,3 +244,20 @@ def test_instance_is_registered_as_one_agent(agent: Client) -> None:
         send(agent, sample("1.10-values.pb"), User_Agent="OpenTelemetry Collector/0.162")
     (row,) = Agent.objects.all()
     assert (row.hostname, row.types) == ("pod-7", ["CPU"])
+
+
+def test_service_that_the_key_may_not_send_is_403_only_if_nothing_was_stored(
+    project: Project,
+) -> None:
+    _, text = keys.create(project, "collector", services=["redis"])
+    agent = Client(project.project_id, text)
+    assert_status(send(agent, sample("1.10-values.pb")), 403, 7, "redis only, not for checkout")
+    partial = success(send(agent, sample("1.10-timestamps.pb")))
+    assert partial is not None
+    assert "redis only, not for nginx" in partial.message
+    assert set(Profile.objects.values_list("service", flat=True)) == {"redis"}
+
+
+def test_expired_key_is_401(agent: Client, project: Project) -> None:
+    keys.change(project.api_keys.get(), services=[], expires=timezone.now())
+    assert_status(send(agent, sample("1.10-values.pb")), 401, 16, "expired on")

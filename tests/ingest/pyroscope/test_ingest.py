@@ -5,10 +5,12 @@ import time
 
 import orjson
 import pytest
+from django.utils import timezone
 from pytest_django import Settings
 
 from ingest.pyroscope.multipart import MAX_PARTS
 from profiles.models import Profile, TimeSource
+from projects.credentials import keys
 from projects.models import Project, Quota
 from tests.ingest import pprof
 from tests.ingest.client import Client, assert_error_response
@@ -340,3 +342,17 @@ def test_a_project_over_its_quota_is_429(client: PyroscopeClient, project: Proje
 def test_another_method_is_405(client: PyroscopeClient) -> None:
     response = client.agent.request("GET", "/ingest?name=shop")
     assert_error_response(response, 405, "UNIMPLEMENTED", "POST")
+
+
+def test_service_that_the_key_may_not_send_is_403(project: Project) -> None:
+    _, text = keys.create(project, "ci", services=["till"])
+    client = PyroscopeClient(Client(project.project_id, text))
+    assert_error_response(
+        client.ingest(FOLDED), 403, "PERMISSION_DENIED", "till only, not for shop"
+    )
+    assert client.ingest(FOLDED, name="till").status_code == 200
+
+
+def test_expired_key_is_401(client: PyroscopeClient, project: Project) -> None:
+    keys.change(project.api_keys.get(), services=[], expires=timezone.now())
+    assert_error_response(client.ingest(FOLDED), 401, "UNAUTHENTICATED", "expired on")

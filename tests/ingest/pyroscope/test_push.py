@@ -13,6 +13,7 @@ from pytest_django import Settings
 from ingest.pyroscope import push_message
 from ingest.pyroscope.push_message import MAX_LABELS, MAX_PROFILES
 from profiles.models import Profile
+from projects.credentials import keys
 from projects.models import Project, Quota
 from tests.ingest import pprof
 from tests.ingest.client import Client
@@ -211,3 +212,17 @@ def test_json_may_escape_slashes_and_name_fields_as_the_proto() -> None:
     body = b'{"series":[{"labels":[],"samples":[{"raw_profile": "' + text + b'"}]}]}'
     (found,) = push_message.read_json(body)
     assert (found.pprof, found.field) == (profile, "series[0].samples[0]")
+
+
+def test_service_that_the_key_may_not_send_is_403_after_the_others_are_stored(
+    project: Project,
+) -> None:
+    _, text = keys.create(project, "ci", services=["till"])
+    client = PyroscopeClient(Client(project.project_id, text))
+    series = [
+        *message(pprof.SIMPLE)["series"],
+        *message(pprof.SIMPLE, service_name="till")["series"],
+    ]
+    response = client.push(orjson.dumps({"series": series}))
+    assert_error(response, 403, "permission_denied", "till only, not for shop")
+    assert Profile.objects.get().service == "till"

@@ -5,14 +5,16 @@ import json
 import os
 import re
 import subprocess
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from profiler_site.cli import command
 from profiler_site.cli.main import main
 from projects.credentials import keys
-from projects.models import ApiKey, Member, User
+from projects.models import ApiKey, AuditEntry, Member, Project, User
 from tests.server import COMMAND
 
 pytestmark = pytest.mark.django_db
@@ -190,3 +192,84 @@ def test_a_database_without_tables_is_reported_in_a_sentence(tmp_path: Path) -> 
     assert done.returncode == 1
     assert "flamewatch: The database has no tables of Flamewatch. Check --data-dir" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_key_has_services_and_expiry(project: Project) -> None:
+    create = ["key", "create", project.project_id, "--scope", "write"]
+    assert main([*create, "--service", "shop", "--service", "till-*", "--expires-in", "30"]) == 0
+    row = ApiKey.objects.get()
+    assert row.services == ["shop", "till-*"]
+    assert row.expires is not None
+    assert abs(row.expires - timezone.now() - timedelta(days=30)) < timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--service", "Shop"], "--service: “Shop” is no service name"),
+        (["--service", "shop", "--default-service", "till"], "not one of the allowed services"),
+    ],
+)
+def test_invalid_services_are_rejected(
+    options: list[str], said: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["key", "create", project.project_id, "--scope", "write", *options]) == 1
+    assert said in capsys.readouterr().err
+    assert not ApiKey.objects.exists()
+
+
+@pytest.mark.parametrize("days", ["0", "-1", "3651", "x"])
+def test_invalid_lifetime_is_a_usage_error(days: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["key", "create", "acme-shop", "--scope", "write", f"--expires-in={days}"])
+    assert end.value.code == 2
+    assert f"invalid days '{days}'; use 1 to 3650" in capsys.readouterr().err
+
+
+def test_keys_are_listed_without_their_secrets(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row, text = keys.create(project, "ci", read=True, services=["shop"])
+    expired, _ = keys.create(project, "old", expires=timezone.now())
+    assert main(["key", "list", project.project_id]) == 0
+    table = capsys.readouterr().out
+    assert [line.split()[0] for line in table.splitlines()] == ["KEY", expired.prefix, row.prefix]
+    assert keys.parse(text).secret not in table
+    assert main(["key", "list", project.project_id, "--json"]) == 0
+    documents = json.loads(capsys.readouterr().out)
+    assert [(each["name"], each["state"]) for each in documents] == [
+        ("old", "expired"),
+        ("ci", "active"),
+    ]
+    assert documents[1]["scopes"] == ["write", "read"]
+    assert documents[1]["services"] == ["shop"]
+
+
+def test_keys_of_an_unknown_project_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["key", "list", "nowhere"]) == 1
+    assert "No project with the id nowhere." in capsys.readouterr().err
+
+
+def test_key_is_revoked_once_by_its_prefix(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row, _ = keys.create(project, "ci")
+    assert main(["key", "revoke", f"{row.prefix}…"]) == 0
+    assert f"Revoked the API key “ci” ({row.prefix}…) of acme-shop." in capsys.readouterr().out
+    row.refresh_from_db()
+    assert row.revoked is not None
+    entry = AuditEntry.objects.get(action="key.revoke")
+    assert (entry.actor_kind, entry.target) == ("operator", "ci")
+    assert main(["key", "revoke", row.prefix]) == 1
+    assert "already revoked" in capsys.readouterr().err
+    assert main(["key", "revoke", "fw_nobodyhere"]) == 1
+    assert "No API key with this prefix." in capsys.readouterr().err
+
+
+def test_key_is_generated_without_a_database_or_a_data_folder(tmp_path: Path) -> None:
+    environment = os.environ | {"FLAMEWATCH_DATA_DIR": str(tmp_path / "none"), "DATABASE_URL": "x"}
+    done = subprocess.run(
+        [*COMMAND, "key", "generate"], env=environment, capture_output=True, text=True, check=True
+    )
+    assert len(keys.parse(done.stdout.strip()).secret) == 32
+    assert list(tmp_path.iterdir()) == []

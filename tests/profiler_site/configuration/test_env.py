@@ -111,3 +111,16 @@ def test_infinite_seconds_are_rejected(monkeypatch: pytest.MonkeyPatch, value: s
     monkeypatch.setenv("FW_X", value)
     with pytest.raises(env.BadSetting):
         env.seconds("FW_X", 1.0)
+
+
+def test_list_of_numbers_is_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.integers("FW_X", (14, 3)) == (14, 3)
+    monkeypatch.setenv("FW_X", "30, 7,1")
+    assert env.integers("FW_X", (14, 3)) == (30, 7, 1)
+
+
+@pytest.mark.parametrize("value", ["0", "7,x", "-1", "1.5", "9999999999"])
+def test_invalid_list_of_numbers_is_rejected(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("FW_X", value)
+    with pytest.raises(env.BadSetting, match=r"FW_X is .* a list of whole numbers"):
+        env.integers("FW_X", (14, 3), lowest=1)

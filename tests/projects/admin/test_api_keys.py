@@ -1,6 +1,7 @@
 """API keys in the admin."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
@@ -8,7 +9,7 @@ from django.urls import reverse
 
 from projects.credentials import keys
 from projects.credentials.authentication import KeyRejected, authenticate
-from projects.models import AuditEntry, Project
+from projects.models import ApiKey, AuditEntry, Project
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -36,3 +37,13 @@ def test_revocation_is_effective_at_once_and_audited(admin: Client, project: Pro
     entry = AuditEntry.objects.get(action="key.revoke")
     assert str(entry.actor) == "operator@example.org"
     assert entry.detail == {"key": row.prefix, "name": "checkout"}
+
+
+def test_list_has_expiry_services_and_last_address(admin: Client, project: Project) -> None:
+    row, _ = keys.create(
+        project, "ci", services=["catalog-*"], expires=datetime(2031, 2, 3, tzinfo=UTC)
+    )
+    ApiKey.objects.filter(pk=row.pk).update(last_used_from="192.0.2.9")
+    html = admin.get(reverse("admin:projects_apikey_changelist")).content.decode()
+    for words in ("catalog-*", "2031", "192.0.2.9"):
+        assert words in html

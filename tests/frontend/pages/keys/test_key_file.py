@@ -35,7 +35,7 @@ def test_only_owners_and_admins_download(
 
 def test_key_list_links_to_the_key_file(client: Client, alice: User, address: str) -> None:
     client.force_login(alice)
-    assert f'href="{address}"' in render_html(client.get("/p/acme-shop/settings"))
+    assert f'href="{address}"' in render_html(client.get("/p/acme-shop/settings/keys"))
     page = render_html(client.get(address))
     assert "Key file of “production”" in page
     dialog = render_html(client.get(address, headers={"HX-Request": "true"}))

@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from frontend.http.fragments import wants_fragment
-from frontend.pages.settings.api_keys import key_for
+from frontend.pages.keys.view import find_key
 from projects.access import membership
 from projects.account_limits import LimitReached
 from projects.audit import Origin
@@ -26,11 +26,11 @@ def download(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse
     The server keeps no private key, so that the same file cannot be sent again.
     """
     member = membership(request.user, project_id)
-    key = key_for(member.project, key_id)
+    key = find_key(member.project, key_id)
     context = {"project": member.project, "here": "settings", "key": key}
     if request.method != "POST":
         part = "key_file_dialog.html" if wants_fragment(request) else "key_file.html"
-        return render(request, f"frontend/settings/{part}", context)
+        return render(request, f"frontend/keys/{part}", context)
     kind = KeyFileKind.NODE if request.POST.get("kind") == "node" else KeyFileKind.STANDARD
     try:
         content = key_files.create(
@@ -38,7 +38,7 @@ def download(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse
         )
     except LimitReached as reached:
         context["error"] = str(reached)
-        return render(request, "frontend/settings/key_file.html", context, status=400)
+        return render(request, "frontend/keys/key_file.html", context, status=400)
     name = f"flamewatch-{project_id}-{content['private_key_id'][:8]}.json"
     return HttpResponse(
         json.dumps(content, indent=2) + "\n",
