@@ -56,8 +56,8 @@ def _columns(row: ApiKey, now: datetime) -> tuple[str, ...]:
 def _print_table(rows: list[tuple[str, ...]]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        print("  ".join(cells).rstrip())
+        columns = (text.ljust(width) for text, width in zip(row, widths, strict=True))
+        print("  ".join(columns).rstrip())
 
 
 def _scopes(row: ApiKey) -> list[str]:

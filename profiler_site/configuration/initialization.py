@@ -97,16 +97,16 @@ def initialize() -> None:
     Of several processes, the others wait, and find it created. Raise BadSetting for a value that
     cannot be used with what exists.
     """
-    wanted = read_initialization()
-    if not wanted.email:
+    params = read_initialization()
+    if not params.email:
         return
     try:
         with lock_database(), transaction.atomic():
-            owner = _get_or_create_user(wanted)
-            if wanted.project_id:
-                project = _get_or_create_project(wanted, owner)
-                if wanted.key:
-                    _ensure_key(wanted.key, project)
+            owner = _get_or_create_user(params)
+            if params.project_id:
+                project = _get_or_create_project(params, owner)
+                if params.key:
+                    _ensure_key(params.key, project)
     except LimitReached as reached:
         raise BadSetting(f"The initialization (FLAMEWATCH_INIT_…) failed: {reached}") from None
 
@@ -177,24 +177,24 @@ def _read_secret(name: str, file_name: str) -> str:
         raise BadSetting(f"{file_name} is {path!r}, which is no text in UTF-8.") from None
 
 
-def _get_or_create_user(wanted: Initialization) -> User:
-    user = User.objects.filter(email=wanted.email).first()
+def _get_or_create_user(params: Initialization) -> User:
+    user = User.objects.filter(email=params.email).first()
     if user is None:
-        user = User.objects.create_user(wanted.email, wanted.password)
+        user = User.objects.create_user(params.email, params.password)
         audit.record_account(user, "user.create", actor=None, origin=audit.SYSTEM, admin=False)
     return user
 
 
-def _get_or_create_project(wanted: Initialization, owner: User) -> Project:
+def _get_or_create_project(params: Initialization, owner: User) -> Project:
     """Return the project; a new one gets its owner and its quotas."""
-    project = Project.objects.filter(project_id=wanted.project_id).first()
+    project = Project.objects.filter(project_id=params.project_id).first()
     if project is not None:
         return project
     project = create_project(
-        wanted.project_name, owner, project_id=wanted.project_id, origin=audit.SYSTEM
+        params.project_name, owner, project_id=params.project_id, origin=audit.SYSTEM
     )
-    if wanted.quotas:
-        values = {name.value: value for name, value in wanted.quotas.items()}
+    if params.quotas:
+        values = {name.value: value for name, value in params.quotas.items()}
         Quota.objects.create(project=project, **values)
         changes = {name: [None, value] for name, value in values.items()}
         audit.record(
