@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
-from django.db.models import OuterRef, Subquery
-from django.db.models.functions import JSONObject
+from django.db.models import Subquery
 
 from common.cache import Cache
 from projects.models import Project, Quota
@@ -90,17 +89,21 @@ def forget(project: int | None) -> None:
 
 def _load(project: int) -> _LoadedLimits:
     """Read defaults, quota and retention of a project by one statement."""
-    columns = JSONObject(**{name.value: name.value for name in LimitName})
-    defaults = Quota.objects.filter(project=None).values(columns=columns)[:1]
-    own = Quota.objects.filter(project=OuterRef("pk")).values(columns=columns)[:1]
-    rows = Project.objects.filter(pk=project).annotate(
-        defaults=Subquery(defaults), own=Subquery(own)
-    )
-    row = rows.values_list("retention_days", "defaults", "own").first() or (None, None, None)
-    quota = merge_quotas(Quota(**columns) for columns in row[1:] if columns)
-    if row[0] is None or row[0] >= quota.retention_days:
+    defaults = Quota.objects.filter(project=None)
+    annotations = {f"default_{name}": Subquery(defaults.values(name)[:1]) for name in LimitName}
+    own = [f"quota__{name}" for name in LimitName]
+    rows = Project.objects.filter(pk=project).annotate(**annotations)
+    row = rows.values("retention_days", *annotations, *own).first()
+    if row is None:
+        return _LoadedLimits(BUILT_IN, BUILT_IN)
+    quotas = [
+        {name: row[f"{each}{name}"] for name in LimitName} for each in ("default_", "quota__")
+    ]
+    quota = merge_quotas(Quota(**columns) for columns in quotas)
+    days = row["retention_days"]
+    if days is None or days >= quota.retention_days:
         return _LoadedLimits(quota, quota)
-    return _LoadedLimits(quota, replace(quota, retention_days=row[0]))
+    return _LoadedLimits(quota, replace(quota, retention_days=days))
 
 
 _limits: Cache[int, _LoadedLimits] = Cache(_load, size=MOST_PROJECTS, seconds=SECONDS_CACHED)
