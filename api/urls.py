@@ -2,6 +2,8 @@
 
 from django.urls import path
 
+from api.contract.view import ContractView
+from api.management.routes import urlpatterns as management_urls
 from api.resources.annotations import AnnotationsView, AnnotationView
 from api.resources.capture import CaptureView
 from api.resources.table import RESOURCES
@@ -11,6 +13,8 @@ from api.view import ApiQueryView
 _OTHER_VIEWS = {"annotations": AnnotationsView}
 
 urlpatterns = [
+    path("api/v1/openapi.json", ContractView.as_view()),
+    *management_urls,
     path("api/v1/projects/<str:project>/capture", CaptureView.as_view()),
     path("api/v1/projects/<str:project>/annotations/<int:annotation>", AnnotationView.as_view()),
     *(

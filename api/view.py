@@ -45,8 +45,7 @@ def run_resource(
 
 async def _authenticate_reader(request: HttpRequest, project: str) -> Access:
     text = credentials.key_text(request.headers, request.GET)
-    access = await credentials.access(text, get_scope(request))
-    credentials.require_own(access, project)
+    access = await credentials.project_access(text, get_scope(request), project)
     credentials.require_read(access)
     return access
 

@@ -5,13 +5,26 @@ import binascii
 import contextlib
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+
+from django.http import HttpRequest
 
 from common.asgi import Scope, note_authenticated
 from common.client_address import client_address
 from endpoints.errors import NoKey, NotFound, WrongScope
 from endpoints.params.parameter import Parameter
-from projects.credentials.authentication import Access, KeyRejected, authenticate
+from projects.audit import Origin
+from projects.credentials import access_tokens, authentication
+from projects.credentials.authentication import (
+    Access,
+    KeyRejected,
+    ProjectSuspended,
+    authenticate,
+)
 from projects.credentials.keys import KEY_PREFIX
+from projects.models import User
+from projects.usage import rejections
+from projects.usage.rejections import RejectionReason
 
 # Placeholder in a path for the project that the key belongs to.
 OWN_PROJECT = "-"
@@ -30,7 +43,7 @@ def key_text(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
     if scheme.lower() == "bearer":
         return token.strip()
     password = basic_password(headers)
-    if password.startswith(KEY_PREFIX):
+    if password.startswith((KEY_PREFIX, access_tokens.TOKEN_PREFIX)):
         return password
     named = (headers.get(name, "") for name in _KEY_HEADERS)
     return next(filter(None, named), "") or query.get(KEY.name, "")
@@ -46,6 +59,8 @@ async def tenant(headers: Mapping[str, str], scope: Scope) -> tuple[str, int | s
     text = key_text(headers, {KEY.name: in_query[-1].decode()} if in_query else {})
     if text:
         with contextlib.suppress(KeyRejected):
+            if access_tokens.is_token(text):
+                return "user", (await access_tokens.authenticate(text)).user
             return "project", (await access(text, scope)).project
     return "address", client_address(scope)
 
@@ -69,14 +84,53 @@ async def access(text: str, scope: Scope) -> Access:
             "Missing API key: send Authorization: Bearer KEY, Basic authentication with the key as"
             " password, X-Goog-Api-Key: KEY, or ?key=KEY."
         )
-    found = await authenticate(text)
+    found = await authenticate(text, client_address(scope))
     note_authenticated(scope, ("project", found.project))
     return found
+
+
+async def project_access(text: str, scope: Scope, project_id: str) -> Access:
+    """Authenticate the key or the personal access token of a request to a project's resource.
+
+    Raise NoKey, KeyRejected, or NotFound unless the key belongs to the project and the person of
+    the token is a member of it. A token cannot use OWN_PROJECT.
+    """
+    if not access_tokens.is_token(text):
+        key_access = await access(text, scope)
+        require_own(key_access, project_id)
+        return key_access
+    holder = await access_tokens.authenticate(text)
+    found = await access_tokens.find_access(holder, project_id)
+    if found is None:
+        raise NotFound("No such project, or the owner of this token is not a member of it.")
+    note_authenticated(scope, ("project", found.project))
+    return found
+
+
+def get_origin(request: HttpRequest, access: Access) -> Origin:
+    """Return the origin of an action for the audit log, which names a personal access token."""
+    origin = Origin.from_request(request)
+    return origin if access.user is None else replace(origin, token=access.prefix)
+
+
+def find_person(access: Access) -> User | None:
+    """Return the owner of a personal access token, None for an API key; may block."""
+    return User.objects.get(pk=access.user) if access.user is not None else None
 
 
 def require_write(access: Access) -> None:
     if not access.may_write:
         raise WrongScope("This key cannot send profiles: it lacks the scope write.")
+    require_not_suspended(access)
+
+
+def require_not_suspended(access: Access) -> None:
+    """Raise ProjectSuspended, and count it, if the project takes no profiles."""
+    try:
+        authentication.require_not_suspended(access)
+    except ProjectSuspended:
+        rejections.note(access.project, RejectionReason.SUSPENDED)
+        raise
 
 
 def require_read(access: Access) -> None:

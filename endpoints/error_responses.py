@@ -32,7 +32,11 @@ from profiles.storage.disk import DATABASE_FULL
 from profiles.storage.head import Conflict, Rejected, StoreUnavailable, Unstorable
 from profiles.storage.saved_tree_rows import SavedTreeNotStored
 from projects.account_limits import LimitReached
-from projects.credentials.authentication import KeyRejected
+from projects.credentials.access_tokens import PermissionMissing
+from projects.credentials.authentication import KeyRejected, ProjectSuspended, ServiceNotAllowed
+from projects.credentials.keys import InvalidRotation
+from projects.invitations import InvalidInvitation
+from projects.members import MemberChanged, PermissionNeeded
 from projects.usage.quotas import QuotaReached
 from scheduler.capture_now import NoMatchingAgent, TooManyPending
 from scheduler.long_poll.interface import QueueUnavailable
@@ -42,6 +46,7 @@ log = logging.getLogger(__name__)
 RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
 # Seconds. Agents retry even after permanent errors, rarely, because keys and quotas change.
 _SELDOM, _SOON, _LONGEST = 60.0, 5.0, 3600.0
+_SUSPENDED = 600.0  # a suspension lasts for hours or days
 # Seconds. A client does not wait until a quota resets: it may be raised before.
 _QUOTA_STEP = 60.0
 
@@ -65,7 +70,13 @@ _RULES: dict[type[Exception], Rule] = {
     SuspiciousOperation: Rule(400, "INVALID_ARGUMENT", _SELDOM, "Malformed request."),
     errors.NoKey: Rule(401, "UNAUTHENTICATED", _SELDOM),
     KeyRejected: Rule(401, "UNAUTHENTICATED", _SELDOM),
+    ProjectSuspended: Rule(403, "PERMISSION_DENIED", _SUSPENDED),
+    ServiceNotAllowed: Rule(403, "PERMISSION_DENIED", _SELDOM),
     errors.WrongScope: Rule(403, "PERMISSION_DENIED", _SELDOM),
+    PermissionMissing: Rule(403, "PERMISSION_DENIED", _SELDOM),
+    PermissionNeeded: Rule(
+        403, "PERMISSION_DENIED", _SELDOM, "Your role in this project does not allow this change."
+    ),
     errors.KeyRevoked: Rule(403, "PERMISSION_DENIED", _SELDOM),
     errors.PlainHttp: Rule(403, "PERMISSION_DENIED", _SELDOM),
     errors.NotFound: Rule(404, "NOT_FOUND", _SELDOM),
@@ -83,6 +94,9 @@ _RULES: dict[type[Exception], Rule] = {
     BadParameter: Rule(400, "INVALID_ARGUMENT", _SELDOM),
     InvalidQuery: Rule(400, "INVALID_ARGUMENT", _SELDOM),
     TooSlow: Rule(408, "DEADLINE_EXCEEDED", _SOON),
+    MemberChanged: Rule(409, "FAILED_PRECONDITION", _SELDOM),
+    InvalidRotation: Rule(409, "FAILED_PRECONDITION", _SELDOM),
+    InvalidInvitation: Rule(409, "FAILED_PRECONDITION", _SELDOM),
     Conflict: Rule(409, "ALREADY_EXISTS", _SELDOM),
     NoMatchingAgent: Rule(409, "FAILED_PRECONDITION", _SELDOM),
     TooManyPending: Rule(429, "RESOURCE_EXHAUSTED", _SELDOM),

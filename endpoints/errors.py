@@ -121,11 +121,11 @@ class NotAcceptable(Exception):
 
 
 class TooManyQueries(Exception):
-    """Query above a project's limit for a minute, which resets in `resets_in` seconds."""
+    """Query above the limit of a project or person for a minute; resets in `resets_in` seconds."""
 
-    def __init__(self, allowed: int, resets_in: float) -> None:
+    def __init__(self, allowed: int, resets_in: float, tenant: str = "project") -> None:
         super().__init__(
-            f"FLAMEWATCH_QUERIES_PER_MINUTE allows {allowed:,} queries per minute and project "
+            f"FLAMEWATCH_QUERIES_PER_MINUTE allows {allowed:,} queries per minute and {tenant} "
             f"(retry in {resets_in:.0f} s)."
         )
         self.resets_in = resets_in

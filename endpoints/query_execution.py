@@ -48,7 +48,7 @@ async def execute(
 
     def run(context: QueryContext) -> T:
         result = work(context)
-        record_download(context, origin, key=access.prefix)
+        record_download(context, origin, user=access.user, key=access.prefix)
         return result
 
     seconds = settings.QUERY_SECONDS
@@ -56,7 +56,7 @@ async def execute(
         async with asyncio.timeout(seconds):
             return await run_query(
                 access.project,
-                ("key", access.key),
+                ("user", access.user) if access.user is not None else ("key", access.key),
                 run,
                 kind=kind,
                 project_id=access.project_id,

@@ -23,7 +23,7 @@ from frontend.pages.embed import page as embed
 from frontend.pages.flame import download, lines, more_functions, tree
 from frontend.pages.flame import view as flame
 from frontend.pages.flame.over_time import view as over_time
-from frontend.pages.help import concepts
+from frontend.pages.help import api, concepts
 from frontend.pages.history import view as history
 from frontend.pages.home import view as home
 from frontend.pages.invitation import view as invitation
@@ -38,6 +38,7 @@ from frontend.pages.services import view as services
 from frontend.pages.settings import api_keys, key_file, retention
 from frontend.pages.settings import view as settings
 from frontend.pages.setup import view as setup
+from frontend.pages.tokens import view as tokens
 from projects.permissions import Permission
 
 urlpatterns = [
@@ -116,6 +117,15 @@ urlpatterns = [
     project_page(
         "/settings/keys/<str:key_id>/revoke", api_keys.revoke, "revoke_key", Permission.MANAGE_KEYS
     ),
+    project_page(
+        "/settings/keys/<str:key_id>/rotate", api_keys.rotate, "rotate_key", Permission.MANAGE_KEYS
+    ),
+    project_page(
+        "/settings/keys/<str:key_id>/services",
+        api_keys.change_services,
+        "key_services",
+        Permission.MANAGE_KEYS,
+    ),
     project_page("/settings/members", members.list_members, "members", Permission.VIEW),
     project_page(
         "/settings/members/invite", invitations.invite, "invite", Permission.MANAGE_PEOPLE
@@ -182,8 +192,11 @@ urlpatterns = [
         Permission.DELETE_PROJECT,
     ),
     account_page("account/editor", account.editor, "editor"),
+    account_page("account/tokens", tokens.tokens, "tokens"),
+    account_page("account/tokens/<str:token_id>/revoke", tokens.revoke, "revoke_token"),
     public_page("account/language", account.language, "language"),
     public_page("help/concepts", concepts.concepts, "concepts"),
+    public_page("help/api/<str:name>", api.api_docs, "api_docs"),
     public_page("agents/python/", agent_files.index, "agent_files"),
     public_page("agents/python/simple/", agent_files.simple_projects, "agent_index"),
     public_page(

@@ -58,6 +58,11 @@ CONVERSION_MEMORY_BYTES = env.integer(
     "FLAMEWATCH_CONVERSION_MEMORY_BYTES", 2**30, lowest=64 * 2**20
 )
 
+# -- Limits of decoding one large profile in a worker process ----------------------------
+DECODE_CPU_SECONDS = env.seconds("FLAMEWATCH_DECODE_CPU_SECONDS", 20.0, lowest=1.0)
+DECODE_WALL_SECONDS = env.seconds("FLAMEWATCH_DECODE_WALL_SECONDS", 60.0, lowest=1.0)
+DECODE_MEMORY_BYTES = env.integer("FLAMEWATCH_DECODE_MEMORY_BYTES", 2**30, lowest=64 * 2**20)
+
 # -- Labels of other clients: names in order of precedence ------------------------------
 SERVICE_LABELS = env.names(
     "FLAMEWATCH_SERVICE_LABELS", "service_name,service.name,app.name,process.executable.name"
@@ -122,6 +127,8 @@ MAX_MEMBERS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_MEMBERS_PER_PROJECT", 200,
 MAX_INVITATIONS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_INVITATIONS_PER_PROJECT", 100, lowest=1)
 INVITATIONS_PER_DAY = env.integer("FLAMEWATCH_INVITATIONS_PER_DAY", 100, lowest=1)
 INVITATION_DAYS = env.integer("FLAMEWATCH_INVITATION_DAYS", 7, lowest=1)
+KEY_OVERLAP_DAYS = env.integer("FLAMEWATCH_KEY_OVERLAP_DAYS", 7, lowest=0)
+KEY_NOTICE_DAYS = env.integer("FLAMEWATCH_KEY_NOTICE_DAYS", 14, lowest=0)
 MAX_KEYS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_KEYS_PER_PROJECT", 100, lowest=1)
 MAX_SNAPSHOTS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_SNAPSHOTS_PER_PROJECT", 500, lowest=1)
 MAX_SNAPSHOT_BYTES_PER_PROJECT = env.integer(
@@ -181,6 +188,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "frontend.http.visit_middleware.VisitMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",

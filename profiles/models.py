@@ -30,7 +30,7 @@ class Profile(models.Model):
     # Last part of the profile's name, `projects/{project}/profiles/{name_id}`, by which repeated
     # uploads are recognised.
     name_id = models.CharField(max_length=255)
-    body_hash = models.BinaryField(max_length=16)  # profiles.storage.new_profile.hash_body
+    body_hash = models.BinaryField(max_length=16)  # profiles.storage.profile_content.hash_body
     samples = models.PositiveIntegerField()
     weight = models.BigIntegerField()  # total of the type's default metric
     totals = models.JSONField()  # [[metric name, unit, total], …]

@@ -8,11 +8,12 @@ that already exceed it, because it was lowered, stay as they are.
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import Sum
+from django.db.models import Q, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from projects.models import (
+    AccessToken,
     ApiKey,
     AuditEntry,
     Invitation,
@@ -27,6 +28,8 @@ from projects.models import (
 # Key files of one API key. Each is made for a person or a program that gets a file of its own;
 # more of them are the work of a script.
 MAX_KEY_FILES = 20
+# Personal access tokens of an account, without those revoked or expired.
+MAX_TOKENS = 50
 # E-mails to one address within a day, from all projects: invitations must not flood a mailbox.
 MAX_MAILS_PER_ADDRESS = 10
 INVITATION_ACTIONS = ("invitation.create", "invitation.resend")  # in the audit log
@@ -129,7 +132,8 @@ def require_mail(email: str) -> None:
 def require_key(project: Project) -> None:
     """Raise LimitReached if the project has all the keys in use that it may. Use a transaction."""
     lock_project(project)
-    count = ApiKey.objects.filter(project=project, revoked=None).count()
+    in_use = Q(expires=None) | Q(expires__gt=timezone.now())
+    count = ApiKey.objects.filter(in_use, project=project, revoked=None).count()
     if count >= settings.MAX_KEYS_PER_PROJECT:
         raise LimitReached(
             _(
@@ -142,6 +146,21 @@ def require_key(project: Project) -> None:
                 "count": count,
                 "allowed": settings.MAX_KEYS_PER_PROJECT,
             }
+        )
+
+
+def require_token(user: User) -> None:
+    """Raise LimitReached if the account has all the tokens that it may. Use a transaction."""
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    rows = AccessToken.objects.filter(user=user, revoked=None, expires__gt=timezone.now())
+    count = rows.count()
+    if count >= MAX_TOKENS:
+        raise LimitReached(
+            _(
+                "Personal access tokens of your account: %(count)d; the limit is %(allowed)d."
+                " Revoke those that nothing uses."
+            )
+            % {"count": count, "allowed": MAX_TOKENS}
         )
 
 

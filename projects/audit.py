@@ -29,6 +29,7 @@ class Origin:
 
     address: str = ""
     kind: ActorKind | None = None
+    token: str = ""  # prefix of the personal access token by which a person acts
 
     @classmethod
     def from_request(cls, request: HttpRequest, kind: ActorKind | None = None) -> "Origin":
@@ -96,7 +97,7 @@ def _entry(
         actor=actor,
         actor_kind=origin.kind or _kind(actor, actor_key),
         actor_name=actor.email if actor else "",
-        actor_key=actor_key,
+        actor_key=actor_key or origin.token,
         address=origin.address[:MAX_ADDRESS],
         target=_clean(target, MAX_TARGET),
         detail=_shorten_detail(detail),

@@ -20,9 +20,15 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
     _("Project"): {
         "project.create": _("Created project"),
         "project.change": _("Changed settings"),
+        "project.suspend": _("Suspended project"),
+        "project.resume": _("Resumed project"),
+        "project.plan": _("Changed plan"),
+        "project.visit": _("Began a read-only visit"),
+        "project.visit_end": _("Ended a read-only visit"),
         "project.delete": _("Deleted project"),
         "project.restore": _("Restored project"),
         "quota.change": _("Changed quotas"),
+        "plan.change": _("Changed the quotas of a plan"),
     },
     _("Members"): {
         "member.add": _("Added member"),
@@ -37,8 +43,14 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
     },
     _("API keys"): {
         "key.create": _("Created API key"),
+        "key.change": _("Changed API key"),
+        "key.rotate": _("Rotated API key"),
         "key.revoke": _("Revoked API key"),
         "key_file.create": _("Created key file"),
+    },
+    _("Personal access tokens"): {
+        "token.create": _("Created personal access token"),
+        "token.revoke": _("Revoked personal access token"),
     },
     _("Profiles"): {
         "profiles.download": _("Downloaded profiles"),

@@ -7,9 +7,11 @@ entry, at most SCAN_LIMIT of them for a page; the next page goes on from there.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TypedDict
 
 from django.db.models import Q
 
+from projects.audit_actions import DENIED
 from projects.models import ActorKind, AuditEntry
 from projects.models.audit import AuditQuerySet
 
@@ -57,6 +59,23 @@ class AuditPage:
     is_partial: bool = False  # SCAN_LIMIT ended the search before the page was full
 
 
+class EntryDocument(TypedDict):
+    """Entry in exports and in the API, the same in every language."""
+
+    entry: int
+    time: str  # RFC 3339, UTC
+    actor_kind: str
+    actor: str
+    api_key: str
+    action: str
+    target: str
+    address: str
+    result: str
+    project: str
+    project_name: str
+    details: object
+
+
 def list_page(criteria: AuditFilter, after: Cursor | None, size: int) -> AuditPage:
     """Return a page of entries, by one statement, or two for a text or kind; one more for actors.
 
@@ -85,6 +104,31 @@ def read_all(criteria: AuditFilter) -> Iterator[list[AuditEntry]]:
         if page.next is None:
             return
         after = page.next
+
+
+def result_name(entry: AuditEntry) -> str:
+    if entry.action in DENIED:
+        return "denied"
+    is_named = entry.actor_kind in {ActorKind.OPERATOR, ActorKind.SYSTEM}
+    return entry.actor_kind if is_named else "done"
+
+
+def entry_document(entry: AuditEntry) -> EntryDocument:
+    """Return an entry for programs; operators are not named."""
+    return {
+        "entry": entry.pk,
+        "time": entry.at.isoformat().replace("+00:00", "Z"),
+        "actor_kind": entry.actor_kind,
+        "actor": "" if entry.actor_kind == ActorKind.OPERATOR else entry.actor_name,
+        "api_key": entry.actor_key,
+        "action": entry.action,
+        "target": entry.target,
+        "address": entry.address,
+        "result": result_name(entry),
+        "project": entry.subject,
+        "project_name": entry.project_name,
+        "details": entry.detail,
+    }
 
 
 def _filter_by_index(criteria: AuditFilter, after: Cursor | None) -> AuditQuerySet:

@@ -35,6 +35,14 @@ def read_command(pid: int) -> bytes:
         return b""
 
 
+def read_name(pid: int) -> str:
+    """Return the name that `ps` shows of a process; nothing if it has ended."""
+    try:
+        return (_PROC / str(pid) / "comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def private_bytes(pid: int) -> int:
     """Return the resident memory of a process and its descendants that no file has."""
     total = 0

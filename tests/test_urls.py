@@ -23,8 +23,9 @@ from profiles.deletion import jobs
 from profiles.deletion.jobs import DeletionSelection
 from profiles.models import Blob, DeletionJob, ResultSnapshot
 from projects import invitations
-from projects.credentials import keys
+from projects.credentials import access_tokens, keys
 from projects.models import (
+    AccessToken,
     Annotation,
     ApiKey,
     Invitation,
@@ -32,6 +33,7 @@ from projects.models import (
     Project,
     Role,
     SavedView,
+    TokenScope,
     User,
 )
 from projects.permissions import LOWEST_ROLES, PLANNED, Permission
@@ -42,6 +44,7 @@ from scheduler.models import UserCapture
 pytestmark = pytest.mark.django_db
 PROJECT = "acme-shop"
 KEY_ID = "abcdefghij"
+TOKEN_ID = "klmnopqrst"  # of charlie
 SNAPSHOT = "0123456789abcdef"
 SAVED = "4711"  # primary key of a saved view of alice
 CAPTURE = "rejected-abcdefghij"
@@ -96,7 +99,12 @@ PAGES = [
     Page("node_package", For.EVERYONE, ("no-such-file.tgz",)),
     Page("agent_index", For.EVERYONE),
     Page("agent_index_project", For.EVERYONE, ("flamewatch-agent",)),
+    Page("api_docs", For.EVERYONE, ("queries",)),
     Page("home", For.PEOPLE),
+    Page("tokens", For.PEOPLE),
+    Page("tokens", For.PEOPLE, data={"name": "ci", "scopes": "read", "days": "30"}),
+    Page("revoke_token", For.PEOPLE, (TOKEN_ID,)),
+    Page("revoke_token", For.PEOPLE, (TOKEN_ID,), data={}),
     Page("editor", For.PEOPLE),
     Page("editor", For.PEOPLE, data={"editor_url": ""}),
     Page("new_project", For.PEOPLE),
@@ -187,6 +195,10 @@ PAGES = [
     Page("create_key", For.ADMINS, (PROJECT,), data={"name": "x", "scope": "write"}),
     Page("key_file", For.ADMINS, (PROJECT, KEY_ID)),
     Page("key_file", For.ADMINS, (PROJECT, KEY_ID), data={}),
+    Page("rotate_key", For.ADMINS, (PROJECT, KEY_ID)),
+    Page("rotate_key", For.ADMINS, (PROJECT, KEY_ID), data={}),
+    Page("key_services", For.ADMINS, (PROJECT, KEY_ID)),
+    Page("key_services", For.ADMINS, (PROJECT, KEY_ID), data={"services": "shop"}),
     Page("revoke_key", For.ADMINS, (PROJECT, KEY_ID)),
     Page("revoke_key", For.ADMINS, (PROJECT, KEY_ID), data={}),
 ]
@@ -213,6 +225,12 @@ def names(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iter
 def key(project: Project) -> None:
     row, _text = keys.create(project, "production")
     ApiKey.objects.filter(pk=row.pk).update(key_id=KEY_ID)
+
+
+@pytest.fixture(autouse=True)
+def token(charlie: User) -> None:
+    row, _text = access_tokens.create(charlie, "ci", [TokenScope.READ], 30)
+    AccessToken.objects.filter(pk=row.pk).update(token_id=TOKEN_ID)
 
 
 @pytest.fixture(autouse=True)

@@ -1,9 +1,11 @@
 """`…/annotations`: create and delete notes at a time or at a function; list them by GET.
 
 Keys with the scope `write` create them, such as the marks of deployments, and delete those that a
-key of the project created; keys with the scope `read` list them.
+key of the project created; keys with the scope `read` list them. Personal access tokens do it in
+the name of their owner, who may also delete own notes.
 """
 
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
@@ -31,10 +33,8 @@ class AnnotationsView(ApiQueryView):
 
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
         access = await _writer(request, project)
-        fields, origin = (
-            _read_fields(json_message.parse(request.body)),
-            Origin.from_request(request),
-        )
+        fields = _read_fields(json_message.parse(request.body))
+        origin = credentials.get_origin(request, access)
         row = await execute(
             access, lambda _: _create(access, fields, origin), kind="api_annotations"
         )
@@ -45,15 +45,15 @@ class AnnotationView(WireView):
     http_method_names = ["delete"]
 
     async def delete(self, request: HttpRequest, project: str, annotation: int) -> HttpResponse:
-        access, origin = await _writer(request, project), Origin.from_request(request)
+        access = await _writer(request, project)
+        origin = credentials.get_origin(request, access)
         await execute(access, lambda _: _delete(access, annotation, origin), kind="api_annotations")
         return HttpResponse(status=204)
 
 
 async def _writer(request: HttpRequest, project: str) -> Access:
     text = credentials.key_text(request.headers, request.GET)
-    access = await credentials.access(text, get_scope(request))
-    credentials.require_own(access, project)
+    access = await credentials.project_access(text, get_scope(request), project)
     credentials.require_write(access)
     await admit_query(access)
     return access
@@ -93,16 +93,23 @@ def _short(message: Message, name: str, most: int) -> str:
 
 
 def _create(access: Access, fields: AnnotationFields, origin: Origin) -> Annotation:
+    actor = credentials.find_person(access)
+    key = "" if actor else access.prefix
     try:
-        return annotations.create(access.project, fields, key=access.prefix, origin=origin)
+        return annotations.create(access.project, fields, actor=actor, key=key, origin=origin)
     except AnnotationLimit as reached:
         raise TooManyAnnotations(str(reached)) from None
 
 
 def _delete(access: Access, annotation: int, origin: Origin) -> None:
     """Delete an annotation that a key created: the keys of agents are for no one's own notes."""
-    rows = Annotation.objects.filter(project=access.project).exclude(created_key="")
-    row = rows.filter(pk=annotation).select_related("project").first()
+    actor = credentials.find_person(access)
+    deletable = ~Q(created_key="")
+    if actor is not None:
+        deletable |= Q(created_by=actor)
+    rows = Annotation.objects.filter(deletable, project=access.project, pk=annotation)
+    row = rows.select_related("project").first()
     if row is None:
-        raise NotFound("No annotation with this id that an API key of the project created.")
-    annotations.delete(row, key=access.prefix, origin=origin)
+        whom = "you or an API key" if actor else "an API key of the project"
+        raise NotFound(f"No annotation with this id that {whom} created.")
+    annotations.delete(row, actor=actor, key="" if actor else access.prefix, origin=origin)

@@ -17,7 +17,7 @@ from endpoints.json_message import Message
 from endpoints.query_execution import admit_query, execute
 from projects import audit
 from projects.credentials import operator_token
-from projects.models import Project
+from projects.models import Project, User
 from projects.profile_types import NEVER_REQUESTED, ProfileType
 from scheduler import capture_now
 from scheduler.capture_now import PendingCapture
@@ -35,21 +35,29 @@ class CaptureView(WireView):
     http_method_names = ["post"]
 
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
-        origin = audit.Origin.from_request(request)
         text = credentials.key_text(request.headers, request.GET)
         if text.startswith(operator_token.PREFIX) and operator_token.read_project(text) == project:
             params = _read_params(json_message.parse(request.body))
+            origin = audit.Origin.from_request(request)
             pending = await database_pool.run(
-                _request_capture, project, audit.OPERATOR, params, origin
+                _request_capture, project, None, audit.OPERATOR, params, origin
             )
         else:
-            access = await credentials.access(text, get_scope(request))
-            credentials.require_own(access, project)
+            access = await credentials.project_access(text, get_scope(request), project)
+            if access.user is not None:
+                credentials.require_write(access)
             await admit_query(access)
             params = _read_params(json_message.parse(request.body))
+            origin = credentials.get_origin(request, access)
             pending = await execute(
                 access,
-                lambda _: _request_capture(access.project_id, access.prefix, params, origin),
+                lambda _: _request_capture(
+                    access.project_id,
+                    credentials.find_person(access),
+                    "" if access.user is not None else access.prefix,
+                    params,
+                    origin,
+                ),
                 kind="api_capture",
             )
         return json_response(_json(params, pending), status=201)
@@ -71,9 +79,13 @@ def _read_params(message: Message) -> CaptureParams:
 
 
 def _request_capture(
-    project_id: str, asker: str, params: CaptureParams, origin: audit.Origin
+    project_id: str,
+    person: User | None,
+    key: str,
+    params: CaptureParams,
+    origin: audit.Origin,
 ) -> PendingCapture:
-    """Request the capture; `asker` is a key's prefix, or audit.OPERATOR."""
+    """Request the capture for a person, or for a key (its prefix, or audit.OPERATOR)."""
     project = Project.objects.filter(project_id=project_id).first()
     if project is None:
         raise NotFound("No such project.")
@@ -83,8 +95,8 @@ def _request_capture(
         params.type,
         params.zone,
         params.version,
-        actor=None,
-        actor_key=asker,
+        actor=person,
+        actor_key=key,
         origin=origin,
     )
 

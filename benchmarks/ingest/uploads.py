@@ -6,10 +6,12 @@ Run `python -m benchmarks uploads`: the real server on loopback, with its databa
 import base64
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 import uvloop
 
+from benchmarks.queries.imported_profiles import offline_uploads
 from benchmarks.tools.go_profile import go_profile
 from benchmarks.tools.load import idle_share, request, send_all
 from benchmarks.tools.prepared import prepare
@@ -17,7 +19,7 @@ from benchmarks.tools.processes import cpu_seconds
 from benchmarks.tools.table import Figure, show
 from tests.server import RunningServer, running_server
 
-UPLOADS, ALONE, LATE, HANDSHAKES, WARM_UP, CONNECTIONS = 3000, 750, 1500, 6000, 300, 8
+UPLOADS, ALONE, LATE, LARGE, HANDSHAKES, WARM_UP, CONNECTIONS = 3000, 750, 1500, 250, 6000, 300, 8
 QUIET = {"FLAMEWATCH_POLL_TIMEOUT_SECONDS": "0.01", "FLAMEWATCH_PLAN_PERIOD_SECONDS": "60"}
 
 
@@ -36,6 +38,7 @@ def main() -> int:
             *measure(server, "upload", uploads[:first], CONNECTIONS, limit=3.0),
             *measure(server, "upload, one after the other", uploads[first:], 1),
             *measure(server, "upload, five minutes late", late_uploads(server), CONNECTIONS),
+            *measure(server, "upload, large heap", large_uploads(server), CONNECTIONS),
         ]
     return 0 if show(f"Uploads of {len(go_profile()) / 1000:.0f} kB of gzip", figures) else 1
 
@@ -46,6 +49,15 @@ def late_uploads(server: RunningServer) -> list[bytes]:
     key = server.add_key(project)
     names = prepare(server, project, names=LATE + WARM_UP, ago=600).names
     return [upload(project, key, name) for name in names]
+
+
+def large_uploads(server: RunningServer) -> list[bytes]:
+    """Return uploads of heap profiles of 0.7 MB (shape C), of another project."""
+    project = server.add_project("Large Shop", "carol@example.org")
+    key = server.add_key(project)
+    start = datetime.now(UTC) - timedelta(hours=2)
+    times = [start + i * timedelta(seconds=5) for i in range(WARM_UP + LARGE)]
+    return list(offline_uploads(project, key, times, "C"))
 
 
 def upload(project: str, key: str, name: str) -> bytes:

@@ -23,8 +23,10 @@ _UNLIMITED = 2**62  # of queued jobs: the caller bounds their memory
 class WorkerPool(Workers):
     """At most `workers` processes, at least two; usable from any event loop."""
 
-    def __init__(self, name: str, program: WorkerProgram, workers: int) -> None:
-        super().__init__(name, program, at_start=MIN_WORKERS)
+    def __init__(
+        self, name: str, program: WorkerProgram, workers: int, forked_with: Workers | None = None
+    ) -> None:
+        super().__init__(name, program, MIN_WORKERS, forked_with)
         limits = FairLimits(
             threads=max(MIN_WORKERS, workers),
             running_of_tenant=1,
@@ -59,4 +61,4 @@ class WorkerPool(Workers):
         The future is part of a reference cycle (with its callback), and would hold a result, or the
         frames of its exception, until a garbage collection.
         """
-        return [self.perform(tenant, request)]
+        return [self.perform_charged(tenant, request)]

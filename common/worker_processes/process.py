@@ -33,6 +33,7 @@ class Death(NamedTuple):
 
     signal: int  # 0: it exited by itself
     peak_bytes: int  # its largest resident memory, as far as it is known
+    cpu_seconds: float = 0.0  # since its last reply
 
 
 class FinalReply(NamedTuple):
@@ -99,6 +100,9 @@ class WorkerProcess:
         self.started_at = time.monotonic()
         self.is_ready = False
         self.memory = 0  # resident bytes without a job; known when it is ready
+        self.idle_since = self.started_at
+        self._private_bytes = 0  # without a job
+        self._cpu_seconds = 0.0  # until its last reply
 
     def wait_until_ready(self, seconds: float) -> None:
         """Wait until the worker has imported its modules. Raise WorkerEnded or WallTimePassed."""
@@ -107,6 +111,8 @@ class WorkerProcess:
         ready = self._receive(_LEAST_REPLY_BYTES, _Wait(time.monotonic() + seconds))
         self.pid = ready.reply.content
         self.memory = _read_resident_bytes(self.pid)
+        self._private_bytes = _read_private_bytes(self.pid)
+        self._cpu_seconds = ready.cpu_seconds
         self.is_ready = True
 
     def perform(
@@ -127,8 +133,14 @@ class WorkerProcess:
         while True:
             final = self._receive(max(max_bytes, _LEAST_REPLY_BYTES), wait)
             if final.reply.kind is not ReplyKind.PART:
+                self._cpu_seconds += final.cpu_seconds
                 return final
             on_part(final.reply.content)
+
+    @property
+    def growth_bytes(self) -> int:
+        """Return the memory that this process has now beyond that before its first job."""
+        return _read_private_bytes(self.pid) - self._private_bytes if self.is_ready else 0
 
     def kill(self) -> None:
         """Kill the process, from any thread; whoever uses it then gets WorkerEnded."""
@@ -151,7 +163,8 @@ class WorkerProcess:
                     self._process.returncode = code
                 is_own = usage.ru_maxrss > self._parent_peak
                 peak = max(self._peak_bytes, usage.ru_maxrss * 1024 if is_own else 0)
-                self._death = Death(max(0, -code), peak)
+                used = usage.ru_utime + usage.ru_stime - self._cpu_seconds
+                self._death = Death(max(0, -code), peak, max(0.0, used))
                 self._close_pipes()
             return self._death
 
@@ -213,7 +226,19 @@ class WorkerProcess:
 
 def _read_resident_bytes(pid: int) -> int:
     """Return the resident memory of a process; 0 if it has ended, or if it is unknown."""
+    return _read_pages(pid)[1] * getpagesize()
+
+
+def _read_private_bytes(pid: int) -> int:
+    """Return the resident memory without files; 0 as above."""
+    _, resident, shared = _read_pages(pid)
+    return (resident - shared) * getpagesize()
+
+
+def _read_pages(pid: int) -> tuple[int, int, int]:
+    """Return the pages of address space, of resident memory, and those of them with files."""
     try:
-        return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * getpagesize()
-    except (OSError, IndexError):
-        return 0
+        size, resident, shared = Path(f"/proc/{pid}/statm").read_bytes().split()[:3]
+    except (OSError, ValueError):
+        return 0, 0, 0
+    return int(size), int(resident), int(shared)

@@ -22,6 +22,7 @@ class WorkerProgram:
     preload: Sequence[str]
     classes: Sequence[type]
     nice: int  # added to the priority of the parent
+    name: str = "worker"  # of the process, at most 15 characters
     # A worker that has grown more than this by its jobs, after it gave back what it could, is
     # replaced. Starting one takes 0.2 s of CPU time and more, by its modules.
     max_growth_bytes: int = 8 * 2**20
@@ -40,6 +41,7 @@ class WorkerProgram:
                 "preload": list(self.preload),
                 "classes": classes,
                 "nice": self.nice,
+                "name": self.name,
                 "max_growth_bytes": self.max_growth_bytes,
                 "preload_in_worker": [*self.preload_in_worker],
             }

@@ -12,7 +12,6 @@ fails. The parent watches the wall time.
 """
 
 import contextlib
-import ctypes
 import fcntl
 import gc
 import importlib
@@ -28,10 +27,11 @@ import time
 import traceback
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 import orjson
 
+from common.memory_allocator import release_freed_memory
 from common.worker_processes.messages import (
     CANCEL_SIGNAL,
     REPLY_HEADER,
@@ -49,16 +49,48 @@ _MAX_TRACEBACK_CHARACTERS = 8_000
 # The kernel's choice when memory runs out: a worker before the server.
 _OOM_SCORE = "800"
 _MAX_CONFIGURATION_BYTES = 2**16  # of one worker, JSON
+IDLE_SECONDS = 5.0  # without a job, after which freed memory is released
 _STATM = Path("/proc/self/statm")
 
 
 def main() -> None:
-    lifeline, configuration = int(sys.argv[1]), orjson.loads(sys.argv[2])
+    control = int(sys.argv[3]) if len(sys.argv) > 3 else None
+    _run_program(int(sys.argv[1]), sys.argv[2], control)
+
+
+def become_fork_server(lifeline: int, configuration: str, control: int) -> NoReturn:
+    """Serve as the process that forks workers, in a fork of one that has no other thread.
+
+    The modules are imported with the first message, because they may need what the parent does
+    until then.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    with open(os.devnull, "rb", buffering=0) as nothing:
+        os.dup2(nothing.fileno(), 0)
+    first, last = sorted((lifeline, control))
+    os.closerange(3, first)
+    os.closerange(first + 1, last)
+    os.closerange(last + 1, os.sysconf("SC_OPEN_MAX"))
+    try:
+        _end_with_parent(lifeline)
+        _set_name(orjson.loads(configuration)["name"])
+        select.select([control], (), ())
+        _run_program(lifeline, configuration, control)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+def _run_program(lifeline: int, program: str, control: int | None) -> None:
+    configuration = orjson.loads(program)
     _end_with_parent(lifeline)
-    is_fork_server = len(sys.argv) > 3
-    if is_fork_server:
+    if control is not None:
         os.dup2(2, 1)  # what is printed goes to the standard error
-    pipes = None if is_fork_server else _take_pipes()
+    else:
+        pipes = _take_pipes()
+    _set_name(configuration["name"])
     for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group: the parent decides
         signal.signal(number, signal.SIG_IGN)
     nice = configuration["nice"]
@@ -71,8 +103,9 @@ def main() -> None:
     _find_classes(configuration)  # imports their modules
     gc.collect()
     gc.freeze()
-    if pipes is None:
-        pipes, configuration = _fork_workers(int(sys.argv[3]))
+    if control is not None:
+        pipes, configuration = _fork_workers(control)
+        _set_name(configuration["name"])
         os.nice(configuration["nice"] - nice)
     classes = _find_classes(configuration)
     for module in configuration["preload_in_worker"]:
@@ -88,6 +121,12 @@ def _end_with_parent(lifeline: int) -> None:
     poll.register(lifeline, select.POLLIN)
     if poll.poll(0):  # it ended before
         os._exit(1)
+
+
+def _set_name(name: str) -> None:
+    """Set the name that `ps` shows: the command line of a fork is that of the server."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/comm").write_text(name)
 
 
 def _take_pipes() -> tuple[BinaryIO, int]:
@@ -146,6 +185,7 @@ class _Worker:
     ) -> None:
         self._requests, self._replies, self._classes = requests, replies, frozenset(classes)
         self._max_growth = max_growth
+        self._has_worked = False  # since it released freed memory
         self._address_space, self._memory = _sizes()
         # Made now: afterwards there may be no memory.
         self._out_of_memory = encode_reply(Reply(ReplyKind.MEMORY_LIMIT), ())
@@ -154,8 +194,9 @@ class _Worker:
 
     def serve(self) -> None:
         """Run jobs until the parent closes the pipe, or this process has grown too much."""
-        self._send(encode_reply(Reply(ReplyKind.READY, os.getpid()), ()))
-        while (parts := read_parts(self._requests)) is not None:
+        ready = encode_reply(Reply(ReplyKind.READY, os.getpid()), ())
+        self._send(ready, cpu_seconds=time.process_time())
+        while (parts := self._next_request()) is not None:
             self._control.cancelled.clear()
             began = time.process_time()
             reply = self._perform(parts)
@@ -166,6 +207,19 @@ class _Worker:
             del reply
             if is_last:
                 os._exit(0)  # at once: nothing is to be cleaned up
+
+    def _next_request(self) -> list[bytes] | None:
+        """Return the parts of the next request; release freed memory if it takes long to come.
+
+        Nothing of a request is buffered: it is sent after the last reply.
+        """
+        if self._has_worked and not select.select([self._requests], (), (), IDLE_SECONDS)[0]:
+            gc.collect()
+            release_freed_memory()
+            self._has_worked = False
+        parts = read_parts(self._requests)
+        self._has_worked = True
+        return parts
 
     def _perform(self, parts: list[bytes]) -> bytes:
         """Run the job of a request and return the encoded reply."""
@@ -189,9 +243,7 @@ class _Worker:
         if _sizes()[1] <= allowed:
             return False
         gc.collect()
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-        if trim is not None:
-            trim(0)
+        release_freed_memory()
         return _sizes()[1] > allowed
 
     def _send_part(self, content: object) -> None:

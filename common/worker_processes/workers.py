@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from common.recent_costs import costs_of_process
 from common.worker_processes.fork_server import ForkServer, adopt_orphans
 from common.worker_processes.messages import JobLimits, JobRequest, ReplyKind, encode_request
 from common.worker_processes.process import (
@@ -32,6 +33,8 @@ log = logging.getLogger(__name__)
 MAX_AGE_SECONDS = 6 * 3600.0  # of a worker: libraries leak
 START_SECONDS = 60.0  # an import takes 0.3 s on an idle machine
 _ATTEMPTS = 2
+# Of a worker without a job: forking another one takes 10 ms of CPU time.
+_MAX_IDLE_GROWTH_BYTES = 4 * 2**20
 # Signals by which a process ends that does something invalid.
 _CRASHES = frozenset(
     {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGSYS}
@@ -56,6 +59,19 @@ class Outcome(StrEnum):
     LOST = "lost"  # workers that ended for no reason that is known
 
 
+class WorkerEnd(StrEnum):
+    """Reason for which a worker ended after its job had; with Outcome the labels of a metric."""
+
+    GROWN = "grown"  # by its jobs, or its caches while it was idle
+    SURPLUS = "surplus"  # was needed for more jobs at a time than usual
+    AGED = "aged"
+
+
+# Outcomes of a job that end its worker.
+FATAL_OUTCOMES = (
+    *(Outcome.CPU_LIMIT, Outcome.WALL_LIMIT, Outcome.MEMORY_LIMIT),
+    *(Outcome.CRASHED, Outcome.CANCELLED, Outcome.LOST),
+)
 _OUTCOMES = {
     ReplyKind.DONE: Outcome.DONE,
     ReplyKind.REJECTED: Outcome.REJECTED,
@@ -94,6 +110,7 @@ class PoolStatistics:
 
     starts: int = 0  # of worker processes
     jobs: Counter[Outcome] = field(default_factory=Counter)
+    ends: Counter["Outcome | WorkerEnd"] = field(default_factory=Counter)
 
 
 class JobResult(NamedTuple):
@@ -110,23 +127,26 @@ class Workers:
         name: str,
         program: WorkerProgram,
         at_start: int,
+        forked_with: "Workers | None" = None,
         fork_server: ForkServer | None = None,
     ) -> None:
         """Create the object; `at_start` workers are started by `start`, others on demand.
 
-        Workers are forked by `fork_server`, which belongs to another object and has imported the
-        modules of this program too; or by one of their own, if the program says so.
+        The fork server of `forked_with`, which has imported the modules of this program too, forks
+        these workers; without it they have one of their own, `fork_server` or, if the program says
+        so, one that is started by exec.
         """
         self.name, self.statistics = name, PoolStatistics()
         self._program, self._at_start = program, at_start
-        self._shared_fork_server = fork_server
-        self._fork_server: ForkServer | None = None
+        self._forked_with = forked_with
+        self._fork_server = fork_server
+        self._fork_server_lock = threading.Lock()
         self._lock = threading.Lock()  # guards the two lists and the statistics
         self._idle: list[WorkerProcess] = []
         self._busy: list[WorkerProcess] = []
 
     def start(self) -> None:
-        """Start the first workers without waiting for them."""
+        """Start the first workers, as far as they are missing, without waiting for them."""
         while len(self._idle) + len(self._busy) < self._at_start:
             if not self._add_idle():
                 return
@@ -143,13 +163,24 @@ class Workers:
         if self._fork_server is not None:
             self._fork_server.stop()
 
-    @property
-    def fork_server(self) -> ForkServer | None:
-        """Return the process that forks the workers, for those of another program.
-
-        It is None if the first worker has not been started, or the system does not allow it.
-        """
-        return self._fork_server
+    def release_idle(self, seconds: float) -> None:
+        """End workers without a job for so long that have grown, or are more than at the start."""
+        with self._lock:
+            surplus = len(self._idle) + len(self._busy) - self._at_start
+            released: list[tuple[WorkerProcess, WorkerEnd]] = []
+            for worker in self._idle:
+                if not worker.is_ready or time.monotonic() - worker.idle_since < seconds:
+                    continue
+                if len(released) < surplus:
+                    released.append((worker, WorkerEnd.SURPLUS))
+                elif worker.growth_bytes > _MAX_IDLE_GROWTH_BYTES:
+                    released.append((worker, WorkerEnd.GROWN))
+            for worker, reason in released:
+                self._idle.remove(worker)
+                self.statistics.ends[reason] += 1
+        for worker, _reason in released:
+            worker.end()
+        self.start()
 
     def process_ids(self) -> list[int]:
         """Return the ids of the workers, without those that are being forked."""
@@ -177,14 +208,38 @@ class Workers:
             if on_part is not None:
                 on_part(part)
 
+        cpu_seconds = 0.0
         while True:
             result = self._attempt(tenant, parts, request.limits, pass_on, is_cancelled)
+            cpu_seconds += result.cpu_seconds
             outcomes[result.outcome] += 1
             is_final = result.outcome not in {Outcome.CRASHED, Outcome.LOST} or sent
             if is_final or outcomes[result.outcome] == _ATTEMPTS:
                 with self._lock:
                     self.statistics.jobs[result.outcome] += 1
-                return result
+                return result._replace(cpu_seconds=cpu_seconds)
+
+    def perform_charged(
+        self,
+        tenant: Hashable,
+        request: JobRequest,
+        on_part: Callable[[Any], None] | None = None,
+        is_cancelled: Callable[[], bool] = lambda: False,
+    ) -> JobResult:
+        """Run a job as `perform` does, and charge its CPU time to the tenant's recent cost.
+
+        Call it in a thread of FairThreads that runs a job of the tenant: the time that the thread
+        waits for the worker costs the tenant nothing.
+        """
+        began = time.monotonic()
+        cpu_seconds = 0.0
+        try:
+            result = self.perform(tenant, request, on_part, is_cancelled)
+            cpu_seconds = result.cpu_seconds
+            return result
+        finally:
+            ended = time.monotonic()
+            costs_of_process.add(tenant, cpu_seconds - (ended - began), ended)
 
     def _attempt(
         self,
@@ -202,24 +257,30 @@ class Workers:
         try:
             worker.wait_until_ready(START_SECONDS)
         except (WorkerEnded, WallTimePassed) as error:
-            self._replace(worker, f"did not start: {error}")
+            log.warning("A worker process of %s did not start: %s", self.name, error)
+            self._end(worker, Outcome.LOST)  # the next job starts another one
             return JobResult(Outcome.LOST)
         try:
             final = worker.perform(
                 parts, limits.wall_seconds, limits.result_bytes, on_part, is_cancelled
             )
         except WallTimePassed:
-            self._replace(worker)
-            return JobResult(Outcome.CANCELLED if is_cancelled() else Outcome.WALL_LIMIT)
+            outcome = Outcome.CANCELLED if is_cancelled() else Outcome.WALL_LIMIT
+            death = self._replace(worker, outcome)
+            return JobResult(outcome, cpu_seconds=death.cpu_seconds)
         except WorkerEnded as error:
-            death = self._replace(worker)
+            death = worker.end()
             outcome = _outcome(death, worker.memory + int(limits.memory_bytes * _LIMIT_SHARE))
+            self._replace(worker, outcome)
             if outcome in {Outcome.CRASHED, Outcome.LOST}:
                 name = signal.strsignal(death.signal) or "exit" if death.signal else "exit"
                 log.warning("A worker process of %s ended: %s (%s)", self.name, name, error)
-            return JobResult(outcome)
-        if final.is_last or time.monotonic() - worker.started_at > MAX_AGE_SECONDS:
-            self._replace(worker)
+            return JobResult(outcome, cpu_seconds=death.cpu_seconds)
+        if final.is_last:
+            is_limit = final.reply.kind is ReplyKind.MEMORY_LIMIT
+            self._replace(worker, Outcome.MEMORY_LIMIT if is_limit else WorkerEnd.GROWN)
+        elif time.monotonic() - worker.started_at > MAX_AGE_SECONDS:
+            self._replace(worker, WorkerEnd.AGED)
         else:
             self._give_back(worker)
         return JobResult(_OUTCOMES[final.reply.kind], final.reply.content, final.cpu_seconds)
@@ -238,17 +299,20 @@ class Workers:
     def _give_back(self, worker: WorkerProcess) -> None:
         with self._lock:
             self._busy.remove(worker)
+            worker.idle_since = time.monotonic()
             self._idle.append(worker)
 
-    def _replace(self, worker: WorkerProcess, reason: str = "") -> Death:
-        """End a worker, and start another one for the next job."""
+    def _replace(self, worker: WorkerProcess, reason: "Outcome | WorkerEnd") -> Death:
+        """End a busy worker, and start another one for the next job."""
+        death = self._end(worker, reason)
+        self._add_idle()
+        return death
+
+    def _end(self, worker: WorkerProcess, reason: "Outcome | WorkerEnd") -> Death:
         death = worker.end()
         with self._lock:
             self._busy.remove(worker)
-        if reason:
-            log.warning("A worker process of %s %s", self.name, reason)
-            return death  # the next job starts another one
-        self._add_idle()
+            self.statistics.ends[reason] += 1
         return death
 
     def _add_idle(self) -> bool:
@@ -265,14 +329,18 @@ class Workers:
         return True
 
     def _start_worker(self) -> WorkerProcess:
-        fork_server = self._shared_fork_server
-        if fork_server is None and self._program.is_forked:
-            if self._fork_server is None and adopt_orphans():
-                self._fork_server = ForkServer(self._program)
-            fork_server = self._fork_server
-        worker = WorkerProcess(self._program, fork_server)
+        worker = WorkerProcess(self._program, self._get_fork_server())
         self.statistics.starts += 1
         return worker
+
+    def _get_fork_server(self) -> ForkServer | None:
+        """Return the process that forks the workers; None if the system does not allow it."""
+        if self._forked_with is not None:
+            return self._forked_with._get_fork_server()
+        with self._fork_server_lock:
+            if self._fork_server is None and self._program.is_forked and adopt_orphans():
+                self._fork_server = ForkServer(self._program)
+            return self._fork_server
 
 
 def _outcome(death: Death, memory: int) -> Outcome:

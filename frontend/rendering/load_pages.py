@@ -15,8 +15,13 @@ def load_pages() -> None:
 
     They are cached for the process: this took 70 % of the first request's time.
     """
-    reverse("services", args=["any"])  # imports the views of all URLs
+    import_views()
     for path in sorted(_TEMPLATES.rglob("*.html")):
         get_template(path.relative_to(_TEMPLATES).as_posix())
     with translation.override(settings.LANGUAGE_CODE):
         translation.gettext("Services")
+
+
+def import_views() -> None:
+    """Import the views of all URLs."""
+    reverse("services", args=["any"])

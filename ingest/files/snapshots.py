@@ -1,8 +1,6 @@
 """Store a file as snapshots, which are no part of any service's data: one for each profile type."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 from django.conf import settings
 
@@ -17,11 +15,9 @@ from ingest.files.importing import (
 from ingest.files.params import ImportParams
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.uploads import decode_pool
-from ingest.uploads.decode_pool import decode_limits
+from ingest.uploads.decode_job import DecodedUpload, decode_body
 from ingest.uploads.upload_budget import UploadAccount
-from profiles.engine.encoding.codec import encode_columns
-from profiles.engine.metrics import canonical
-from profiles.engine.pprof.decode import DecodedProfile, decode_profile
+from profiles.engine.metrics import Metric
 from profiles.models import ResultSnapshot, SavedTreeKind
 from profiles.storage import saved_tree_rows
 from profiles.storage.saved_tree_rows import NewSavedTree
@@ -29,12 +25,6 @@ from projects.audit import Origin
 from projects.credentials.authentication import Access
 from projects.models import User
 from projects.usage import quotas
-
-
-@dataclass(frozen=True, slots=True)
-class _Decoded:
-    profile: DecodedProfile
-    tree: bytes
 
 
 async def store_snapshots(
@@ -56,32 +46,26 @@ async def store_snapshots(
         profile = complete_profile(each, params, states_duration=file.states_duration)
         admission = await quotas.admit_profile(access.project, len(profile.pprof))
         try:
-            decode = partial(_decode, profile)
-            decoded = await decode_pool.run_unpacked(access.project, profile.pprof, decode)
+            decoded = await decode_pool.decode_apart(
+                access.project, decode_body, profile.pprof, profile.type, profile.sample_types
+            )
             new = _new_snapshot(access.project, params.snapshot, profile, decoded)
             row = await database_pool.run(_store, new, access, origin)
         except Exception:
             await quotas.release(admission)
             raise
-        stored.append(_describe(access.project_id, row, decoded.profile))
+        stored.append(_describe(access.project_id, row, decoded))
     return {"format": file.format.value, "profiles": stored}
 
 
-def _decode(profile: ImportedProfile, raw: bytes) -> _Decoded:
-    decoded = decode_profile(raw, profile.type, decode_limits(), profile.sample_types)
-    return _Decoded(decoded, encode_columns(decoded.columns))
-
-
 def _new_snapshot(
-    project: int, title: str, profile: ImportedProfile, decoded: _Decoded
+    project: int, title: str, profile: ImportedProfile, decoded: DecodedUpload
 ) -> NewSavedTree:
-    content = decoded.profile
-    nanoseconds = content.time_ns or profile.start_ns or 0
+    nanoseconds = decoded.time_ns or profile.start_ns or 0
     start = datetime.now(UTC)
     if 0 < nanoseconds < start.timestamp() * 10**9:
         start = datetime.fromtimestamp(nanoseconds / 10**9, UTC)
-    duration_ns = content.duration_ns or profile.duration_ns or 0
-    metrics = [*canonical(profile.type, content.columns.metrics)]
+    duration_ns = decoded.duration_ns or profile.duration_ns or 0
     return NewSavedTree(
         project=project,
         kind=SavedTreeKind.FILE,
@@ -91,11 +75,11 @@ def _new_snapshot(
         start=start,
         end=start + max(timedelta(microseconds=duration_ns // 1000), timedelta(seconds=1)),
         query="",
-        metrics=[metrics.pop(content.default), *metrics],
+        metrics=[Metric(name, unit) for name, unit, _total in decoded.content.totals],
         profiles=1,
         duration_ns=duration_ns,
-        tree=decoded.tree,
-        warnings=(*profile.warnings, *content.warnings),
+        tree=decoded.content.tree,
+        warnings=(*profile.warnings, *decoded.warnings),
     )
 
 
@@ -104,17 +88,17 @@ def _store(new: NewSavedTree, access: Access, origin: Origin) -> ResultSnapshot:
     return saved_tree_rows.store(new, actor=creator, key=access.prefix, origin=origin)
 
 
-def _describe(project_id: str, row: ResultSnapshot, decoded: DecodedProfile) -> StoredFileJson:
+def _describe(project_id: str, row: ResultSnapshot, decoded: DecodedUpload) -> StoredFileJson:
     return {
         "name": f"projects/{project_id}/snapshots/{row.snapshot_id}",
         "type": row.type,
         "service": "",
         "startTime": format_timestamp(row.start),
         "duration": format_duration(row.duration_ns / 1e9),
-        "samples": decoded.samples,
+        "samples": decoded.content.samples,
         "metrics": [
-            {"name": metric.name, "unit": metric.unit, "total": total}
-            for metric, total in zip(decoded.columns.metrics, decoded.totals, strict=True)
+            {"name": name, "unit": unit, "total": total}
+            for name, unit, total in decoded.content.totals
         ],
         "warnings": row.warnings,
         "url": f"{settings.FLAMEWATCH_URL}/p/{project_id}/flame?snapshot={row.snapshot_id}",

@@ -6,12 +6,12 @@ import orjson
 from django.conf import settings
 
 from endpoints.errors import BadField
-from ingest.formats.pyroscope.pprof import Conversion, PprofContext, import_pprof
+from ingest.formats.pyroscope.pprof import Conversion, PprofContext
 from ingest.pyroscope.conversion_jobs import RawLimits, convert_body, get_profile_part
 from ingest.pyroscope.ingest_query import IngestFormat, IngestQuery
 from ingest.pyroscope.multipart import media_type, read_parts
 from ingest.uploads import conversion_pool, decode_pool
-from ingest.uploads.decode_pool import decode_limits
+from ingest.uploads.decode_job import assign_types, with_body
 
 MAX_CONFIG_BYTES = 64 * 2**10  # of the part sample_type_config
 
@@ -43,8 +43,7 @@ async def convert_ingest(
 
 async def convert_pprof(project: int, body: bytes, context: PprofContext) -> Conversion:
     """Convert a pprof profile, gzipped or not. Raise BadProfile or TooLarge."""
-    convert = partial(import_pprof, body, context=context, limits=decode_limits())
-    return await decode_pool.run_unpacked(project, body, convert)
+    return with_body(await decode_pool.decode_apart(project, assign_types, body, context), body)
 
 
 def _display_names(config: bytes) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """Worker processes that convert files and messages of other profilers to pprof.
 
 Converters compute in Python, on bytes of strangers: in a thread they would delay all requests of
-the process, and nothing could stop them. pprof itself is decoded in threads (decode_pool.py), by
-compiled code without the GIL whose work is counted before it is done.
+the process, and nothing could stop them. pprof itself is decoded by compiled code without the GIL,
+whose work is counted before it is done (decode_pool.py).
 """
 
 import os
@@ -20,6 +20,7 @@ from ingest.formats.detect import ConvertedFile, FileFormat
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.otlp.revision import Revision
 from ingest.formats.pyroscope.pprof import Conversion
+from ingest.uploads import decode_workers
 from profiles.engine.errors import BadProfile, TooLarge
 from projects.profile_types import ProfileType
 from projects.usage import rejections
@@ -33,19 +34,16 @@ MAX_RESULT_BYTES = 48 * 2**20
 # A tenth of the CPU time of a thread of the server, where both want a core.
 NICE = 10
 _PROGRAM = WorkerProgram(
-    preload=(
-        "ingest.files.conversion_job",
-        "ingest.formats.otlp.json_encoding",
-        "ingest.pyroscope.conversion_jobs",
-    ),
+    preload=("ingest.uploads.decode_worker_start",),
     classes=(
         *(BadField, BadProfile, BadRequest, TooLarge),
         *(Conversion, ConvertedFile, FileFormat, ImportedProfile, ProfileType, Revision),
     ),
     nice=NICE,
+    name="convert-worker",
     is_forked=True,
 )
-pool = WorkerPool("conversion", _PROGRAM, WORKERS)
+pool = WorkerPool("conversion", _PROGRAM, WORKERS, forked_with=decode_workers.workers)
 
 T = TypeVar("T")
 

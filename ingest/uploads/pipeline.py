@@ -14,14 +14,12 @@ from ingest import deployments
 from ingest.deployments import Target
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.uploads import decode_pool, label_values
-from ingest.uploads.decode_pool import decode_limits
+from ingest.uploads.decode_job import decode_body
+from ingest.uploads.decode_pool import NeedsWorker
 from ingest.uploads.upload import OfflineUpload, Upload
 from profiles.engine.errors import BadProfile, TooLarge
-from profiles.engine.pprof.decode import decode_profile
-from profiles.engine.pprof.gunzip import read_claimed_size
 from profiles.storage import disk, head
 from profiles.storage.head import Conflict, NewProfile, Unstorable
-from profiles.storage.new_profile import encode_content
 from profiles.storage.upload_future import UploadFuture, complete
 from projects.credentials.authentication import Access
 from projects.registration import agent_reports, registry
@@ -83,7 +81,7 @@ async def store_upload(upload: Upload) -> StoredUpload:
 
     The row is durable and visible to queries on return. Uploads that fail, and profiles that are
     already stored, do not count against the project's quotas. Raise TooManyLabelValues,
-    QuotaReached, BadProfile, TooLarge, BadField, DiskFull, and the errors of profiles.storage.head.
+    QuotaReached, BadField, DiskFull, and what decode_pool.decode and profiles.storage.head raise.
     """
     target = upload.target
     label_values.count(target.project, upload.labels)
@@ -92,7 +90,8 @@ async def store_upload(upload: Upload) -> StoredUpload:
     job = _UploadJob(upload)
     try:
         outcome = await job.run()
-    except Exception:
+    except Exception as error:
+        decode_pool.note_rejection(target.project, error)
         await quotas.release(admission)
         raise
     new = job.new
@@ -109,10 +108,10 @@ async def store_upload(upload: Upload) -> StoredUpload:
 
 
 class _UploadJob:
-    """Upload that is decoded in a thread and stored by the head's writer thread.
+    """Upload that is decoded in a thread or worker process and stored by the head's writer thread.
 
-    The decode thread hands the row directly to the writer; the event loop is woken only at the end,
-    because each wake-up of one thread by another costs CPU time.
+    The thread, which may have waited for a worker, hands the row directly to the writer; the event
+    loop is woken only at the end, because each wake-up of one thread by another costs CPU time.
     """
 
     new: NewProfile
@@ -128,36 +127,41 @@ class _UploadJob:
 
         Raise what decoding raises, and what profiles.storage.head.store raises.
         """
-        pprof = self._upload.pprof
-        self._start(is_large=decode_pool.is_large(len(pprof), read_claimed_size(pprof)))
+        self._start(in_worker=decode_pool.needs_worker(self._upload.pprof))
         return await head.wait_until_stored(self._future)
 
-    def _start(self, *, is_large: bool) -> None:
-        if not is_large:
+    def _start(self, *, in_worker: bool) -> None:
+        if not in_worker:
             head.expect(self._future)
-        job = partial(self._decode, is_large)
-        decode_pool.start(self._upload.target.project, job, large=is_large)
+        job = partial(self._decode, in_worker)
+        decode_pool.start(self._upload.target.project, job, in_worker=in_worker)
 
-    def _decode(self, is_large: bool) -> None:
+    def _decode(self, in_worker: bool) -> None:
         """Unpack and decode the profile, and pass its row to the head's writer."""
         try:
-            self._decode_and_enter(is_large)
+            self._decode_and_enter(in_worker)
+        except NeedsWorker:
+            self._start(in_worker=True)
         except Exception as error:
             complete([(self._future, _drop_frames(error))])
         finally:
             head.withdraw(self._future)
 
-    def _decode_and_enter(self, is_large: bool) -> None:
+    def _decode_and_enter(self, in_worker: bool) -> None:
         if self._future.is_done:
             return
         upload = self._upload
-        raw = decode_pool.unpack(upload.pprof, is_large=is_large)
-        if raw is None:
-            self._start(is_large=True)
-            return
-        decoded = decode_profile(raw, upload.type, decode_limits(), upload.sample_types)
+        decoded = decode_pool.decode(
+            upload.target.project,
+            decode_body,
+            upload.pprof,
+            upload.type,
+            upload.sample_types,
+            in_worker=in_worker,
+            is_cancelled=lambda: self._future.is_done,
+        )
         self.comments, self.warnings = decoded.comments, decoded.warnings
-        self.new = upload.build_row(decoded, encode_content(decoded, raw))
+        self.new = upload.build_row(decoded)
         head.enter(self.new, self._future)
 
 

@@ -12,9 +12,10 @@ from django.conf import settings
 
 from endpoints.errors import BadField
 from ingest.deployments import Target
-from profiles.engine.pprof.decode import DecodedProfile
+from ingest.uploads.decode_job import DecodedUpload
 from profiles.models import TimeSource
-from profiles.storage.new_profile import NewProfile, ProfileContent
+from profiles.storage.new_profile import NewProfile
+from profiles.storage.profile_content import ProfileContent
 from projects.profile_types import INSTANTANEOUS, ProfileType
 
 MAX_TIME_AHEAD = timedelta(minutes=5)
@@ -44,7 +45,7 @@ class Upload(ABC):
     warnings: tuple[str, ...] = ()  # sentences about data that was left out before decoding
 
     @abstractmethod
-    def build_row(self, decoded: DecodedProfile, content: ProfileContent) -> NewProfile:
+    def build_row(self, decoded: DecodedUpload) -> NewProfile:
         """Build the head row. Raise BadField if no duration is usable."""
 
     def _row(
@@ -76,13 +77,13 @@ class RequestedUpload(Upload):
     name_id: str
     requested_at: datetime
 
-    def build_row(self, decoded: DecodedProfile, content: ProfileContent) -> NewProfile:
+    def build_row(self, decoded: DecodedUpload) -> NewProfile:
         requested_ns = round(settings.CAPTURE_SECONDS * 1e9)
         duration = choose_duration_ns(
             self.type, decoded.duration_ns, self.duration_ns, requested_ns
         )
         start = StartTime(self.requested_at, TimeSource.ASSIGNED)
-        return self._row(content, start, duration, self.name_id)
+        return self._row(decoded.content, start, duration, self.name_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,15 +95,15 @@ class OfflineUpload(Upload):
     ends_at_pprof_time: bool
     retention: timedelta
 
-    def build_row(self, decoded: DecodedProfile, content: ProfileContent) -> NewProfile:
+    def build_row(self, decoded: DecodedUpload) -> NewProfile:
         duration = choose_duration_ns(self.type, decoded.duration_ns, self.duration_ns)
         pprof_time = 0 if self.ends_at_pprof_time else decoded.time_ns
         start = choose_start(
             (pprof_time, self.start_ns), datetime.now(UTC), self.retention, duration
         )
         time_ns = pprof_time or self.start_ns or 0
-        name_id = self._name_id(time_ns, content.body_hash)
-        return self._row(content, start, duration, name_id)
+        name_id = self._name_id(time_ns, decoded.content.body_hash)
+        return self._row(decoded.content, start, duration, name_id)
 
     def _name_id(self, time_ns: int, body_hash: bytes) -> str:
         """Derive a name from the identity of an upload, so that a repeated upload finds the first.

@@ -28,6 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
+    # OpenBLAS starts a thread for each core at its import: nothing here multiplies matrices, and a
+    # process with threads cannot be forked.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if options.data_dir:
         os.environ["FLAMEWATCH_DATA_DIR"] = options.data_dir
     if "host" in options:

@@ -13,6 +13,8 @@ from django.conf import settings
 from django.core.checks import WARNING
 from django.db import connections
 
+from common.memory_allocator import keep_freed_memory
+from frontend.rendering.load_pages import import_views
 from profiler_site import demo as demos
 from profiler_site.cli.command import CommandFailed
 from profiler_site.configuration.checks import check_grpc_tls, find_problems
@@ -28,8 +30,8 @@ from profiler_site.process import (
 )
 from profiler_site.process.embedded_celery import EmbeddedCelery
 from profiler_site.process.grpc_server import GrpcServer
-from profiler_site.process.memory import keep_freed_memory
 from profiler_site.process.migration import migrate
+from profiler_site.process.query_program import query_program
 from profiler_site.process.server import (
     PortTaken,
     Server,
@@ -38,6 +40,7 @@ from profiler_site.process.server import (
 )
 from profiler_site.static_files.storage import collect_static_files
 from profiles.compaction.lease import release_all
+from profiles.queries import query_workers
 from profiles.storage.column_files import delete_old_files
 from projects.models import User
 
@@ -47,6 +50,11 @@ _GRPC_PORT = "FLAMEWATCH_GRPC_PORT"
 def run(options: Namespace) -> int:
     """Serve until Ctrl-C or SIGTERM."""
     _require_usable_settings()
+    agents = file_limit.raise_file_limit()
+    if settings.QUERY_WORKERS:
+        # Now: there are no threads, locks, connections and sockets yet.
+        import_views()
+        query_workers.fork_early(query_program())
     # With Redis several servers share the schedule, and may share a data folder.
     alone = (
         contextlib.nullcontext()
@@ -55,7 +63,7 @@ def run(options: Namespace) -> int:
     )
     try:
         with alone:
-            return _serve(options)
+            return _serve(options, agents)
     except data_folder.InUse as in_use:
         raise CommandFailed(str(in_use)) from None
 
@@ -86,8 +94,7 @@ def _warn(text: str) -> None:
     print(f"flamewatch: {text}", file=sys.stderr, flush=True)
 
 
-def _serve(options: Namespace) -> int:
-    agents = file_limit.raise_file_limit()
+def _serve(options: Namespace, agents: int) -> int:
     keep_freed_memory()
     switch_threads_often()
     try:

@@ -6,10 +6,8 @@ from dataclasses import asdict
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-from common.worker_processes.workers import Outcome, Workers
-from ingest.uploads import conversion_pool
-from profiles.compaction import build_workers
-from profiles.queries import query_workers
+from common.worker_processes.workers import FATAL_OUTCOMES, Outcome, WorkerEnd, Workers
+from profiler_site.process.idle_memory import running_workers
 from profiles.query import cache_stats
 from projects.usage import rejections
 
@@ -41,12 +39,7 @@ class ProcessState:
         for reason, count in rejections.totals().items():
             rejected.add_metric([reason.value], count)
         yield rejected
-        pools: list[Workers] = [conversion_pool.pool]
-        if (queries := query_workers.running_workers()) is not None:
-            pools.append(queries)
-        if (builds := build_workers.running_workers()) is not None:
-            pools.append(builds)
-        yield from _worker_families(pools)
+        yield from _worker_families(running_workers())
 
 
 def _worker_families(pools: Iterable[Workers]) -> Iterator[Metric]:
@@ -56,6 +49,15 @@ def _worker_families(pools: Iterable[Workers]) -> Iterator[Metric]:
     for pool in pools:
         starts.add_metric([pool.name], pool.statistics.starts)
     yield starts
+    ends = CounterMetricFamily(
+        "flamewatch_worker_ends",
+        "Worker processes that crashed, were ended at a limit, or replaced.",
+        labels=["pool", "reason"],
+    )
+    for pool in pools:
+        for reason in (*FATAL_OUTCOMES, *WorkerEnd):
+            ends.add_metric([pool.name, reason.value], pool.statistics.ends[reason])
+    yield ends
     jobs = CounterMetricFamily(
         "flamewatch_worker_jobs", "Jobs of worker processes by outcome.", labels=["pool", "outcome"]
     )

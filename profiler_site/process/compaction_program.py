@@ -30,6 +30,7 @@ def compaction_program() -> WorkerProgram:
             *(DatabaseError, IntegrityError, InterfaceError, InternalError, OperationalError),
         ),
         nice=_NICE,
+        name="build-worker",
         max_growth_bytes=_GROWTH_BYTES,
         inherits_environment=True,
         is_forked=True,

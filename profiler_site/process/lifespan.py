@@ -12,8 +12,9 @@ from django.conf import settings
 from common import write_behind
 from common.metric_exchange import start_exchange
 from frontend.rendering.load_pages import load_pages
-from ingest.uploads import conversion_pool
+from ingest.uploads import conversion_pool, decode_workers
 from profiler_site.process.compaction_program import compaction_program
+from profiler_site.process.idle_memory import IdleMemory
 from profiler_site.process.query_program import query_program
 from profiles.compaction import build_workers
 from profiles.queries import query_workers
@@ -28,13 +29,16 @@ async def start() -> None:
 
     Run this on the event loop that serves requests.
     """
+    global _idle_memory
     await queue_of_process().open()
     await write_behind.start()
+    decode_workers.workers.start()
     conversion_pool.pool.start()
     if settings.QUERY_WORKERS:
         query_workers.start(query_program(), settings.QUERY_WORKERS)
-        workers = query_workers.running_workers()
-        build_workers.start(compaction_program(), workers.fork_server if workers else None)
+        build_workers.start(compaction_program(), query_workers.running_workers())
+    _idle_memory = IdleMemory()
+    _idle_memory.start()
     if settings.REDIS_URL or settings.QUERY_WORKERS:  # otherwise there is only this process
         start_exchange("web")
     threading.Thread(target=load_pages, name="flamewatch-load-pages", daemon=True).start()
@@ -50,6 +54,12 @@ async def stop() -> None:
     await queue_of_process().close()
     await head.stop()
     await write_behind.stop()
+    if _idle_memory is not None:
+        await asyncio.to_thread(_idle_memory.stop)
     await asyncio.to_thread(conversion_pool.pool.stop)
+    await asyncio.to_thread(decode_workers.workers.stop)
     await asyncio.to_thread(build_workers.stop)
     await asyncio.to_thread(query_workers.stop)
+
+
+_idle_memory: IdleMemory | None = None

@@ -45,6 +45,7 @@ def query_program() -> WorkerProgram:
             DatabasePoolFull,
         ),
         nice=NICE,
+        name="query-worker",
         max_growth_bytes=PRIVATE_BLOCK_BYTES + settings.RESULT_CACHE_BYTES + _GROWTH_BYTES,
         inherits_environment=True,
         is_forked=True,

@@ -14,9 +14,9 @@ django.setup(set_prefix=False)
 
 from api.pyroscope import urls as _pyroscope_queries  # noqa: E402, F401  loads what jobs call
 from api.resources import table as _resources  # noqa: E402, F401
+from common.memory_allocator import keep_freed_memory  # noqa: E402
 from frontend.http.page_handler import get_page_handler  # noqa: E402
 from frontend.rendering.load_pages import load_pages  # noqa: E402
-from profiler_site.process.memory import keep_freed_memory  # noqa: E402
 from profiles.compaction import build as _builds  # noqa: E402, F401  for the worker of compaction
 from profiles.compaction import build_workers as _build_workers  # noqa: E402, F401
 

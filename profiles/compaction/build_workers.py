@@ -17,7 +17,6 @@ import orjson
 from django.conf import settings
 
 from common.database_pool import with_usable_connection
-from common.worker_processes.fork_server import ForkServer
 from common.worker_processes.messages import JobControl, JobLimits, JobRequest
 from common.worker_processes.program import WorkerProgram
 from common.worker_processes.workers import (
@@ -42,10 +41,10 @@ _DOCUMENT_BYTES = 64 * 2**20  # columns of the rows of all blocks, without their
 Slices = dict[int, list[bytes]]  # bytes of the new blocks, by their position
 
 
-def start(program: WorkerProgram, fork_server: ForkServer | None = None) -> None:
+def start(program: WorkerProgram, forked_with: Workers | None = None) -> None:
     """Let builds run in a worker, which is started by the first one."""
     global _workers
-    _workers = Workers("compaction", program, at_start=0, fork_server=fork_server)
+    _workers = Workers("compaction", program, at_start=0, forked_with=forked_with)
 
 
 def stop() -> None:

@@ -15,7 +15,7 @@ from django.conf import settings
 
 from common.database_pool import with_usable_connection
 from common.fair_threads import FairLimits
-from common.recent_costs import costs_of_process
+from common.worker_processes.fork_server import ForkServer, adopt_orphans
 from common.worker_processes.messages import JobControl, JobLimits, JobRequest
 from common.worker_processes.program import WorkerProgram
 from common.worker_processes.workers import LimitExceeded, Outcome, Workers, unwrap
@@ -78,10 +78,21 @@ class _Caller:
     kind: str
 
 
+def fork_early(program: WorkerProgram) -> None:
+    """Fork the process that forks the workers, if possible: they share the imports of this one.
+
+    See ForkServer.fork_this_process.
+    """
+    global _fork_server
+    if adopt_orphans():
+        fork_server = ForkServer(program)
+        _fork_server = fork_server if fork_server.fork_this_process() else None
+
+
 def start(program: WorkerProgram, count: int) -> None:
     """Start the worker processes. Queries that are running then stay in this process."""
     global _workers
-    _workers = Workers("query", program, at_start=count)
+    _workers = Workers("query", program, at_start=count, fork_server=_fork_server)
     _workers.start()
 
 
@@ -112,13 +123,9 @@ def _perform(workers: Workers, job: QueryJob[T], context: QueryContext) -> T:
     request = JobRequest(
         _run_in_worker, (job.function, job.args, sends_parts, caller), limits, is_controlled=True
     )
-    began = time.monotonic()
-    result = workers.perform(context.project, request, job.on_part, context.cancelled.is_set)
-    ended = time.monotonic()
-    if context.project != NO_PROJECT:
-        # The cost of a query is the CPU time of its worker, not the time that its thread waited.
-        waited = ended - began
-        costs_of_process.add(("project", context.project), result.cpu_seconds - waited, ended)
+    perform = workers.perform if context.project == NO_PROJECT else workers.perform_charged
+    tenant = ("project", context.project)
+    result = perform(tenant, request, job.on_part, context.cancelled.is_set)
     context.record.cpu_seconds += result.cpu_seconds
     if result.outcome is Outcome.CANCELLED:
         raise DeadlinePassed
@@ -176,3 +183,4 @@ def _explain(exceeded: LimitExceeded) -> Exception:
 
 
 _workers: Workers | None = None
+_fork_server: ForkServer | None = None

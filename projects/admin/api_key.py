@@ -18,7 +18,10 @@ from projects.models import ApiKey, User
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(ReadOnlyAdmin):
-    list_display = ["prefix", "name", "project", "may_write", "may_read", "last_used", "revoked"]
+    list_display = [
+        *("prefix", "name", "project", "may_write", "may_read", "services"),
+        *("expires", "last_used", "last_address", "revoked"),
+    ]
     list_select_related = ["project"]
     list_filter = ["may_write", "may_read", "revoked"]
     search_fields = ["key_id", "name", "project__project_id"]

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from projects import audit
 from projects.admin.read_only import operator_origin
 from projects.models import Project, Quota, User
-from projects.usage.limits import BUILT_IN, LimitName
+from projects.usage.limits import BUILT_IN, LimitName, list_general_rows, merge_quotas
 from projects.usage.retention import count_older
 
 DEFAULTS = "defaults"  # subject of entries about the limits of all projects
@@ -72,8 +72,6 @@ def record_changes(request: HttpRequest, project: Project | None, form: QuotaFor
 
 def _default_retention(quota: Quota) -> int:
     """Return the retention in days that an empty field stands for."""
-    built_in = BUILT_IN.get_limit(LimitName.RETENTION_DAYS)
     if quota.pk is not None and quota.project_id is None:
-        return built_in
-    defaults = Quota.objects.filter(project=None).values_list("retention_days", flat=True).first()
-    return built_in if defaults is None else defaults
+        return BUILT_IN.retention_days
+    return merge_quotas(list_general_rows(quota.project_id)).retention_days

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
@@ -29,6 +30,8 @@ class Access:
     may_write: bool
     may_read: bool
     default_service: str = ""  # of imported profiles that name none
+    services: frozenset[str] = frozenset()  # that it may send; empty: all
+    suspension: str | None = None  # reason, if the operator has suspended the project
     user: int | None = None  # User.pk of a member who sends something in the console
 
     @property
@@ -41,23 +44,66 @@ class KeyRejected(Exception):
     """Invalid API key. The text never says which part of it was wrong."""
 
 
+class ProjectSuspended(Exception):
+    """Upload or handshake of a project that the operator of the server has suspended."""
+
+    def __init__(self, project_id: str, reason: str) -> None:
+        because = f": {reason}" if reason else ""
+        super().__init__(
+            f"The operator of this server has suspended the project {project_id}{because}. It takes"
+            " no profiles until then; what is stored stays readable."
+        )
+
+
+class ServiceNotAllowed(Exception):
+    """Service that is not among those whose profiles a key may send."""
+
+    def __init__(self, access: Access, service: str) -> None:
+        allowed = ", ".join(sorted(access.services))
+        super().__init__(
+            f"The API key {access.prefix} may not send profiles of the service {service[:100]!r};"
+            f" its allowed services are {allowed[:1000]}. Use another key, or change the allowed"
+            " services in the project's settings."
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class _KeyRow:
     """Columns of a key's row that authentication needs: the secret's hash and the permissions."""
 
     secret_hash: str
     access: Access
+    expires: datetime | None
+
+    def require_time(self, now: datetime) -> None:
+        """Raise KeyRejected if the key has expired."""
+        if self.expires is not None and self.expires <= now:
+            raise KeyRejected(
+                _(
+                    "This API key expired on %(day)s. The project's settings list its keys and"
+                    " make new ones."
+                )
+                % {"day": self.expires.date().isoformat()}
+            )
 
 
-async def authenticate(text: str) -> Access:
+class LastUse(NamedTuple):
+    """Last use of a key; the greater one is the later one."""
+
+    time: datetime
+    address: str  # "" if it is unknown
+
+
+async def authenticate(text: str, address: str = "") -> Access:
     """Return the permissions of a key, or of the key that a token stands for.
 
-    `text` may have any length and content. Raise KeyRejected for an invalid key or token, and
+    `text` may have any length and content; `address` is that of the client, recorded with the time
+    of the last use. Raise KeyRejected for an invalid or expired key or token, and
     django.db.Error or common.database_pool.DatabasePoolFull if a key that is not cached cannot be
     looked up.
     """
     if signed_tokens.is_token(text):
-        return await _authenticate_token(text)
+        return _use(await _find_by_token(text), address)
     try:
         parts = keys.parse(text)
         row = await _keys.get_or_load(parts.key_id)
@@ -65,36 +111,54 @@ async def authenticate(text: str) -> Access:
         raise _rejection() from None
     if not keys.matches(parts.secret, row.secret_hash):
         raise _rejection()
-    _last_used.note(row.access.key, timezone.now())
-    return row.access
+    return _use(row, address)
 
 
-async def _authenticate_token(text: str) -> Access:
+async def _find_by_token(text: str) -> _KeyRow:
     try:
-        row = await _keys.get_or_load(await signed_tokens.find_key_id(text))
+        return await _keys.get_or_load(await signed_tokens.find_key_id(text))
     except signed_tokens.TokenRejected as rejected:
         raise KeyRejected(str(rejected)) from None
     except NoValue:
         raise _rejection() from None
-    _last_used.note(row.access.key, timezone.now())
+
+
+def _use(row: _KeyRow, address: str) -> Access:
+    """Record the use of a key. Raise KeyRejected if it has expired."""
+    now = timezone.now()
+    row.require_time(now)
+    _last_used.note(row.access.key, LastUse(now, address))
     return row.access
 
 
-async def is_active(key_id: str) -> bool:
-    """Return False if the key with this public id was revoked or deleted.
+def require_not_suspended(access: Access) -> None:
+    """Raise ProjectSuspended if the project takes no profiles."""
+    if access.suspension is not None:
+        raise ProjectSuspended(access.project_id, access.suspension)
+
+
+async def find_by_id(key_id: str) -> Access | None:
+    """Return the permissions of the key with this public id; None if it is not in use.
 
     Raise as `authenticate` does if a key that is not cached cannot be looked up.
     """
     try:
-        await _keys.get_or_load(key_id)
-    except NoValue:
-        return False
-    return True
+        row = await _keys.get_or_load(key_id)
+        row.require_time(timezone.now())
+    except (NoValue, KeyRejected):
+        return None
+    return row.access
 
 
 def forget(key_id: str) -> None:
     """Remove a key from the cache after it was revoked or changed."""
     _keys.delete(key_id)
+
+
+def forget_project(project: int) -> None:
+    """Remove the keys of a project (its pk) from the cache after the project has changed."""
+    for key_id in ApiKey.objects.filter(project=project).values_list("key_id", flat=True):
+        forget(key_id)
 
 
 def _load(key_id: str) -> _KeyRow:
@@ -110,14 +174,16 @@ def _load(key_id: str) -> _KeyRow:
         may_write=row.may_write,
         may_read=row.may_read,
         default_service=row.default_service,
+        services=frozenset(row.services),
+        suspension=row.project.suspension_reason if row.project.suspended else None,
     )
-    return _KeyRow(row.secret_hash, access)
+    return _KeyRow(row.secret_hash, access, row.expires)
 
 
 @transaction.atomic
-def _write_last_used(used: dict[int, datetime]) -> None:
-    for key, time in sorted(used.items()):
-        ApiKey.objects.filter(pk=key).update(last_used=time)
+def _write_last_used(used: dict[int, LastUse]) -> None:
+    for key, use in sorted(used.items()):
+        ApiKey.objects.filter(pk=key).update(last_used=use.time, last_address=use.address)
 
 
 def _rejection() -> KeyRejected:
@@ -137,4 +203,4 @@ _keys: Cache[str, _KeyRow] = Cache(
     max_missing=MOST_UNKNOWN,
     missing_seconds=SECONDS_CACHED,
 )
-_last_used: WriteBehindBuffer[int, datetime] = WriteBehindBuffer(_write_last_used, max)
+_last_used: WriteBehindBuffer[int, LastUse] = WriteBehindBuffer(_write_last_used, max)

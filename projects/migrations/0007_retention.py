@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("projects", "0003_audit"),
+        ("projects", "0006_operators"),
     ]
 
     operations = [

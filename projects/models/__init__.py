@@ -1,5 +1,6 @@
 """Models of tenants and of the objects that belong to them."""
 
+from projects.models.access_token import AccessToken, TokenScope
 from projects.models.agent import Agent, Delivery, running_agents
 from projects.models.agent_report import AgentReport
 from projects.models.annotation import Annotation
@@ -9,11 +10,12 @@ from projects.models.deployment import Deployment
 from projects.models.invitation import Invitation, InvitationState, MailState
 from projects.models.key_file import KeyFile
 from projects.models.project import Member, Project, Role
-from projects.models.quota import DayRejections, DayUsage, Quota
+from projects.models.quota import DayRejections, DayUsage, Plan, Quota
 from projects.models.saved_view import SavedView, ViewPage
 from projects.models.user import User
 
 __all__ = [
+    "AccessToken",
     "ActorKind",
     "Agent",
     "AgentReport",
@@ -29,10 +31,12 @@ __all__ = [
     "KeyFile",
     "MailState",
     "Member",
+    "Plan",
     "Project",
     "Quota",
     "Role",
     "SavedView",
+    "TokenScope",
     "User",
     "ViewPage",
     "running_agents",

@@ -1,11 +1,15 @@
 """API key; the row stores only a hash of its secret."""
 
+from datetime import datetime, timedelta
+
 from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
+from django.db.models import Value
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from projects.models.audit import MAX_ADDRESS
 from projects.models.project import Project
 
 # Names of services, as agents send them as the target of their deployment.
@@ -16,6 +20,9 @@ SERVICE_NAME = RegexValidator(
         " letter or digit first and last."
     ),
 )
+
+
+MAX_SERVICES = 50  # allowed services of one key
 
 
 class ApiKey(models.Model):
@@ -39,7 +46,27 @@ class ApiKey(models.Model):
         blank=True,
         verbose_name=_("created by"),
     )
+    # Services whose profiles the key may send; empty: all.
+    services = models.JSONField(
+        _("allowed services"),
+        default=list,
+        db_default=Value([], models.JSONField()),
+        blank=True,
+    )
+    expires = models.DateTimeField(_("expires"), null=True, blank=True)
+    # New key of a rotation; this one expires when the overlap ends.
+    replaced_by = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="replaces",
+        verbose_name=_("replaced by"),
+    )
     last_used = models.DateTimeField(_("last used"), null=True, blank=True)
+    last_address = models.CharField(
+        _("last used from"), max_length=MAX_ADDRESS, blank=True, default="", db_default=""
+    )
     revoked = models.DateTimeField(_("revoked"), null=True, blank=True)
 
     class Meta:
@@ -52,6 +79,14 @@ class ApiKey(models.Model):
     @property
     def prefix(self) -> str:
         return f"fw_{self.key_id}"
+
+    def is_active(self, now: datetime) -> bool:
+        return self.revoked is None and (self.expires is None or now < self.expires)
+
+    def expires_within(self, days: int, now: datetime) -> bool:
+        """Return True for an active key that expires within so many days."""
+        is_near = self.expires is not None and self.expires - now <= timedelta(days=days)
+        return is_near and self.is_active(now)
 
     def revoke(self) -> None:
         """Revoke the key. The row is kept as a record of who used which key until when."""

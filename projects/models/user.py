@@ -9,7 +9,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
-    from projects.models.project import Member
+    from projects.models.project import Member, Project
 
 
 class UserManager(BaseUserManager["User"]):
@@ -36,6 +36,9 @@ class User(AbstractUser):
     )
 
     editor_url = models.CharField(_("editor link template"), max_length=500, blank=True, default="")
+
+    # Project that an operator visits read-only in this request (projects/visits.py).
+    visited_project: "Project | None" = None
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []

@@ -6,7 +6,7 @@ Last-seen times go through a write-behind buffer.
 from dataclasses import dataclass
 
 from common.write_behind import flush, start, stop
-from projects.credentials.authentication import Access
+from projects.credentials.authentication import Access, ServiceNotAllowed
 from projects.profile_types import ProfileType
 from projects.registration import agents, deployments
 from projects.registration.agents import FILE_IMPORT, AgentSeen, derive_identity
@@ -41,10 +41,13 @@ async def seen(
 ) -> RegisteredAgent:
     """Register a deployment and its agent, and record that they were seen.
 
-    No SQL query if both are cached. Raise QuotaReached if the deployment exceeds the project's
+    No SQL query if both are cached. Raise ServiceNotAllowed for a service that the key may not
+    send, QuotaReached if the deployment exceeds the project's
     quota of new ones, and django.db.Error or common.database_pool.DatabasePoolFull if a lookup is
     not possible now.
     """
+    if isinstance(project, Access) and project.services:
+        _require_service(project, deployment.service)
     pk = project.project if isinstance(project, Access) else project
     try:
         found = await deployments.find(pk, deployment)
@@ -55,3 +58,9 @@ async def seen(
     if agent_pk is None:
         rejections.note(pk, RejectionReason.NEW_AGENTS)
     return RegisteredAgent(found.pk, agent_pk, found.profiled)
+
+
+def _require_service(access: Access, service: str) -> None:
+    if service not in access.services:
+        rejections.note(access.project, RejectionReason.SERVICE_NOT_ALLOWED)
+        raise ServiceNotAllowed(access, service)

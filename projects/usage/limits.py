@@ -1,4 +1,4 @@
-"""Limits of a project: built-in values, overridden by the admin's defaults and its own quota.
+"""Limits of a project: built-in values, overridden by the defaults, its plan and its own quota.
 
 The retention is the project's own if that is shorter.
 """
@@ -10,7 +10,8 @@ from enum import StrEnum
 from django.db.models import Subquery
 
 from common.cache import Cache
-from projects.models import Project, Quota
+from projects.models import Plan, Project, Quota
+from projects.models.quota import LimitFields
 
 # Maximum delay until a change by another process takes effect; in this process it is immediate.
 SECONDS_CACHED = 15.0
@@ -46,7 +47,7 @@ class Limits:
 BUILT_IN = Limits()
 
 
-def merge_quotas(rows: Iterable[Quota]) -> Limits:
+def merge_quotas(rows: Iterable[LimitFields]) -> Limits:
     """Override the built-in limits by the fields of each row, in order.
 
     None overrides nothing; 0 is a valid limit.
@@ -80,7 +81,7 @@ async def find_limits(project: int) -> Limits:
 
 
 def forget(project: int | None) -> None:
-    """Drop cached limits after a quota has changed; None: of all projects, for the defaults."""
+    """Drop cached limits after a change; None: of all projects, for the defaults and plans."""
     if project is None:
         _limits.clear()
     else:
@@ -88,22 +89,30 @@ def forget(project: int | None) -> None:
 
 
 def _load(project: int) -> _LoadedLimits:
-    """Read defaults, quota and retention of a project by one statement."""
+    """Read defaults, plan, quota and retention of a project by one statement."""
+    # Not JSONObject: on SQLite, its first use in a process takes three further statements.
     defaults = Quota.objects.filter(project=None)
     annotations = {f"default_{name}": Subquery(defaults.values(name)[:1]) for name in LimitName}
-    own = [f"quota__{name}" for name in LimitName]
+    joined = [f"{table}{name}" for table in ("plan__", "quota__") for name in LimitName]
     rows = Project.objects.filter(pk=project).annotate(**annotations)
-    row = rows.values("retention_days", *annotations, *own).first()
+    row = rows.values("retention_days", *annotations, *joined).first()
     if row is None:
         return _LoadedLimits(BUILT_IN, BUILT_IN)
-    quotas = [
-        {name: row[f"{each}{name}"] for name in LimitName} for each in ("default_", "quota__")
-    ]
-    quota = merge_quotas(Quota(**columns) for columns in quotas)
-    days = row["retention_days"]
-    if days is None or days >= quota.retention_days:
+    prefixes = ("default_", "plan__", "quota__")
+    limits = [{name: row[f"{prefix}{name}"] for name in LimitName} for prefix in prefixes]
+    quota = merge_quotas(Quota(**columns) for columns in limits)
+    retention = row["retention_days"]
+    if retention is None or retention >= quota.retention_days:
         return _LoadedLimits(quota, quota)
-    return _LoadedLimits(quota, replace(quota, retention_days=days))
+    return _LoadedLimits(quota, replace(quota, retention_days=retention))
+
+
+def list_general_rows(project: int | None) -> list[LimitFields]:
+    """Return the defaults and the plan of a project (its pk), as far as they exist."""
+    rows: list[LimitFields] = [*Quota.objects.filter(project=None)]
+    if project is not None:
+        rows += Plan.objects.filter(projects=project)
+    return rows
 
 
 _limits: Cache[int, _LoadedLimits] = Cache(_load, size=MOST_PROJECTS, seconds=SECONDS_CACHED)

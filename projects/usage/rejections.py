@@ -38,7 +38,10 @@ class RejectionReason(StrEnum):
     PAGES_WAITING = "pages_waiting"
     UPLOAD_MEMORY = "upload_memory"
     CONVERSION = "conversion"
+    DECODING = "decoding"
     LABEL_VALUES = "label_values"
+    SERVICE_NOT_ALLOWED = "service_not_allowed"
+    SUSPENDED = "suspended"
     SERVER_BUSY = "server_busy"  # limit of all projects together
     CONNECTIONS_PER_ADDRESS = "connections_per_address"  # of no project, as the next
     OPEN_FILES = "open_files"
@@ -58,7 +61,10 @@ LABELS: dict[RejectionReason, Promise] = {
     RejectionReason.PAGES_WAITING: _("Waiting pages"),
     RejectionReason.UPLOAD_MEMORY: _("Memory of uploads in flight"),
     RejectionReason.CONVERSION: _("Time and memory to convert a file"),
+    RejectionReason.DECODING: _("Time and memory to decode a profile"),
     RejectionReason.LABEL_VALUES: _("Label values per day"),
+    RejectionReason.SUSPENDED: _("Project suspended by the operator"),
+    RejectionReason.SERVICE_NOT_ALLOWED: _("Services that the API key may not send"),
     RejectionReason.SERVER_BUSY: _("Server-wide limit"),
     RejectionReason.CONNECTIONS_PER_ADDRESS: _("Connections per client address"),
     RejectionReason.OPEN_FILES: _("Open files on the server"),

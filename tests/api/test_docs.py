@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from api.management.routes import RESOURCES, route
 from api.urls import urlpatterns
 from profiles.query import ExportFormat
 from projects.models import Annotation, Project
@@ -115,9 +116,20 @@ def test_the_import_returns_the_documented_fields(agent: Client) -> None:
 
 def test_every_address_and_form_has_an_example() -> None:
     said = DOCS.read_text()
+    managed = {route(resource) for resource in RESOURCES} | {"api/v1/openapi.json"}
     for pattern in urlpatterns:
+        if str(pattern.pattern) in managed:
+            continue
         name = str(pattern.pattern).removesuffix("/<int:annotation>").rpartition("/")[2]
         assert f"## `{name}`" in said
         assert name == "capture" or any(f"/{name}" in example.command for example in examples())
     for form in ExportFormat:
         assert any(f"format={form}" in example.command for example in examples())
+
+
+def test_every_management_resource_is_documented_with_its_methods() -> None:
+    said = (DOCS.parent / "management-api.md").read_text()
+    for resource in RESOURCES:
+        path = re.sub(r"<\w+:(\w+)>", r"{\1}", f"/{route(resource)}")
+        for method in resource.actions:
+            assert f"| `{method} {path}` |" in said

@@ -91,7 +91,7 @@ def test_regex_that_expands_too_far_is_400(ask: Ask) -> None:
 
 
 def test_unknown_path_is_404(reader: Client) -> None:
-    for path in ("", "/nothing", "/tree/"):
+    for path in ("/", "/nothing", "/tree/"):
         response = reader.request("GET", f"/api/v1/projects/-{path}")
         assert_error_response(response, 404, "NOT_FOUND")
 

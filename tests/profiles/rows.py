@@ -8,7 +8,8 @@ from typing import Any
 from profiles.engine.pprof.decode import DecodedProfile, DecodeLimits, decode_profile
 from profiles.models import TimeSource
 from profiles.storage.insert import insert
-from profiles.storage.new_profile import NewProfile, encode_content
+from profiles.storage.new_profile import NewProfile
+from profiles.storage.profile_content import encode_content
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles.pprofs import EXAMPLE, Stacks, pprof

@@ -29,7 +29,8 @@ from profiles.engine.encoding.codec import encode
 from profiles.engine.metrics import Metric, find_default
 from profiles.models import Block, Profile, TimeSource
 from profiles.storage.insert import insert
-from profiles.storage.new_profile import NewProfile, ProfileContent
+from profiles.storage.new_profile import NewProfile
+from profiles.storage.profile_content import ProfileContent
 from projects.models import Deployment, Project, Quota
 from projects.profile_types import ProfileType
 

@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from frontend.components.functions.source_links import (
+from projects.models import User
+from projects.source_templates import (
     EDITOR_SCHEMES,
     MAX_PATTERN,
     InvalidLinkTemplate,
     check_editor_pattern,
 )
-from projects.models import User
 
 EXAMPLES = (
     ("VS Code", "vscode://file/home/me/{project}/{path}:{line}"),

@@ -12,18 +12,12 @@ from django.views.decorators.http import require_safe
 from endpoints.params.reader import LenientReader
 from frontend.http.thread_response import PulledResponse
 from frontend.pages.audit.params import read
-from frontend.pages.audit.view_model import result_name
-from frontend.params.formats import precise_time_text
 from profiles.query import encode_csv_rows
 from projects import audit
 from projects.access import project_for
-from projects.audit_log import read_all
-from projects.models import ActorKind, AuditEntry, User
+from projects.audit_log import EntryDocument, entry_document, read_all
+from projects.models import AuditEntry, User
 
-COLUMNS = (
-    *("entry", "time", "actor_kind", "actor", "api_key", "action", "target"),
-    *("address", "result", "project", "project_name", "details"),
-)
 _TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
@@ -53,32 +47,21 @@ def export(request: HttpRequest, project_id: str, form: str) -> HttpResponseBase
 
 
 def _csv_parts(pages: Iterable[list[AuditEntry]]) -> Iterator[str]:
-    yield encode_csv_rows([COLUMNS])
+    yield encode_csv_rows([[*EntryDocument.__annotations__]])
     for entries in pages:
         yield encode_csv_rows([list(_csv_fields(entry).values()) for entry in entries])
 
 
-def _csv_fields(entry: AuditEntry) -> dict[str, object]:
+def _csv_fields(entry: AuditEntry) -> EntryDocument:
     details = json.dumps(entry.detail, ensure_ascii=False) if entry.detail else ""
-    return _fields(entry) | {"details": details}
+    return {**entry_document(entry), "details": details}
 
 
 def _json_parts(pages: Iterable[list[AuditEntry]]) -> Iterator[str]:
     """Yield an array with an entry on each line."""
     separator = "[\n"
     for entries in pages:
-        lines = (json.dumps(_fields(entry), ensure_ascii=False) for entry in entries)
+        lines = (json.dumps(entry_document(entry), ensure_ascii=False) for entry in entries)
         yield separator + ",\n".join(lines)
         separator = ",\n"
     yield "[]\n" if separator == "[\n" else "\n]\n"
-
-
-def _fields(entry: AuditEntry) -> dict[str, object]:
-    """Return the values of COLUMNS, the same in every language; operators are not named."""
-    actor = "" if entry.actor_kind == ActorKind.OPERATOR else entry.actor_name
-    fields = (
-        *(entry.pk, precise_time_text(entry.at), entry.actor_kind, actor, entry.actor_key),
-        *(entry.action, entry.target, entry.address, result_name(entry)),
-        *(entry.subject, entry.project_name, entry.detail),
-    )
-    return dict(zip(COLUMNS, fields, strict=True))

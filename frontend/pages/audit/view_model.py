@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from frontend.pages.audit.params import AuditQuery
 from frontend.text.units import format_count
-from projects.audit_actions import DENIED, LABELS
-from projects.audit_log import Cursor, list_page
+from projects.audit_actions import LABELS
+from projects.audit_log import Cursor, list_page, result_name
 from projects.models import ActorKind, AuditEntry, Member, Project, User
 
 PAGE_SIZE = 50
@@ -82,13 +82,6 @@ def _actor_text(entry: AuditEntry) -> str:
         case ActorKind.KEY:
             return _("API key %(prefix)s") % {"prefix": entry.actor_key}
     return entry.actor_name or _("Not signed in")
-
-
-def result_name(entry: AuditEntry) -> str:
-    if entry.action in DENIED:
-        return "denied"
-    is_named = entry.actor_kind in {ActorKind.OPERATOR, ActorKind.SYSTEM}
-    return entry.actor_kind if is_named else "done"
 
 
 def _row(entry: AuditEntry, *, is_open: bool) -> AuditRow:

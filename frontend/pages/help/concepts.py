@@ -6,6 +6,7 @@ from functools import cache
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
@@ -47,6 +48,34 @@ def _add_attributes(state: StateCore) -> None:
             token.attrSet("scope", "col")
 
 
+def _replace_links(state: StateCore) -> None:
+    """Lead links between the files of the documentation to their pages, and unlink the others."""
+    links = (
+        child
+        for token in state.tokens
+        for child in token.children or ()
+        if child.type == "link_open"
+    )
+    for link in links:
+        path, _, fragment = str(link.attrGet("href")).partition("#")
+        if not path.endswith(".md") or "://" in path:
+            continue
+        address = _pages().get(path.rpartition("/")[2])
+        if address is None:
+            del link.attrs["href"]
+        else:
+            link.attrSet("href", f"{address}#{fragment}" if fragment else address)
+
+
+def _pages() -> dict[str, str]:
+    """Return the addresses of the files of the documentation that are pages, by their names."""
+    return {
+        "concepts.md": reverse("concepts"),
+        "api.md": reverse("api_docs", args=["queries"]),
+        "management-api.md": reverse("api_docs", args=["management"]),
+    }
+
+
 def _code_block(
     self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
@@ -70,6 +99,8 @@ def _table_close(
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 _markdown.core.ruler.push("attributes", _add_attributes)
+_markdown.core.ruler.push("links", _replace_links)
 _markdown.add_render_rule("code_block", _code_block)
+_markdown.add_render_rule("fence", _code_block)
 _markdown.add_render_rule("table_open", _table_open)
 _markdown.add_render_rule("table_close", _table_close)

@@ -7,8 +7,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from frontend.components.functions.source_links import InvalidLinkTemplate, check_pattern
 from projects.models import Project
+from projects.project_settings import MAX_SOURCE
+from projects.source_templates import InvalidLinkTemplate, check_pattern
 
 _RATES: dict[float, Promise] = {
     0.0: gettext_lazy("off"),
@@ -35,13 +36,13 @@ class ProjectForm(forms.Form):
     )
     source_url = forms.CharField(
         label=gettext_lazy("Source link template"),
-        max_length=500,
+        max_length=MAX_SOURCE,
         required=False,
         help_text=gettext_lazy("https://git.example.org/shop/blob/{version}/{file}#L{line}"),
     )
     source_root = forms.CharField(
         label=gettext_lazy("Path prefix to strip"),
-        max_length=500,
+        max_length=MAX_SOURCE,
         required=False,
         help_text=gettext_lazy("Leading path to remove, for example /app/"),
     )
@@ -68,19 +69,15 @@ class ProjectForm(forms.Form):
                 raise forms.ValidationError(str(error)) from error
         return pattern
 
-    def save(self) -> dict[str, object]:
-        """Save the project; return the fields that changed, with their new values."""
-        said: dict[str, object] = {
+    @property
+    def values(self) -> dict[str, object]:
+        """Return the values of a valid form by the fields of the project."""
+        return {
             "name": self.cleaned_data["name"],
             "profiles_per_minute": float(self.cleaned_data["rate"]),
             "source_url": self.cleaned_data["source_url"],
             "source_root": self.cleaned_data["source_root"],
         }
-        changed = {name: now for name, now in said.items() if now != getattr(self.project, name)}
-        for name, now in changed.items():
-            setattr(self.project, name, now)
-        self.project.save(update_fields=list(changed))
-        return changed
 
 
 def _choices(current: float) -> list[tuple[str, str]]:

@@ -3,7 +3,6 @@
 from typing import cast
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -12,8 +11,9 @@ from django.views.decorators.http import require_http_methods
 
 from frontend.pages.settings.project_form import ProjectForm
 from frontend.pages.settings.view_model import settings_context
-from projects import audit
+from projects import project_settings
 from projects.access import membership
+from projects.audit import Origin
 from projects.models import User
 
 
@@ -27,17 +27,11 @@ def settings(request: HttpRequest, project_id: str) -> HttpResponse:
     if not form.is_valid():
         context = settings_context(member, project_form=form)
         return render(request, "frontend/settings/settings.html", context, status=400)
-    with transaction.atomic():
-        changed = form.save()
-        if changed:
-            actor = cast("User", request.user)
-            audit.record(
-                member.project,
-                "project.change",
-                actor=actor,
-                origin=audit.Origin.from_request(request),
-                target=member.project.name,
-                changed=changed,
-            )
+    project_settings.change(
+        member.project,
+        form.values,
+        actor=cast("User", request.user),
+        origin=Origin.from_request(request),
+    )
     messages.success(request, _("Settings saved"))
     return redirect("settings", project_id)

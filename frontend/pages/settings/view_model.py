@@ -2,6 +2,9 @@
 
 from typing import TypedDict
 
+from django.conf import settings as django_settings
+from django.utils import timezone
+
 from frontend.pages.settings.key_form import KeyForm
 from frontend.pages.settings.project_form import ProjectForm, rate_text
 from frontend.pages.settings.retention_form import RetentionForm
@@ -23,6 +26,8 @@ class SettingsContext(TypedDict):
     rate: str
     creator: User | None
     keys: list[ApiKey]
+    expired_keys: frozenset[int]  # ApiKey.pk
+    expiring_keys: frozenset[int]  # those that expire within FLAMEWATCH_KEY_NOTICE_DAYS
     more_revoked: int  # revoked keys that are not listed
     key_form: KeyForm
     new_key: tuple[ApiKey, str] | None  # a new key with its secret, which is shown only once
@@ -39,7 +44,7 @@ def settings_context(
     new_key: tuple[ApiKey, str] | None = None,
     retention_form: RetentionForm | None = None,
 ) -> SettingsContext:
-    project = member.project
+    project, now = member.project, timezone.now()
     all_keys = keys.list_keys(project)
     revoked = sum(key.revoked is not None for key in all_keys)
     more = max(0, revoked - _REVOKED_SHOWN)
@@ -53,6 +58,10 @@ def settings_context(
         "rate": rate_text(project.profiles_per_minute),
         "creator": _find_creator(project),
         "keys": all_keys[: len(all_keys) - more],
+        "expired_keys": frozenset(key.pk for key in all_keys if not key.is_active(now)),
+        "expiring_keys": frozenset(
+            key.pk for key in all_keys if key.expires_within(django_settings.KEY_NOTICE_DAYS, now)
+        ),
         "more_revoked": more,
         "key_form": key_form or KeyForm(),
         "new_key": new_key,

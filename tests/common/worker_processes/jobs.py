@@ -75,7 +75,7 @@ def make_bytes(size: int) -> bytes:
     return b"x" * size
 
 
-def compute() -> None:
+def compute(*_: object) -> None:
     """Hold the GIL in compiled code for ever."""
     re.match(r"(a|a)*b", "a" * 200)
 
@@ -84,7 +84,7 @@ def sleep(*_: object) -> None:
     time.sleep(3600)
 
 
-def allocate() -> None:
+def allocate(*_: object) -> None:
     blocks = []
     while True:
         blocks.append(b"x" * 2**20)
@@ -207,3 +207,29 @@ def wait_until_cancelled(control: JobControl) -> str:
 def ignore_cancellation(control: JobControl) -> None:
     control.send("begun")
     time.sleep(3600)
+
+
+def wait_seconds(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+def private_bytes(pid: int) -> int:
+    _, resident, shared, *_ = map(int, Path(f"/proc/{pid}/statm").read_text().split())
+    return (resident - shared) * resource.getpagesize()
+
+
+def free_memory_below_other() -> tuple[int, int]:
+    """Free 32 MiB in pieces that malloc keeps, because a piece above them is still used.
+
+    Return the process id, and 16 MiB less than the memory of this process then.
+    """
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    libc.free.argtypes = (ctypes.c_void_p,)
+    pieces = [libc.malloc(64 * 2**10) for _ in range(512)]
+    for piece in pieces:
+        ctypes.memset(piece, 1, 64 * 2**10)
+    libc.malloc(64 * 2**10)
+    for piece in pieces:
+        libc.free(piece)
+    return os.getpid(), private_bytes(os.getpid()) - 16 * 2**20

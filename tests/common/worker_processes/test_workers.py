@@ -175,3 +175,43 @@ def test_forked_workers_and_their_server_end_when_their_parent_is_killed() -> No
         parent.kill()
         parent.wait()
     until(lambda: not any(map(is_running, started)), 10.0, "the end of the workers")
+
+
+_FORKED_EARLY = """
+import os
+import threading
+from common.worker_processes.fork_server import ForkServer, adopt_orphans
+from tests.common.worker_processes import jobs
+from tests.common.worker_processes.test_workers import FORKED, LIMITS, JobRequest, Workers
+
+adopt_orphans()
+fork_server = ForkServer(FORKED)
+if {threads}:
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+print(fork_server.fork_this_process(), flush=True)
+opened = os.open("/dev/full", os.O_RDONLY)
+workers = Workers("test", FORKED, at_start=1, fork_server=fork_server)
+first = workers.perform("a", JobRequest(jobs.process_id, (), LIMITS)).content
+print(first, fork_server._process.pid, flush=True)
+print(*workers.perform("a", JobRequest(jobs.open_files, (), LIMITS)).content.values(), flush=True)
+workers.perform("a", JobRequest(jobs.compute, (), LIMITS))
+"""
+
+
+@pytest.mark.parametrize("threads", [False, True])
+def test_early_fork_of_a_process_of_one_thread_forks_its_workers(threads: bool) -> None:
+    code = _FORKED_EARLY.format(threads=threads)
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == f"{not threads}\n"
+        started = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(started) == 2
+        opened = parent.stdout.readline().split()
+        assert opened
+        assert not [name for name in opened if name.startswith(("socket:", "/dev/full"))]
+        parent.kill()
+        parent.wait()
+    until(lambda: not any(map(is_running, started)), 10.0, "the end of the workers")

@@ -10,6 +10,7 @@ import orjson
 from endpoints.errors import BadField
 from ingest.cloud_profiler.responses import describe_stored
 from ingest.deployments import Target
+from ingest.uploads.decode_job import BodyLimits, decode_body
 from ingest.uploads.pipeline import StoredUpload, parse_self_report
 from ingest.uploads.upload import OfflineUpload
 from profiles.engine.calltree.tree import Tree
@@ -18,7 +19,6 @@ from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.engine.pprof.encode import encode
 from profiles.engine.pprof.gunzip import gunzip
-from profiles.storage.new_profile import encode_content
 from projects.profile_types import ProfileType
 from tests.fuzz import seeds
 from tests.fuzz.cost import TREE_COST, CostBound
@@ -98,8 +98,8 @@ def store_pprof(raw: bytes) -> None:
         ends_at_pprof_time=False,
         retention=_MONTH,
     )
-    content = encode_content(decoded, raw)
-    row = upload.build_row(decoded, content)
+    row = upload.build_row(decode_body(raw, BodyLimits(len(raw), LIMITS), type_, ()))
+    content = row.content
     totals = (total for *_, total in content.totals)
     numbers = (row.duration_ns, content.samples, content.weight, *totals)
     assert all(0 <= number < MAX_COLUMN for number in numbers), "a number exceeds its column"

@@ -12,7 +12,7 @@ import pytest
 
 from common.worker_processes.pool import MIN_WORKERS
 from profiler_site.demo import EXAMPLES
-from tests.processes import read_command
+from tests.processes import read_command, read_name
 from tests.server import COMMAND, RunningServer, running_server, server_in
 from tests.services import free_port
 from tests.waiting import until
@@ -30,7 +30,7 @@ def children(pid: int) -> list[str]:
 
 
 def is_worker(pid: str) -> bool:
-    return b"common.worker_processes.worker" in read_command(int(pid))
+    return read_name(int(pid)).endswith("-worker")
 
 
 def demo_services(pid: int) -> list[str] | None:
@@ -57,9 +57,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 def test_it_is_live_and_ready_with_worker_processes_alone(server: RunningServer) -> None:
     assert urllib.request.urlopen(f"{server.url}/ok").read() == b"ok\n"
-    found = children(server.process.pid)
-    assert len(found) >= MIN_WORKERS
-    assert all(map(is_worker, found))
+
+    def has_only_workers() -> bool:  # which have a name once they have started
+        found = children(server.process.pid)
+        return len(found) >= MIN_WORKERS and all(map(is_worker, found))
+
+    until(has_only_workers, 30.0, "children that are workers")
     assert "No account has access to /admin/" in server.log.read_text()
 
 

@@ -44,7 +44,7 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
     query_workers.start(program_of_queries(), 1)
     queries = query_workers.running_workers()
     assert queries is not None
-    build_workers.start(compaction_program(), queries.fork_server)
+    build_workers.start(compaction_program(), queries)
     running = build_workers.running_workers()
     assert running is not None
     yield running

@@ -12,7 +12,8 @@ from profiles.models import TimeSource
 from profiles.storage import head, upload_future
 from profiles.storage.head import StoreUnavailable, Writer
 from profiles.storage.insert import InsertOutcome
-from profiles.storage.new_profile import NewProfile, ProfileContent
+from profiles.storage.new_profile import NewProfile
+from profiles.storage.profile_content import ProfileContent
 from profiles.storage.upload_future import UploadFuture
 from projects.profile_types import ProfileType
 from tests.profiles.rows import NOON

@@ -2,8 +2,10 @@
 
 import asyncio
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +14,7 @@ from common.cache import Cache
 from projects.credentials import authentication, keys
 from projects.credentials.authentication import KeyRejected, authenticate
 from projects.models import ApiKey, Project
+from tests.clock import Clock
 from tests.examples import examples
 from tests.queries import count_queries
 
@@ -160,3 +163,31 @@ def test_malformed_key_is_rejected_without_a_query(text: str) -> None:
     with pytest.raises(KeyRejected):
         run(text)
     assert authentication._keys.count_missing() == 0
+
+
+def test_expired_key_is_rejected_with_the_day(project: Project) -> None:
+    expires = timezone.now() - timedelta(seconds=1)
+    _row, text = keys.create(project, "old", expires=expires)
+    with pytest.raises(KeyRejected, match=f"expired on {expires.date()}"):
+        run(text)
+    # Whoever has the wrong secret does not learn that the key existed.
+    wrong = keys.make(keys.parse(text).key_id, "x" * 32)
+    with pytest.raises(KeyRejected, match="mistyped, unknown or revoked"):
+        run(wrong)
+
+
+def test_cached_key_expires_without_a_query(project: Project, clock: Clock) -> None:
+    _row, text = keys.create(project, "short", expires=timezone.now() + timedelta(seconds=5))
+    run(text)
+    clock.advance(seconds=6)
+    with count_queries() as queries, pytest.raises(KeyRejected):
+        run(text)
+    assert queries == []
+
+
+def test_last_use_has_time_and_address(key: Made) -> None:
+    asyncio.run(authenticate(key.text, "203.0.113.7"))
+    asyncio.run(write_behind.flush())
+    key.row.refresh_from_db()
+    assert key.row.last_address == "203.0.113.7"
+    assert key.row.last_used is not None

@@ -5,14 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from frontend.components.functions.source_links import (
-    InvalidLinkTemplate,
-    SourceLinks,
-    check_editor_pattern,
-    check_pattern,
-    source_links,
-)
+from frontend.components.functions.source_links import SourceLinks, source_links
 from projects.models import Project, User
+from projects.source_templates import InvalidLinkTemplate, check_editor_pattern, check_pattern
 
 PATTERN = "https://git.example.org/shop/blob/{version}/{file}#L{line}"
 

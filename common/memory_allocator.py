@@ -1,4 +1,4 @@
-"""Memory allocator of the server's processes."""
+"""Memory allocator of a process: what it keeps, and what it returns to the kernel."""
 
 import ctypes
 
@@ -19,3 +19,13 @@ def keep_freed_memory() -> None:
     if mallopt is not None:
         mallopt(_MMAP_THRESHOLD, _MAPPED_BYTES)
         mallopt(_TRIM_THRESHOLD, _FREE_BYTES)
+
+
+def release_freed_memory() -> None:
+    """Return freed memory to the kernel, of all arenas of malloc.
+
+    It takes milliseconds, and the next allocations some more: call it when the process is idle.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

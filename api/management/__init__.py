@@ -1,0 +1,1 @@
+"""Resources that manage a project and an account, for personal access tokens."""

@@ -1,0 +1,134 @@
+"""Documents of the management resources; the contract takes its schemas from them."""
+
+from datetime import date, datetime
+from typing import TypedDict
+
+from projects.audit_log import EntryDocument
+
+
+class TokenSummary(TypedDict):
+    id: str
+    scopes: list[str]
+
+
+class UserDocument(TypedDict):
+    email: str
+    name: str
+    token: TokenSummary
+
+
+class TokenDocument(TypedDict):
+    id: str
+    name: str
+    scopes: list[str]
+    created: datetime
+    expires: datetime
+    last_used: datetime | None
+
+
+class TokenList(TypedDict):
+    rows: list[TokenDocument]
+
+
+class ProjectDocument(TypedDict):
+    project: str
+    name: str
+    created: datetime
+    role: str  # of the person
+    profiles_per_minute: float
+    source_url: str
+    source_root: str
+
+
+class ProjectList(TypedDict):
+    rows: list[ProjectDocument]
+
+
+class MemberDocument(TypedDict):
+    id: int
+    email: str
+    name: str
+    role: str
+    since: datetime
+
+
+class MemberList(TypedDict):
+    rows: list[MemberDocument]
+
+
+class InvitationDocument(TypedDict):
+    id: int
+    email: str  # empty for a link that has no addressee
+    role: str
+    created: datetime
+    expires: datetime
+    mail: str | None  # state of the e-mail; null without one
+
+
+class NewInvitationDocument(InvitationDocument):
+    link: str | None  # shown once; null if it is sent by e-mail
+
+
+class InvitationList(TypedDict):
+    rows: list[InvitationDocument]
+
+
+class NewInvitationList(TypedDict):
+    rows: list[NewInvitationDocument]
+
+
+class KeyDocument(TypedDict):
+    id: str
+    name: str
+    scopes: list[str]
+    default_service: str
+    services: list[str]  # that it may send; none: all
+    created: datetime
+    expires: datetime | None
+    replaced_by: str | None  # id of the new key of a rotation
+    last_used: datetime | None
+    last_address: str
+    revoked: datetime | None
+
+
+class NewKeyDocument(KeyDocument):
+    key: str  # shown once
+
+
+class KeyList(TypedDict):
+    rows: list[KeyDocument]
+
+
+class LimitDocument(TypedDict):
+    limit: str
+    allowed: int
+    used: int | None  # null for limits on a size or an age
+    resets_in_s: float | None  # null: never
+
+
+class LimitList(TypedDict):
+    rows: list[LimitDocument]
+
+
+class DayDocument(TypedDict):
+    day: date  # UTC
+    profiles: int
+    stored_bytes: int
+    new_deployments: int
+    rejected: int
+
+
+class RejectionDocument(TypedDict):
+    day: date  # UTC
+    reason: str
+    count: int
+
+
+class UsageDocument(TypedDict):
+    days: list[DayDocument]
+    rejections: list[RejectionDocument]
+
+
+class AuditEntryList(TypedDict):
+    rows: list[EntryDocument]
+    next_page: str | None

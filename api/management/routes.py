@@ -1,0 +1,27 @@
+"""URLs of the management resources; each action declares its permission."""
+
+from django.urls import URLPattern, path
+
+from api.management import account, audit, keys, members, projects, usage
+from api.management.call import AccountResource, ProjectResource
+from api.management.view import ManagementView
+
+RESOURCES: tuple[AccountResource | ProjectResource, ...] = (
+    *account.RESOURCES,
+    *projects.RESOURCES,
+    *members.RESOURCES,
+    *keys.RESOURCES,
+    *usage.RESOURCES,
+    *audit.RESOURCES,
+)
+
+
+def route(resource: AccountResource | ProjectResource) -> str:
+    if isinstance(resource, AccountResource):
+        return f"api/v1/{resource.path}"
+    return f"api/v1/projects/<str:project>{resource.path}"
+
+
+urlpatterns: list[URLPattern] = [
+    path(route(resource), ManagementView.as_view(resource=resource)) for resource in RESOURCES
+]

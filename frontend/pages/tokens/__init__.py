@@ -1,0 +1,1 @@
+"""Page of a person's access tokens."""
