@@ -154,7 +154,9 @@ async def find_access(holder: TokenHolder, project_id: str) -> Access | None:
 
 
 def find_member(holder: TokenHolder, project_id: str) -> Member | None:
-    rows = Member.objects.select_related("project", "user")
+    """Return the membership of the token's owner; None also if the project will be deleted."""
+    visible = Member.objects.filter(project__deletion_due=None)
+    rows = visible.select_related("project", "user")
     return rows.filter(user=holder.user, project__project_id=project_id).first()
 
 

@@ -20,7 +20,7 @@ from profiles.deletion.jobs import DeletionRejected, DeletionSelection
 from profiles.models import Block, DeletionJob, DeletionState, Profile
 from profiles.storage.blobs import BlobUnavailable
 from profiles.storage.blobs.files import FileBlobs
-from projects.credentials import keys
+from projects.credentials import access_tokens, keys
 from projects.credentials.authentication import KeyRejected, authenticate
 from projects.models import AuditEntry, Deployment, Member, Project, Role, User
 from tests.profiles import rows
@@ -126,6 +126,15 @@ def test_project_is_hidden_at_once_and_restored_by_its_owner(
     assert async_to_sync(authenticate)(key).project == project.pk
     assert jobs.list_hidden_projects(alice) == []
     assert AuditEntry.objects.filter(action="project.restore", actor=alice).exists()
+
+
+def test_access_token_of_an_owner_does_not_find_a_hidden_project(
+    project: Project, alice: User
+) -> None:
+    holder = access_tokens.TokenHolder(alice.pk, "fwp_x", frozenset())
+    assert access_tokens.find_member(holder, project.project_id) is not None
+    jobs.request_project_deletion(project, actor=alice)
+    assert access_tokens.find_member(holder, project.project_id) is None
 
 
 def test_only_owners_list_a_hidden_project(project: Project, alice: User, bob: User) -> None:
