@@ -70,7 +70,7 @@ def test_projects_and_keys_over_a_lowered_limit_stay(
     fill_keys(project, settings, 3)
     settings.MAX_PROJECTS_PER_ACCOUNT = settings.MAX_KEYS_PER_PROJECT = 1
     client.force_login(alice)
-    page = render_html(client.get("/p/acme-shop/settings"))
+    page = render_html(client.get("/p/acme-shop/settings/keys"))
     assert "key 0" in page
     assert client.get("/p/second-shop/settings").status_code == 200
 
@@ -88,7 +88,8 @@ def test_the_form_of_a_new_project_shows_the_limit(
 
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}], ids=["page", "htmx"])
 @pytest.mark.parametrize(
-    ("address", "form"), [("settings/keys", {"name": "laptop", "scope": "write"}), ("setup", {})]
+    ("address", "form", "status"),
+    [("settings/keys", {"name": "laptop", "scope": "write"}, 400), ("setup", {}, 200)],
 )
 def test_pages_that_create_keys_show_the_limit(
     client: Client,
@@ -97,12 +98,13 @@ def test_pages_that_create_keys_show_the_limit(
     settings: Settings,
     address: str,
     form: dict[str, str],
+    status: int,
     headers: dict[str, str],
 ) -> None:
     fill_keys(project, settings)
     client.force_login(alice)
     response = client.post(f"/p/acme-shop/{address}", form, headers=headers)
-    assert response.status_code == 200
+    assert response.status_code == status
     assert "API keys of Acme Shop in use: 2; the limit is 2." in render_html(response)
     assert ApiKey.objects.count() == 2
 

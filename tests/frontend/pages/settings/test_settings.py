@@ -59,7 +59,9 @@ def test_side_menu_marks_the_page(
     assert marked == ([] if current is None else [current])
     if current:
         labels = re.findall(r">([^<]+)</a>", menu)
-        assert labels == ["Project", "Members", "API keys", "Quotas", "Audit log"]
+        assert labels == [
+            *("Project", "Members", "API keys", "Quotas", "Audit log", "Delete data"),
+        ]
 
 
 def test_side_menu_has_the_pages_that_a_member_may_see(client: Client, bob: User) -> None:
