@@ -14,10 +14,17 @@ from common.client_address import client_address
 from endpoints.errors import NoKey, NotFound, WrongScope
 from endpoints.params.parameter import Parameter
 from projects.audit import Origin
-from projects.credentials import access_tokens
-from projects.credentials.authentication import Access, KeyRejected, authenticate
+from projects.credentials import access_tokens, authentication
+from projects.credentials.authentication import (
+    Access,
+    KeyRejected,
+    ProjectSuspended,
+    authenticate,
+)
 from projects.credentials.keys import KEY_PREFIX
 from projects.models import User
+from projects.usage import rejections
+from projects.usage.rejections import RejectionReason
 
 # Placeholder in a path for the project that the key belongs to.
 OWN_PROJECT = "-"
@@ -114,6 +121,16 @@ def find_person(access: Access) -> User | None:
 def require_write(access: Access) -> None:
     if not access.may_write:
         raise WrongScope("This key cannot send profiles: it lacks the scope write.")
+    require_not_suspended(access)
+
+
+def require_not_suspended(access: Access) -> None:
+    """Raise ProjectSuspended, and count it, if the project takes no profiles."""
+    try:
+        authentication.require_not_suspended(access)
+    except ProjectSuspended:
+        rejections.note(access.project, RejectionReason.SUSPENDED)
+        raise
 
 
 def require_read(access: Access) -> None:

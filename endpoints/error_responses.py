@@ -33,7 +33,7 @@ from profiles.storage.head import Conflict, Rejected, StoreUnavailable, Unstorab
 from profiles.storage.saved_tree_rows import SavedTreeNotStored
 from projects.account_limits import LimitReached
 from projects.credentials.access_tokens import PermissionMissing
-from projects.credentials.authentication import KeyRejected, ServiceNotAllowed
+from projects.credentials.authentication import KeyRejected, ProjectSuspended, ServiceNotAllowed
 from projects.credentials.keys import InvalidRotation
 from projects.invitations import InvalidInvitation
 from projects.members import MemberChanged, PermissionNeeded
@@ -46,6 +46,7 @@ log = logging.getLogger(__name__)
 RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
 # Seconds. Agents retry even after permanent errors, rarely, because keys and quotas change.
 _SELDOM, _SOON, _LONGEST = 60.0, 5.0, 3600.0
+_SUSPENDED = 600.0  # a suspension lasts for hours or days
 # Seconds. A client does not wait until a quota resets: it may be raised before.
 _QUOTA_STEP = 60.0
 
@@ -69,6 +70,7 @@ _RULES: dict[type[Exception], Rule] = {
     SuspiciousOperation: Rule(400, "INVALID_ARGUMENT", _SELDOM, "Malformed request."),
     errors.NoKey: Rule(401, "UNAUTHENTICATED", _SELDOM),
     KeyRejected: Rule(401, "UNAUTHENTICATED", _SELDOM),
+    ProjectSuspended: Rule(403, "PERMISSION_DENIED", _SUSPENDED),
     ServiceNotAllowed: Rule(403, "PERMISSION_DENIED", _SELDOM),
     errors.WrongScope: Rule(403, "PERMISSION_DENIED", _SELDOM),
     PermissionMissing: Rule(403, "PERMISSION_DENIED", _SELDOM),

@@ -17,6 +17,8 @@ from frontend.pages.breakdown import view as breakdown
 from frontend.pages.calendar import view as calendar
 from frontend.pages.capture import view as capture
 from frontend.pages.compare import view as compare
+from frontend.pages.deletion import deleted_projects
+from frontend.pages.deletion import view as deletion
 from frontend.pages.embed import page as embed
 from frontend.pages.flame import download, lines, more_functions, tree
 from frontend.pages.flame import view as flame
@@ -33,7 +35,7 @@ from frontend.pages.saved import palette, snapshots
 from frontend.pages.saved import view as saved
 from frontend.pages.saved import views as saved_views
 from frontend.pages.services import view as services
-from frontend.pages.settings import api_keys, key_file
+from frontend.pages.settings import api_keys, key_file, retention
 from frontend.pages.settings import view as settings
 from frontend.pages.setup import view as setup
 from frontend.pages.tokens import view as tokens
@@ -43,6 +45,10 @@ urlpatterns = [
     account_page("", home.home, "home"),
     account_page("projects/new", home.new_project, "new_project"),
     account_page("projects/new/id", home.suggest_id, "suggested_id"),
+    account_page("projects/deleted", deleted_projects.list_deleted, "deleted_projects"),
+    account_page(
+        "projects/deleted/<str:project_id>/restore", deleted_projects.restore, "restore_project"
+    ),
     project_page("", home.project, "project", Permission.VIEW),
     project_page("/", home.project, "project", Permission.VIEW),
     project_page("/services", services.services, "services", Permission.VIEW),
@@ -95,6 +101,12 @@ urlpatterns = [
     project_page("/setup/status", setup.status, "setup_status", Permission.VIEW),
     project_page(
         "/settings", settings.settings, "settings", Permission.VIEW, Permission.CHANGE_SETTINGS
+    ),
+    project_page(
+        "/settings/retention",
+        retention.change_retention,
+        "change_retention",
+        Permission.CHANGE_RETENTION,
     ),
     project_page(
         "/settings/keys", api_keys.create, "create_key", Permission.VIEW, Permission.MANAGE_KEYS
@@ -156,6 +168,28 @@ urlpatterns = [
         audit_export.export,
         "audit_export",
         Permission.READ_AUDIT,
+    ),
+    project_page("/settings/data", deletion.show_data, "data", Permission.DELETE_PROJECT),
+    project_page(
+        "/settings/data/deletions", deletion.list_jobs, "deletions", Permission.DELETE_PROJECT
+    ),
+    project_page(
+        "/settings/data/deletions/<int:pk>/cancel",
+        deletion.cancel,
+        "cancel_deletion",
+        Permission.DELETE_PROJECT,
+    ),
+    project_page(
+        "/settings/data/profiles",
+        deletion.delete_selection,
+        "delete_selection",
+        Permission.DELETE_PROJECT,
+    ),
+    project_page(
+        "/settings/data/project",
+        deletion.delete_project,
+        "delete_project",
+        Permission.DELETE_PROJECT,
     ),
     account_page("account/editor", account.editor, "editor"),
     account_page("account/tokens", tokens.tokens, "tokens"),

@@ -24,6 +24,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 
 # Hours become ready for compaction one by one, and out-of-order uploads arrive at any time.
 ROLL_UP_SECONDS = 60.0
+# A deletion starts, and goes on after a restart, within this time.
+DELETION_SECONDS = 60.0
 ROLL_UP = "profiles.tasks.roll_up"
 
 PLAN = "scheduler.tasks.plan"
@@ -45,6 +47,11 @@ app.conf.beat_schedule = {
     },
     # At fixed minutes of the hour, so that a server that is restarted every hour reaches them too.
     "retain": {"task": "profiles.tasks.retain", "schedule": crontab(minute="17")},
+    "delete data": {
+        "task": "profiles.tasks.delete_data",
+        "schedule": DELETION_SECONDS,
+        "options": {"expires": DELETION_SECONDS},
+    },
     # Only without Redis, where the worker belongs to one server and its data folder. A worker
     # shared by several servers could not know whose folder to use.
     **(

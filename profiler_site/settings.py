@@ -137,6 +137,9 @@ MAX_SNAPSHOT_BYTES_PER_PROJECT = env.integer(
 MAX_SAVED_VIEWS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_SAVED_VIEWS_PER_PROJECT", 200, lowest=1)
 MAX_ANNOTATIONS = env.integer("FLAMEWATCH_MAX_ANNOTATIONS", 1000, lowest=1)
 
+# -- Deletion -------------------------------------------------------------------------
+PROJECT_DELETION_DAYS = env.integer("FLAMEWATCH_PROJECT_DELETION_DAYS", 7)
+
 # -- Audit log ------------------------------------------------------------------------
 AUDIT_DAYS = env.integer("FLAMEWATCH_AUDIT_DAYS", 400, lowest=1)
 
@@ -185,6 +188,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "frontend.http.visit_middleware.VisitMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -225,6 +229,8 @@ SQLITE_OPTIONS = {
     "init_command": (
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
         "PRAGMA journal_size_limit=16777216; PRAGMA cache_size=-4000;"
+        # Deleted rows are overwritten by zeros: 60 µs for each row of 20 kB that compaction moves.
+        "PRAGMA secure_delete=ON;"
     ),
 }
 _POSTGRESQL_OPTIONS = {

@@ -1,12 +1,20 @@
-"""Admin list of snapshots."""
+"""Admin pages of snapshots, and of deletions, which the operator requests and cancels here."""
 
-from django.contrib import admin
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common.amounts import bytes_text
-from profiles.models import ResultSnapshot
+from profiles.deletion import jobs
+from profiles.deletion.jobs import DeletionRejected, DeletionSelection
+from profiles.models import DeletionJob, DeletionScope, ResultSnapshot
 from profiles.storage import saved_tree_rows
-from projects.admin.read_only import DeletableAdmin
+from projects.admin.read_only import DeletableAdmin, ReadOnlyAdmin, operator_origin
 from projects.audit import Origin
 from projects.models import User
 
@@ -30,3 +38,92 @@ class ResultSnapshotAdmin(DeletableAdmin):
 
     def delete_row(self, row: ResultSnapshot, actor: User, origin: Origin) -> None:
         saved_tree_rows.delete(row, actor=actor, origin=origin)
+
+
+class DeletionForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Deletion of a project, or of the profiles that the other fields select."""
+
+    project_id = forms.CharField(
+        label=_("Project ID"), help_text=_("Type the ID of the project to confirm."), max_length=30
+    )
+
+    class Meta:
+        model = DeletionJob
+        fields = ["project", "scope", "service", "type", "zone", "version", "start", "end"]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        project, scope = cleaned.get("project"), cleaned.get("scope")
+        if project is None or scope is None:
+            return cleaned
+        if cleaned.get("project_id", "").strip() != project.project_id:
+            self.add_error("project_id", gettext("This is not the ID of the project."))
+        if scope == DeletionScope.SERVICE and not self.selection.is_service:
+            self.add_error("service", gettext("Enter a service, and nothing else."))
+        try:
+            jobs.require_possible(project, DeletionScope(scope))
+        except DeletionRejected as rejected:
+            self.add_error(None, str(rejected))
+        return cleaned
+
+    @property
+    def selection(self) -> DeletionSelection:
+        chosen = self.cleaned_data
+        return DeletionSelection(
+            service=chosen.get("service") or "",
+            type=chosen.get("type") or "",
+            zone=chosen.get("zone"),
+            version=chosen.get("version"),
+            start=chosen.get("start"),
+            end=chosen.get("end"),
+        )
+
+
+@admin.register(DeletionJob)
+class DeletionJobAdmin(ReadOnlyAdmin):
+    list_display = [
+        *("project", "scope", "state", "requested", "requested_by", "due", "finished"),
+        *("profiles", "bytes", "problem"),
+    ]
+    list_select_related = ["project", "requested_by"]
+    list_filter = ["state", "scope"]
+    search_fields = ["project__project_id", "project__name"]
+    ordering = ["-requested"]
+    show_full_result_count = False
+    autocomplete_fields = ["project"]
+    actions = ["cancel_deletions"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return admin.ModelAdmin.has_add_permission(self, request)
+
+    def get_form(
+        self, request: HttpRequest, obj: DeletionJob | None = None, change: bool = False, **kw: Any
+    ) -> "type[forms.ModelForm[DeletionJob]]":
+        if obj is None:
+            kw["form"] = DeletionForm
+            kw["fields"] = [*DeletionForm.Meta.fields, "project_id"]
+        return super().get_form(request, obj, change, **kw)
+
+    def get_fields(self, request: HttpRequest, obj: DeletionJob | None = None) -> Any:
+        if obj is None:
+            return [*DeletionForm.Meta.fields, "project_id"]
+        return [*DeletionForm.Meta.fields, *self.list_display[2:]]
+
+    def save_model(self, request: HttpRequest, obj: DeletionJob, form: Any, change: bool) -> None:
+        actor, origin = cast("User", request.user), operator_origin(request)
+        if obj.scope == DeletionScope.PROJECT:
+            job = jobs.request_project_deletion(obj.project, actor=actor, origin=origin)
+        else:
+            job = jobs.request_deletion(obj.project, form.selection, actor=actor, origin=origin)
+        obj.pk = job.pk
+        obj.refresh_from_db()
+
+    @admin.action(description=_("Cancel deletions, restore projects"), permissions=["add"])
+    def cancel_deletions(self, request: HttpRequest, queryset: QuerySet[DeletionJob]) -> None:
+        for job in queryset.select_related("project"):
+            try:
+                jobs.cancel(job, actor=cast("User", request.user), origin=operator_origin(request))
+            except DeletionRejected as rejected:
+                self.message_user(request, f"{job}: {rejected}", messages.WARNING)
+            else:
+                self.message_user(request, f"{job}: {gettext('canceled')}")

@@ -224,3 +224,70 @@ class ResultSnapshot(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class DeletionScope(models.TextChoices):
+    SELECTION = "selection", _("Selection")
+    SERVICE = "service", _("Service")
+    PROJECT = "project", _("Project")
+
+
+class DeletionState(models.TextChoices):
+    PENDING = "pending", _("Waiting to start")
+    DELETING = "deleting", _("Deleting profiles")
+    # No row refers to the profiles any more; their bytes are in blobs that queries may still read.
+    ERASING = "erasing", _("Erasing storage")
+    DONE = "done", _("Done")
+    CANCELED = "canceled", _("Canceled")
+
+
+class DeletionJob(models.Model):
+    """Deletion of a project's data, which profiles.deletion.runner performs in steps.
+
+    The names of the selection are erased when the job is done; the audit log still has them.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, verbose_name=_("project"))
+    scope = models.CharField(_("scope"), max_length=9, choices=DeletionScope)
+    state = models.CharField(
+        _("state"), max_length=8, choices=DeletionState, default=DeletionState.PENDING
+    )
+    # Selection: an empty or null field does not restrict it. "" is a zone and a version.
+    service = models.CharField(_("service"), max_length=255, blank=True)
+    type = models.CharField(_("profile type"), max_length=10, blank=True)
+    zone = models.CharField(_("zone"), max_length=512, null=True, blank=True)  # noqa: DJ001
+    version = models.CharField(_("version"), max_length=512, null=True, blank=True)  # noqa: DJ001
+    start = models.DateTimeField(_("start"), null=True, blank=True)  # start <= time < end
+    end = models.DateTimeField(_("end"), null=True, blank=True)
+    requested = models.DateTimeField(_("requested"))
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        verbose_name=_("requested by"),
+    )
+    request_entry = models.BigIntegerField()  # AuditEntry.pk
+    due = models.DateTimeField(_("starts"))  # it can be canceled until then
+    # Time at which the last profile of the running pass was deleted.
+    erasing_since = models.DateTimeField(null=True)
+    finished = models.DateTimeField(_("finished"), null=True)
+    # Progress of the running pass over the blocks: Block.pk of the last one that was checked.
+    cursor = models.BigIntegerField(default=0)
+    passes = models.PositiveIntegerField(default=0)  # that are complete
+    has_deleted = models.BooleanField(default=False)  # in the running pass
+    expected_profiles = models.PositiveBigIntegerField(_("expected profiles"), default=0)
+    profiles = models.PositiveBigIntegerField(_("profiles"), default=0)
+    bytes = models.PositiveBigIntegerField(_("bytes"), default=0)
+    problem = models.CharField(_("problem"), max_length=500, blank=True)  # of the last step
+
+    class Meta:
+        verbose_name = _("deletion")
+        verbose_name_plural = _("deletions")
+        indexes = [
+            models.Index(fields=["project", "requested"], name="deletion_by_project"),
+            models.Index(fields=["state", "due"], name="deletion_by_state"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_scope_display()} {self.requested:%F %T}"

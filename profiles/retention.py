@@ -6,15 +6,13 @@ across it is deleted, and queries read the hour blocks that it covered.
 """
 
 import logging
-from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import Exists, OuterRef
-from django.db.models.functions import Length
 
 from profiles.compaction.build import build_cut
 from profiles.compaction.build_workers import BUILD_FAILURES, BUILD_LIMITS, build
-from profiles.compaction.replace import Replacement, SourcesGone, replace_sources
+from profiles.compaction.replace import Replacement, SourcesGone, read_rows, replace_sources
 from profiles.models import Block, Profile, Resolution
 from profiles.storage.blobs import BlobError
 from profiles.storage.windows import get_retention_start
@@ -46,11 +44,7 @@ def retain(project: int, now: datetime) -> None:
 
 def _drop_head(project: int, limit: datetime) -> None:
     rows = Profile.objects.filter(project=project, time__lt=limit).order_by("pk")
-    while found := list(rows.values_list("pk", "stored_at", Length("tree"))[:BATCH]):
-        arrived: Counter[str] = Counter()
-        for _, stored_at, length in found:
-            arrived[stored_at.astimezone(UTC).date().isoformat()] += length
-        replacement = Replacement(rows=[pk for pk, *_ in found], arrived=dict(arrived))
+    while (replacement := read_rows(rows, BATCH)).rows:
         replace_sources(project, [replacement])
 
 
@@ -93,6 +87,13 @@ def _forget_unseen(project: int, limit: datetime) -> None:
     unseen = Deployment.objects.filter(project=project, last_seen__lt=limit)
     without = unseen.filter(~Exists(Profile.objects.filter(deployment=OuterRef("pk"))))
     for deployment in without.order_by("pk")[:BATCH]:
-        blocks = Block.objects.filter(project=project, service=deployment.service)
-        if not blocks.filter(summary__deployments__has_key=str(deployment.pk)).exists():
+        if not has_profiles(deployment):
             deployment.delete()
+
+
+def has_profiles(deployment: Deployment) -> bool:
+    """Return True if a row of the head or a block refers to the deployment."""
+    if Profile.objects.filter(deployment=deployment).exists():
+        return True
+    blocks = Block.objects.filter(project=deployment.project_id, service=deployment.service)
+    return blocks.filter(summary__deployments__has_key=str(deployment.pk)).exists()

@@ -1,6 +1,7 @@
 """Celery tasks for compaction, retention and blobs; each finds its work in the database."""
 
 import logging
+import time
 
 from celery import shared_task
 from django.utils import timezone
@@ -11,11 +12,16 @@ from profiles.compaction.blob_sweep import sweep
 from profiles.compaction.compactor import Compactor
 from profiles.compaction.lease import lease
 from profiles.compaction.plan import find_projects_with_days, find_projects_with_hours
+from profiles.deletion import jobs
+from profiles.deletion.runner import run_job
 from profiles.storage import disk
 from profiles.storage.column_files import column_files
 from projects.models import Project
 
 log = logging.getLogger(__name__)
+
+# Of a run of a deletion job, which then queues itself again: other tasks get their turn.
+DELETION_RUN_SECONDS = 20.0
 
 
 @shared_task(name="profiles.tasks.roll_up")
@@ -60,3 +66,18 @@ def sweep_blobs() -> None:
     files = column_files()
     if files:
         files.sweep()
+
+
+@shared_task(name="profiles.tasks.delete_data")
+def delete_data() -> None:
+    """Queue a task for each deletion job that is due or was interrupted."""
+    for job in jobs.find_due(timezone.now()):
+        run_deletion.delay(job)
+
+
+@shared_task(name="profiles.tasks.run_deletion")
+def run_deletion(job: int) -> None:
+    with lease(f"delete {job}") as ours:
+        more = ours and run_job(job, timezone.now(), time.monotonic() + DELETION_RUN_SECONDS)
+    if more:
+        run_deletion.delay(job)

@@ -8,7 +8,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from projects.models import Member, Project, User
+from projects.models import Member, Project, Role, User
 from projects.permissions import Permission, has_permission
 
 
@@ -23,11 +23,17 @@ def project_for(user: User | AnonymousUser, project_id: str) -> Project:
 
 
 def membership(user: User | AnonymousUser, project_id: str) -> Member:
-    """Return the user's membership with its project; raise Http404 if there is none."""
+    """Return the user's membership with its project; raise Http404 if there is none.
+
+    An operator who visits the project is a viewer, without a row.
+    """
     if isinstance(user, User):
         for member in user.sorted_memberships:
             if member.project.project_id == project_id:
                 return member
+        visited = user.visited_project
+        if visited is not None and visited.project_id == project_id:
+            return Member(project=visited, user=user, role=Role.VIEWER)
     raise Http404(_("There is no such project, or you are not a member of it."))
 
 
@@ -37,6 +43,10 @@ def may_manage_keys(member: Member) -> bool:
 
 def may_change_settings(member: Member) -> bool:
     return has_permission(member.role, Permission.CHANGE_SETTINGS)
+
+
+def may_change_retention(member: Member) -> bool:
+    return has_permission(member.role, Permission.CHANGE_RETENTION)
 
 
 def may_manage_people(member: Member) -> bool:

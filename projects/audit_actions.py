@@ -20,8 +20,15 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
     _("Project"): {
         "project.create": _("Created project"),
         "project.change": _("Changed settings"),
+        "project.suspend": _("Suspended project"),
+        "project.resume": _("Resumed project"),
+        "project.plan": _("Changed plan"),
+        "project.visit": _("Began a read-only visit"),
+        "project.visit_end": _("Ended a read-only visit"),
         "project.delete": _("Deleted project"),
+        "project.restore": _("Restored project"),
         "quota.change": _("Changed quotas"),
+        "plan.change": _("Changed the quotas of a plan"),
     },
     _("Members"): {
         "member.add": _("Added member"),
@@ -52,6 +59,11 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "snapshot.delete": _("Deleted snapshot"),
         "embed.create": _("Created embedded image"),
         "embed.revoke_all": _("Revoked embedded images"),
+    },
+    _("Deletion"): {
+        "deletion.request": _("Requested deletion"),
+        "deletion.cancel": _("Canceled deletion"),
+        "deletion.finish": _("Deleted data"),
     },
     _("Saved views and notes"): {
         "view.create": _("Saved view"),

@@ -130,7 +130,8 @@ def find(token: str) -> Invitation:
 
 def find_by_hash(token_hash: str) -> Invitation:
     """Return the invitation of a token's hash, as `find` does."""
-    rows = Invitation.objects.select_related("project", "created_by")
+    visible = Invitation.objects.filter(project__deletion_due=None)
+    rows = visible.select_related("project", "created_by")
     row = rows.filter(token_hash=token_hash).first()
     if row is None:
         raise InvitationRejected(Problem.UNKNOWN)

@@ -63,9 +63,7 @@ LOWEST_ROLES: dict[Permission, Role] = {
 PLANNED = frozenset(
     {
         Permission.CREATE_ALERTS,
-        Permission.CHANGE_RETENTION,
         Permission.EXPORT_PROJECT,
-        Permission.DELETE_PROJECT,
     }
 )
 

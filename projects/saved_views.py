@@ -73,7 +73,9 @@ def rename(
         )
 
 
-def delete(view: SavedView, *, actor: User, origin: audit.Origin = audit.NO_CLIENT) -> None:
+def delete(
+    view: SavedView, *, actor: User | None = None, origin: audit.Origin = audit.NO_CLIENT
+) -> None:
     with transaction.atomic():
         view.delete()
         audit.record(

@@ -59,6 +59,11 @@ def find(project: Project, request: str) -> UserCapture | None:
     return rows.filter(project=project, request=request).first()
 
 
+def erase_service(project: Project, service: str) -> None:
+    """Delete the captures of a service."""
+    UserCapture.objects.filter(project=project, service=service).delete()
+
+
 def _save(capture: UserCapture) -> UserCapture:
     """Store a capture, and delete those of the project beyond the latest."""
     capture.save()

@@ -19,6 +19,7 @@ class Shell(TypedDict):
     my_projects: "SimpleLazyObject[list[Project]]"  # evaluated only where it is shown
     may_save: "SimpleLazyObject[bool]"  # in the project of the page
     may_read_audit: "SimpleLazyObject[bool]"
+    may_delete_data: "SimpleLazyObject[bool]"
 
 
 def shell(request: HttpRequest) -> Shell:
@@ -31,6 +32,9 @@ def shell(request: HttpRequest) -> Shell:
         "my_projects": SimpleLazyObject(lambda: _projects(request)),
         "may_save": SimpleLazyObject(lambda: _has_permission(request, Permission.SAVE)),
         "may_read_audit": SimpleLazyObject(lambda: _has_permission(request, Permission.READ_AUDIT)),
+        "may_delete_data": SimpleLazyObject(
+            lambda: _has_permission(request, Permission.DELETE_PROJECT)
+        ),
     }
 
 

@@ -58,8 +58,11 @@ async def authorize_update(caller: Caller, project: str, name_id: str) -> Reques
             raise NotFound("No profile was requested under this name.")
     else:
         issued = names.check(name_id, project, time.time())
-    if issued.key_id and not await authentication.is_active(issued.key_id):
-        raise KeyRevoked
+    if issued.key_id:
+        issuer = await authentication.find_by_id(issued.key_id)
+        if issuer is None:
+            raise KeyRevoked
+        credentials.require_not_suspended(issuer)
     note_authenticated(caller.scope, ("project", issued.project))
     target = await deployments.get_target(issued.project, issued.deployment)
     return RequestedProfile(name_id, issued, target)

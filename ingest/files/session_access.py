@@ -15,7 +15,7 @@ from common import database_pool
 from common.asgi import Scope, note_authenticated
 from endpoints.errors import NotFound, WrongScope
 from projects.access import may_import, membership
-from projects.credentials.authentication import Access
+from projects.credentials.authentication import Access, ProjectSuspended
 
 NO_KEY = 0  # in place of the primary key of an API key
 
@@ -50,6 +50,8 @@ def _load(scope: Scope, project_id: str) -> Access:
         raise NotFound("There is no such project, or you are not a member of it.") from None
     if not may_import(member):
         raise WrongScope("Uploading profiles needs the role member or higher in this project.")
+    if member.project.suspended:
+        raise ProjectSuspended(project_id, member.project.suspension_reason)
     return Access(
         project=member.project.pk,
         project_id=project_id,

@@ -36,13 +36,16 @@ def sweep(now: datetime) -> None:
     delete_unknown(now)
 
 
-def delete_dead(now: datetime) -> None:
-    """Delete blobs that have had no block for DEAD_FOR, at most BATCH.
+def delete_dead(now: datetime, project: int | None = None) -> None:
+    """Delete blobs (of a project) that have had no block for DEAD_FOR, at most BATCH.
 
     The row is deleted before the object: `delete_unknown` finds an object without a row, whereas
     a row without an object would be an error.
     """
-    for blob in Blob.objects.filter(dead_since__lt=now - DEAD_FOR).order_by("pk")[:BATCH]:
+    dead = Blob.objects.filter(dead_since__lt=now - DEAD_FOR)
+    if project is not None:
+        dead = dead.filter(project=project)
+    for blob in dead.order_by("pk")[:BATCH]:
         if is_held(BACKUP):
             return
         with transaction.atomic():
@@ -63,12 +66,24 @@ def half_empty(now: datetime) -> list[int]:
     return list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH])
 
 
+def find_unused_bytes(project: int, created: datetime) -> list[int]:
+    """Return Blob.pk of the blobs that have blocks, and bytes of deleted ones.
+
+    Only blobs of the project are included that were created until then.
+    """
+    live = Blob.objects.annotate(live=Sum("blocks__length"))
+    rows = live.filter(project=project, created__lte=created, dead_since=None, live__lt=F("size"))
+    return list(rows.order_by("pk").values_list("pk", flat=True))
+
+
 def repack(blob: int, now: datetime) -> None:
     """Copy the blocks of a blob unchanged into a new blob, and mark the old one as dead.
 
     If the blocks are replaced meanwhile, leave everything as it is.
     """
     rows = list(Block.objects.filter(blob=blob).select_related("blob").order_by("pk"))
+    if not rows:
+        return
     data = [read(get_location(row)) for row in rows]
     key = new_key(rows[0].project_id)
     blobs().put(key, b"".join(data))

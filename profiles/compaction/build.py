@@ -9,6 +9,9 @@ import logging
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+import numpy as np
 
 from profiles.compaction.plan import CompactionStep, Span, find_blocks
 from profiles.compaction.replace import NewBlock, Replacement
@@ -16,6 +19,7 @@ from profiles.engine.blocks import (
     COMPRESSION_LEVEL,
     BlockProfile,
     HourBlock,
+    Mask,
     build_day,
     build_hour,
     open_day,
@@ -238,6 +242,55 @@ def build_cut(project: int, pk: int, limit: datetime) -> Replacement:
         result.new.append(new_hour_block(BlockLevel.LEVEL_1, span, data, row.arrived))
         result.blocks.append(row.pk)
     return result
+
+
+class DeletedPart(NamedTuple):
+    """Profiles of a block that are to be deleted; None does not restrict them."""
+
+    deployments: tuple[int, ...] | None  # Deployment.pk
+    start: datetime | None  # start <= time < end
+    end: datetime | None
+
+
+def build_without(project: int, pk: int, part: DeletedPart) -> Replacement:
+    """Build an hour block again without a part of its profiles.
+
+    The result is empty if the block is gone or has no such profile. A block that cannot be read is
+    deleted as a whole: nobody can tell which of its bytes belong to the part. Raise
+    BlobUnavailable if it cannot be read at the moment.
+    """
+    result = Replacement()
+    row = Block.objects.filter(project=project, pk=pk).select_related("blob").first()
+    if row is None:
+        return result
+    days = [] if row.day_block_id is None else [row.day_block_id]
+    try:
+        block = open_hour(section_source(get_location(row)))
+        retained = ~_mark_part(block, part)
+        if retained.all():
+            return result
+        data = build_hour([], [(block, retained)]) if retained.any() else None
+    except (BadTree, BlobMissing) as error:
+        log.error("Block %d of project %d is deleted as a whole: %s", pk, project, error)
+        data = None
+    if data is not None:
+        level = BlockLevel.LEVEL_0 if row.is_level0 else BlockLevel.LEVEL_1
+        span = Span(row.service, row.type, row.start, row.end)
+        result.new.append(new_hour_block(level, span, data, row.arrived))
+    result.blocks.extend([row.pk, *days])
+    return result
+
+
+def _mark_part(block: HourBlock, part: DeletedPart) -> Mask:
+    profiles = block.profiles
+    mask = np.ones(len(profiles.time), np.bool_)
+    if part.deployments is not None:
+        mask &= np.isin(profiles.deployment, part.deployments)
+    if part.start is not None:
+        mask &= profiles.time >= micros(part.start)
+    if part.end is not None:
+        mask &= profiles.time < micros(part.end)
+    return mask
 
 
 def new_hour_block(level: BlockLevel, span: Span, data: bytes, counts: Counts) -> NewBlock:

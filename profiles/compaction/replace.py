@@ -2,16 +2,27 @@
 
 import contextlib
 import logging
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
+from django.db.models.functions import Length
 from django.utils import timezone
 
 from profiles.engine.timestamps import to_datetime
-from profiles.models import Blob, Block, BlockLevel, DeduplicationKey, Profile, Resolution
+from profiles.models import (
+    Blob,
+    Block,
+    BlockLevel,
+    DeduplicationKey,
+    DeletionJob,
+    DeletionState,
+    Profile,
+    Resolution,
+)
 from profiles.storage import stored_bytes
 from profiles.storage.blob_store import blobs
 from profiles.storage.blobs import BlobError, new_key
@@ -64,12 +75,23 @@ class Replacement:
         return not (self.new or self.rows or self.blocks or marks)
 
 
-def replace_sources(project: int, replacements: Sequence[Replacement]) -> None:
+@dataclass(frozen=True, slots=True)
+class DeletionCount:
+    """Profiles and bytes that a replacement deletes for a DeletionJob (its pk)."""
+
+    job: int
+    profiles: int
+    bytes: int
+
+
+def replace_sources(
+    project: int, replacements: Sequence[Replacement], count: DeletionCount | None = None
+) -> None:
     """Write the new blocks into one blob, then add their rows and delete the sources atomically.
 
-    The marks are set in the same commit. Without new blocks, no blob is written. Raise SourcesGone
-    if a source no longer exists, and BlobError if the store fails; in both cases the database is
-    unchanged.
+    The marks are set in the same commit, and a deletion is counted. Without new blocks, no blob is
+    written. Raise SourcesGone if a source no longer exists, and BlobError if the store fails; in
+    both cases the database is unchanged.
     """
     key, new = new_key(project), [block for each in replacements for block in each.new]
     if new:
@@ -77,6 +99,8 @@ def replace_sources(project: int, replacements: Sequence[Replacement]) -> None:
     try:
         with transaction.atomic():
             _commit(project, key, new, replacements)
+            if count is not None:
+                _count_deletion(count)
     except SourcesGone:
         if new:
             with contextlib.suppress(BlobError):  # blob_sweep.py deletes it later
@@ -97,6 +121,25 @@ def _commit(
         _set_marks(project, replacement)
     removed.extend(each.arrived for each in replacements)
     stored_bytes.move(project, [block.arrived for block in new], removed)
+
+
+def _count_deletion(count: DeletionCount) -> None:
+    jobs = DeletionJob.objects.filter(pk=count.job, state=DeletionState.DELETING)
+    changed = jobs.update(
+        profiles=F("profiles") + count.profiles, bytes=F("bytes") + count.bytes, has_deleted=True
+    )
+    if not changed:
+        raise SourcesGone("The deletion was ended concurrently.")
+
+
+def read_rows(rows: QuerySet[Profile], most: int) -> Replacement:
+    """Return the replacement that deletes at most so many of these head rows."""
+    arrived: Counter[str] = Counter()
+    pks = []
+    for pk, stored_at, length in rows.values_list("pk", "stored_at", Length("tree"))[:most]:
+        pks.append(pk)
+        arrived[stored_at.astimezone(UTC).date().isoformat()] += length
+    return Replacement(rows=pks, arrived=dict(arrived))
 
 
 def _add(project: int, key: str, new: Sequence[NewBlock]) -> list[Block]:

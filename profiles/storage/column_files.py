@@ -36,6 +36,7 @@ from common.repeated_log import repeated_log
 from common.thread_pool import ThreadPool
 from profiles.engine.blocks.sections.decoded_columns import DecodedColumns
 from profiles.storage.blob_store import BlockLocation
+from profiles.storage.blobs.keys import key_prefix
 
 logger = logging.getLogger(__name__)
 
@@ -220,6 +221,17 @@ class ColumnFiles:
         entries = _scan(self.folder) if self.folder.exists() else iter(())
         total = sum(stat.st_blocks * _BLOCK_BYTES for _, stat in entries)
         return total, self._find_limit(total)
+
+    def delete_blobs(self, project: int, is_stored: Callable[[str], bool]) -> None:
+        """Delete the files of a project's blobs (by their keys) that are not stored any more."""
+        prefix = key_prefix(project)
+        for entry, _ in _scan(self.folder) if self.folder.exists() else ():
+            if entry.name in {_LOCK, _MARKER} or entry.name.startswith(_TEMPORARY):
+                continue
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                key = _read_block(Path(entry.path)).split(" ")[0]
+                if key.startswith(prefix) and not is_stored(key):
+                    Path(entry.path).unlink(missing_ok=True)
 
     def delete_others(self) -> None:
         """Delete the folders of other versions and boots; no process may use them."""
@@ -442,6 +454,14 @@ def _encode(block: str, records: Records) -> list[memoryview]:
         parts.append(array.reshape(-1).view(np.uint8).data)
         parts.append(memoryview(bytes(_pad_size(array.nbytes) - array.nbytes)))
     return parts
+
+
+def _read_block(path: Path) -> str:
+    """Return the block of a file. Raise OSError, ValueError or KeyError if it is damaged."""
+    with path.open("rb") as file:
+        fixed = file.read(_HEAD_SIZE)
+        head = orjson.loads(file.read(int.from_bytes(fixed[8:12], "little")))
+    return str(head["block"])
 
 
 def _map_records(path: Path, block: str) -> Records:

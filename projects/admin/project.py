@@ -8,6 +8,9 @@ from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from django.forms import BaseInlineFormSet, ModelForm
 from django.http import HttpRequest
+from django.urls import URLPattern, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from common.amounts import bytes_text
@@ -15,6 +18,7 @@ from projects import account_limits, audit
 from projects.admin.limits_beside_use import explain
 from projects.admin.quota_form import QuotaForm, record_changes
 from projects.admin.read_only import operator_origin
+from projects.admin.tenant_page import tenant_urls
 from projects.members import LastOwner
 from projects.models import DayUsage, Member, Project, Quota, Role, User
 from projects.usage.day_usage import utc_day
@@ -83,11 +87,25 @@ class QuotaInline(admin.StackedInline):  # type: ignore[type-arg]
 
 @admin.register(Project)
 class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    list_display = ["project_id", "name", "created", "profiles_today", "rejected_today", "stored"]
+    list_display = [
+        *("project_id", "name", "overview", "plan", "suspended"),
+        *("profiles_today", "rejected_today", "stored", "created"),
+    ]
+    list_select_related = ["plan"]
+    list_filter = ["plan", ("suspended", admin.EmptyFieldListFilter)]
     search_fields = ["project_id", "name", "members__user__email"]
     ordering = ["project_id"]
+    exclude = ["plan"]  # changed on the tenant page
     readonly_fields = ["created", "created_by"]
     inlines = [MemberInline, QuotaInline]
+
+    def get_urls(self) -> list[URLPattern]:
+        return [*tenant_urls(self.admin_site.admin_view), *super().get_urls()]
+
+    @admin.display(description=_("tenant page"))
+    def overview(self, project: Project) -> SafeString:
+        address = reverse("admin:projects_project_overview", args=[project.pk])
+        return format_html('<a href="{}">{}</a>', address, _("Open"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Project]:
         usage = DayUsage.objects.filter(project=OuterRef("pk"))

@@ -1,19 +1,17 @@
 """Form of a quota in the admin, and the audit entry of its changes."""
 
-from datetime import timedelta
 from typing import Any, cast
 
 from django import forms
-from django.db.models import Sum
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from projects import audit
 from projects.admin.read_only import operator_origin
-from projects.models import DayUsage, Project, Quota, User
-from projects.usage import day_usage
-from projects.usage.limits import BUILT_IN, LimitName
+from projects.models import Project, Quota, User
+from projects.usage.limits import BUILT_IN, LimitName, list_general_rows, merge_quotas
+from projects.usage.retention import count_older
 
 DEFAULTS = "defaults"  # subject of entries about the limits of all projects
 
@@ -43,7 +41,7 @@ class QuotaForm(forms.ModelForm):  # type: ignore[type-arg]
                 % {
                     "before": before,
                     "after": after,
-                    "profiles": f"{_count_older(self._project(), before, after):,}",
+                    "profiles": f"{count_older(self._project(), before, after):,}",
                 },
             )
         return cleaned
@@ -74,26 +72,6 @@ def record_changes(request: HttpRequest, project: Project | None, form: QuotaFor
 
 def _default_retention(quota: Quota) -> int:
     """Return the retention in days that an empty field stands for."""
-    built_in = BUILT_IN.get_limit(LimitName.RETENTION_DAYS)
     if quota.pk is not None and quota.project_id is None:
-        return built_in
-    defaults = Quota.objects.filter(project=None).values_list("retention_days", flat=True).first()
-    return built_in if defaults is None else defaults
-
-
-def _count_older(project: Project | None, before: int, after: int) -> int:
-    """Count the profiles that only the longer retention keeps, by the day of their arrival.
-
-    Without a project, count those of all projects that have no retention of their own.
-    """
-    today = day_usage.utc_day()
-    rows = DayUsage.objects.filter(
-        day__gte=today - timedelta(days=before), day__lt=today - timedelta(days=after)
-    )
-    if project is not None:
-        rows = rows.filter(project=project)
-    else:
-        own = Quota.objects.exclude(project=None).exclude(retention_days=None)
-        rows = rows.exclude(project__in=own.values("project"))
-    total: int | None = rows.aggregate(total=Sum("profiles"))["total"]
-    return total or 0
+        return BUILT_IN.retention_days
+    return merge_quotas(list_general_rows(quota.project_id)).retention_days

@@ -31,6 +31,7 @@ class Access:
     may_read: bool
     default_service: str = ""  # of imported profiles that name none
     services: frozenset[str] = frozenset()  # that it may send; empty: all
+    suspension: str | None = None  # reason, if the operator has suspended the project
     user: int | None = None  # User.pk of a member who sends something in the console
 
     @property
@@ -41,6 +42,17 @@ class Access:
 
 class KeyRejected(Exception):
     """Invalid API key. The text never says which part of it was wrong."""
+
+
+class ProjectSuspended(Exception):
+    """Upload or handshake of a project that the operator of the server has suspended."""
+
+    def __init__(self, project_id: str, reason: str) -> None:
+        because = f": {reason}" if reason else ""
+        super().__init__(
+            f"The operator of this server has suspended the project {project_id}{because}. It takes"
+            " no profiles until then; what is stored stays readable."
+        )
 
 
 class ServiceNotAllowed(Exception):
@@ -119,8 +131,14 @@ def _use(row: _KeyRow, address: str) -> Access:
     return row.access
 
 
-async def is_active(key_id: str) -> bool:
-    """Return False if the key with this public id was revoked or deleted, or has expired.
+def require_not_suspended(access: Access) -> None:
+    """Raise ProjectSuspended if the project takes no profiles."""
+    if access.suspension is not None:
+        raise ProjectSuspended(access.project_id, access.suspension)
+
+
+async def find_by_id(key_id: str) -> Access | None:
+    """Return the permissions of the key with this public id; None if it is not in use.
 
     Raise as `authenticate` does if a key that is not cached cannot be looked up.
     """
@@ -128,8 +146,8 @@ async def is_active(key_id: str) -> bool:
         row = await _keys.get_or_load(key_id)
         row.require_time(timezone.now())
     except (NoValue, KeyRejected):
-        return False
-    return True
+        return None
+    return row.access
 
 
 def forget(key_id: str) -> None:
@@ -137,8 +155,15 @@ def forget(key_id: str) -> None:
     _keys.delete(key_id)
 
 
+def forget_project(project: int) -> None:
+    """Remove the keys of a project (its pk) from the cache after the project has changed."""
+    for key_id in ApiKey.objects.filter(project=project).values_list("key_id", flat=True):
+        forget(key_id)
+
+
 def _load(key_id: str) -> _KeyRow:
-    row = ApiKey.objects.select_related("project").filter(key_id=key_id, revoked=None).first()
+    rows = ApiKey.objects.filter(key_id=key_id, revoked=None, project__deletion_due=None)
+    row = rows.select_related("project").first()
     if row is None:
         raise NoValue(key_id)
     access = Access(
@@ -150,6 +175,7 @@ def _load(key_id: str) -> _KeyRow:
         may_read=row.may_read,
         default_service=row.default_service,
         services=frozenset(row.services),
+        suspension=row.project.suspension_reason if row.project.suspended else None,
     )
     return _KeyRow(row.secret_hash, access, row.expires)
 

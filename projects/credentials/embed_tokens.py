@@ -89,7 +89,7 @@ def verify(token: str) -> Embed:
 def find_project(embed: Embed) -> int:
     """Return the Project.pk of a token. Raise EmbedNotFound if it was revoked."""
     rows = Project.objects.filter(
-        project_id=embed.project_id, embed_generation=embed.generation
+        project_id=embed.project_id, embed_generation=embed.generation, deletion_due=None
     ).values_list("pk", flat=True)
     pk = rows.first()
     if pk is None:

@@ -10,7 +10,7 @@ from projects.models.deployment import Deployment
 from projects.models.invitation import Invitation, InvitationState, MailState
 from projects.models.key_file import KeyFile
 from projects.models.project import Member, Project, Role
-from projects.models.quota import DayRejections, DayUsage, Quota
+from projects.models.quota import DayRejections, DayUsage, Plan, Quota
 from projects.models.saved_view import SavedView, ViewPage
 from projects.models.user import User
 
@@ -31,6 +31,7 @@ __all__ = [
     "KeyFile",
     "MailState",
     "Member",
+    "Plan",
     "Project",
     "Quota",
     "Role",

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 # Cloud Profiler's syntax of project ids, so that its agents accept ours.
 PROJECT_ID = r"^[a-z][a-z0-9-]{4,28}[a-z0-9]$"
+MAX_REASON = 300  # characters
 
 
 class Project(models.Model):
@@ -34,8 +35,35 @@ class Project(models.Model):
     source_root = models.CharField(
         _("path prefix to strip"), max_length=500, blank=True, default=""
     )
+    plan = models.ForeignKey(
+        "projects.Plan",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="projects",
+        verbose_name=_("plan"),
+        help_text=_("Empty: the default quotas."),
+    )
+    # Since then agents and uploads are rejected; members still read.
+    suspended = models.DateTimeField(_("suspended"), null=True, blank=True, editable=False)
+    suspension_reason = models.CharField(
+        _("reason of the suspension"),
+        max_length=MAX_REASON,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+    )
     # Part of the URLs of embedded images: to increase it revokes them.
     embed_generation = models.PositiveIntegerField(default=0, db_default=0, editable=False)
+
+    # Days that profiles are kept, at most the limit of the quota; null: the limit.
+    retention_days = models.PositiveIntegerField(
+        _("retention in days"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    # Time at which the project will be deleted. Until then it is hidden: nobody sees it, and its
+    # keys are rejected.
+    deletion_due = models.DateTimeField(_("deleted on"), null=True, editable=False)
 
     class Meta:
         verbose_name = _("project")

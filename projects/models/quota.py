@@ -1,4 +1,4 @@
-"""Quotas of projects, and their usage and rejected requests by day."""
+"""Plans and quotas of projects, and their usage and rejected requests by day."""
 
 from django.core.validators import MinValueValidator
 from django.db import models
@@ -8,17 +8,9 @@ from django.utils.translation import gettext_lazy as _
 from projects.models.project import Project
 
 
-class Quota(models.Model):
-    """Limits of one project, or of all projects (project null); empty fields mean the default."""
+class LimitFields(models.Model):
+    """Limits as nullable columns; null: as the next more general row says."""
 
-    project = models.OneToOneField(
-        Project,
-        on_delete=models.CASCADE,
-        related_name="quota",
-        null=True,
-        blank=True,
-        verbose_name=_("project"),
-    )
     profiles_per_minute = models.PositiveIntegerField(
         _("profiles per minute"), null=True, blank=True
     )
@@ -34,6 +26,39 @@ class Quota(models.Model):
     # At least 1: 0 would delete all profiles but those of the last hour.
     retention_days = models.PositiveIntegerField(
         _("retention in days"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+
+    class Meta:
+        abstract = True
+
+
+class Plan(LimitFields):
+    """Named set of limits for projects; a project's own quota overrides it."""
+
+    name = models.CharField(_("name"), max_length=100, unique=True)
+    description = models.CharField(_("description"), max_length=300, blank=True, default="")
+
+    class Meta:
+        verbose_name = _("plan")
+        verbose_name_plural = _("plans")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Quota(LimitFields):
+    """Limits of one project, or of all projects (project null).
+
+    An empty field means that of the project's plan, or else the default.
+    """
+
+    project = models.OneToOneField(
+        Project,
+        on_delete=models.CASCADE,
+        related_name="quota",
+        null=True,
+        blank=True,
+        verbose_name=_("project"),
     )
 
     class Meta:

@@ -9,7 +9,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
-    from projects.models.project import Member
+    from projects.models.project import Member, Project
 
 
 class UserManager(BaseUserManager["User"]):
@@ -37,6 +37,9 @@ class User(AbstractUser):
 
     editor_url = models.CharField(_("editor link template"), max_length=500, blank=True, default="")
 
+    # Project that an operator visits read-only in this request (projects/visits.py).
+    visited_project: "Project | None" = None
+
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
 
@@ -49,7 +52,8 @@ class User(AbstractUser):
     def sorted_memberships(self) -> "list[Member]":
         """Return the user's memberships with their projects, by project name.
 
-        Cached on the instance, which belongs to a single request.
+        Projects that will be deleted are left out. Cached on the instance, which belongs to a
+        single request.
         """
-        mine = self.memberships.select_related("project")
+        mine = self.memberships.filter(project__deletion_due=None).select_related("project")
         return list(mine.order_by("project__name", "project__pk"))

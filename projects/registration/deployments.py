@@ -77,6 +77,12 @@ def clear_rejections() -> None:
     _rejected.clear()
 
 
+def forget(row: Deployment) -> None:
+    """Drop a deleted deployment from this process's cache; others drop it when they next see it."""
+    key = DeploymentKey(row.service, row.zone, row.version)
+    _deployments.delete(_DeploymentPosition(row.project_id, key))
+
+
 def _note_seen(deployment: CachedDeployment, position: _DeploymentPosition) -> None:
     language = None
     if position.key.language not in ("", deployment.language):

@@ -41,6 +41,7 @@ class RejectionReason(StrEnum):
     DECODING = "decoding"
     LABEL_VALUES = "label_values"
     SERVICE_NOT_ALLOWED = "service_not_allowed"
+    SUSPENDED = "suspended"
     SERVER_BUSY = "server_busy"  # limit of all projects together
     CONNECTIONS_PER_ADDRESS = "connections_per_address"  # of no project, as the next
     OPEN_FILES = "open_files"
@@ -62,6 +63,7 @@ LABELS: dict[RejectionReason, Promise] = {
     RejectionReason.CONVERSION: _("Time and memory to convert a file"),
     RejectionReason.DECODING: _("Time and memory to decode a profile"),
     RejectionReason.LABEL_VALUES: _("Label values per day"),
+    RejectionReason.SUSPENDED: _("Project suspended by the operator"),
     RejectionReason.SERVICE_NOT_ALLOWED: _("Services that the API key may not send"),
     RejectionReason.SERVER_BUSY: _("Server-wide limit"),
     RejectionReason.CONNECTIONS_PER_ADDRESS: _("Connections per client address"),

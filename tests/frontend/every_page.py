@@ -71,6 +71,10 @@ PAGES = (
     Shown("invite people", "invite", f"{P}/settings/members/invite"),
     Shown("leave", "leave_project", f"{P}/settings/members/leave"),
     Shown("audit log", "audit", f"{P}/settings/audit?entry={ENTRY}"),
+    Shown("delete data", "data", f"{P}/settings/data"),
+    Shown("delete profiles", "delete_selection", f"{P}/settings/data/profiles?service=checkout"),
+    Shown("delete project", "delete_project", f"{P}/settings/data/project"),
+    Shown("deleted projects", "deleted_projects", "/projects/deleted"),
     Shown("concepts", "concepts", "/help/concepts", stranger=True),
 )
 """What an empty project, an empty selection and a mistake look like."""
@@ -106,6 +110,7 @@ FRAGMENTS = (
     Shown("suggested id", "suggested_id", "/projects/new/id?name=Shop", fragment=True),
     Shown("invite people", "invite", f"{P}/settings/members/invite", fragment=True),
     Shown("leave", "leave_project", f"{P}/settings/members/leave", fragment=True),
+    Shown("deletions", "deletions", f"{P}/settings/data/deletions", fragment=True),
     Shown("set-up's progress", "setup_status", f"{P}/setup/status", fragment=True),
 )
 

@@ -24,9 +24,12 @@ from tests.upgrades.schema import read_schema
 # Fields for the scripts of the page, which come with the page and change with it.
 PAGE_ONLY = {"functions"}
 # Tables that migrations since the oldest supported release add.
-NEW_TABLES = {"projects_accesstoken", "projects_invitation"}
+NEW_TABLES = {
+    *("profiles_deletionjob", "projects_accesstoken", "projects_invitation"),
+    "projects_plan",
+}
 # Tables to which they add columns or indexes.
-CHANGED_TABLES = {"projects_apikey", "projects_auditentry"}
+CHANGED_TABLES = {"projects_apikey", "projects_auditentry", "projects_project"}
 Results = tuple[dict[str, Any], dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -7,8 +7,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext_lazy
 
 from projects.models.api_key import MAX_SERVICES, SERVICE_NAME
 
@@ -22,6 +22,12 @@ class Scope(models.TextChoices):
     WRITE = "write", _("Write profiles (agents)")
     READ = "read", _("Read profiles (scripts)")
     BOTH = "both", _("Write and read")
+
+
+def _expiry_choices() -> list[tuple[str, str]]:
+    """Return the choices in the language of the request."""
+    days = [(str(n), ngettext("in %d day", "in %d days", n) % n) for n in _DAYS]
+    return [(_NEVER, gettext("never")), *days]
 
 
 class ServicesField(forms.CharField):
@@ -61,13 +67,7 @@ class KeyForm(ServicesForm):
         label=_("Expires"),
         required=False,
         initial=_NEVER,
-        choices=[
-            (_NEVER, _("never")),
-            *(
-                (str(days), ngettext_lazy("in %d day", "in %d days") % days)
-                for days in (30, 90, 365)
-            ),
-        ],
+        choices=_expiry_choices,
     )
     default_service = forms.CharField(
         label=_("Default service"),

@@ -7,7 +7,8 @@ from django.utils import timezone
 
 from frontend.pages.settings.key_form import KeyForm
 from frontend.pages.settings.project_form import ProjectForm, rate_text
-from projects.access import may_change_settings, may_manage_keys
+from frontend.pages.settings.retention_form import RetentionForm
+from projects.access import may_change_retention, may_change_settings, may_manage_keys
 from projects.credentials import keys
 from projects.models import ApiKey, Member, Project, User
 from projects.usage.usage import Usage, load_usage
@@ -31,6 +32,8 @@ class SettingsContext(TypedDict):
     key_form: KeyForm
     new_key: tuple[ApiKey, str] | None  # a new key with its secret, which is shown only once
     usage: Usage
+    may_change_retention: bool
+    retention_form: RetentionForm
 
 
 def settings_context(
@@ -39,6 +42,7 @@ def settings_context(
     project_form: ProjectForm | None = None,
     key_form: KeyForm | None = None,
     new_key: tuple[ApiKey, str] | None = None,
+    retention_form: RetentionForm | None = None,
 ) -> SettingsContext:
     project, now = member.project, timezone.now()
     all_keys = keys.list_keys(project)
@@ -62,6 +66,8 @@ def settings_context(
         "key_form": key_form or KeyForm(),
         "new_key": new_key,
         "usage": load_usage(project.pk),
+        "may_change_retention": may_change_retention(member),
+        "retention_form": retention_form or RetentionForm(project),
     }
 
 

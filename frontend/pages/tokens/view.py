@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -36,7 +36,7 @@ class TokenForm(forms.Form):
     )
     days = forms.TypedChoiceField(
         label=gettext_lazy("Expires"),
-        choices=[(days, ngettext_lazy("in %d day", "in %d days") % days) for days in sorted(_DAYS)],
+        choices=lambda: [(n, ngettext("in %d day", "in %d days", n) % n) for n in sorted(_DAYS)],
         initial=_DAYS[0],
         coerce=int,
     )

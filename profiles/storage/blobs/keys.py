@@ -8,7 +8,12 @@ _KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*
 
 def new_key(project: int) -> str:
     """Return a random key that was never used before, so that no blob is ever overwritten."""
-    return f"projects/{project}/{uuid.uuid4().hex}"
+    return f"{key_prefix(project)}{uuid.uuid4().hex}"
+
+
+def key_prefix(project: int) -> str:
+    """Return the prefix of all keys of a project (its pk)."""
+    return f"projects/{project}/"
 
 
 def check_key(key: str) -> str:
