@@ -101,7 +101,7 @@ class WorkerProcess:
         self.is_ready = False
         self.memory = 0  # resident bytes without a job; known when it is ready
         self.idle_since = self.started_at
-        self._private_bytes = 0  # without a job
+        self._own_bytes = 0  # without a job
         self._cpu_seconds = 0.0  # until its last reply
 
     def wait_until_ready(self, seconds: float) -> None:
@@ -111,7 +111,7 @@ class WorkerProcess:
         ready = self._receive(_LEAST_REPLY_BYTES, _Wait(time.monotonic() + seconds))
         self.pid = ready.reply.content
         self.memory = _read_resident_bytes(self.pid)
-        self._private_bytes = _read_private_bytes(self.pid)
+        self._own_bytes = _read_own_bytes(self.pid)
         self._cpu_seconds = ready.cpu_seconds
         self.is_ready = True
 
@@ -139,8 +139,8 @@ class WorkerProcess:
 
     @property
     def growth_bytes(self) -> int:
-        """Return the memory that this process has now beyond that before its first job."""
-        return _read_private_bytes(self.pid) - self._private_bytes if self.is_ready else 0
+        """Return the memory of its own that this process has beyond that before its first job."""
+        return _read_own_bytes(self.pid) - self._own_bytes if self.is_ready else 0
 
     def kill(self) -> None:
         """Kill the process, from any thread; whoever uses it then gets WorkerEnded."""
@@ -226,19 +226,19 @@ class WorkerProcess:
 
 def _read_resident_bytes(pid: int) -> int:
     """Return the resident memory of a process; 0 if it has ended, or if it is unknown."""
-    return _read_pages(pid)[1] * getpagesize()
-
-
-def _read_private_bytes(pid: int) -> int:
-    """Return the resident memory without files; 0 as above."""
-    _, resident, shared = _read_pages(pid)
-    return (resident - shared) * getpagesize()
-
-
-def _read_pages(pid: int) -> tuple[int, int, int]:
-    """Return the pages of address space, of resident memory, and those of them with files."""
     try:
-        size, resident, shared = Path(f"/proc/{pid}/statm").read_bytes().split()[:3]
-    except (OSError, ValueError):
-        return 0, 0, 0
-    return int(size), int(resident), int(shared)
+        return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * getpagesize()
+    except (OSError, IndexError):
+        return 0
+
+
+def _read_own_bytes(pid: int) -> int:
+    """Return the memory that a process shares with no other; 0 as above.
+
+    Of a forked process it includes the pages of its parent to which it has written.
+    """
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if "Private_Dirty" in line), 0)

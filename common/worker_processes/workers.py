@@ -34,7 +34,7 @@ MAX_AGE_SECONDS = 6 * 3600.0  # of a worker: libraries leak
 START_SECONDS = 60.0  # an import takes 0.3 s on an idle machine
 _ATTEMPTS = 2
 # Of a worker without a job: forking another one takes 10 ms of CPU time.
-_MAX_IDLE_GROWTH_BYTES = 4 * 2**20
+_MAX_IDLE_GROWTH_BYTES = 8 * 2**20
 # Signals by which a process ends that does something invalid.
 _CRASHES = frozenset(
     {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGSYS}
