@@ -7,6 +7,7 @@ from frontend.http.routes import (
     public_page,
     require_guards,
 )
+from frontend.pages.account import overview as account_overview
 from frontend.pages.account import view as account
 from frontend.pages.agent_files import view as agent_files
 from frontend.pages.agent_files.archives import GO_MODULE
@@ -191,6 +192,10 @@ urlpatterns = [
         "delete_project",
         Permission.DELETE_PROJECT,
     ),
+    account_page("account/", account_overview.overview, "account"),
+    account_page("account/sessions/end", account_overview.end_other_sessions, "end_other_sessions"),
+    account_page("account/sessions/<int:pk>/end", account_overview.end_session, "end_session"),
+    account_page("account/delete", account_overview.delete, "delete_account"),
     account_page("account/editor", account.editor, "editor"),
     account_page("account/tokens", tokens.tokens, "tokens"),
     account_page("account/tokens/<str:token_id>/revoke", tokens.revoke, "revoke_token"),

@@ -162,6 +162,9 @@ SITE_NAME = "Flamewatch"
 
 INSTALLED_APPS = [
     "profiler_site.apps.SiteConfig",
+    # Before ours, whose admin leaves out theirs.
+    "allauth.mfa",
+    "allauth.usersessions",
     "projects",
     "scheduler",
     "ingest",
@@ -333,6 +336,14 @@ ACCOUNT_RATE_LIMITS = {
     "failures_of_others": "100/h/key",
 }
 ACCOUNT_FORMS = {"signup": "projects.accounts.signup.SignupForm"}
+MFA_ADAPTER = "projects.accounts.two_factors.TwoFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = SITE_NAME
+# A code is also good for 30 s before and after its time: clocks of phones differ.
+MFA_TOTP_TOLERANCE = 1
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+# Without a mail server no address is ever verified.
+MFA_ALLOW_UNVERIFIED_EMAIL = not SENDS_MAIL
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 

@@ -8,6 +8,7 @@ from projects.accounts.passwords import reset_password
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("account/password/reset/", reset_password, name="account_reset_password"),
+    path("account/2fa/", include("allauth.mfa.urls")),
     path("account/", include("allauth.account.urls")),
     path("", include("frontend.urls")),
 ]

@@ -46,7 +46,10 @@ def is_visiting(session: SessionBase) -> bool:
 
 
 def find_project(session: SessionBase, user: User) -> Project | None:
-    """Return the project that the operator visits; None without a visit, or for other people."""
+    """Return the project that the operator visits.
+
+    None without a visit, for other people, and for a project that its owners have deleted.
+    """
     if not is_visiting(session) or not user.is_staff:
         return None
-    return Project.objects.filter(pk=session[_PROJECT]).first()
+    return Project.objects.filter(pk=session[_PROJECT], deletion_due=None).first()

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, path, reverse
@@ -45,6 +46,7 @@ pytestmark = pytest.mark.django_db
 PROJECT = "acme-shop"
 KEY_ID = "abcdefghij"
 TOKEN_ID = "klmnopqrst"  # of charlie
+SESSION = "4711"  # of charlie
 SNAPSHOT = "0123456789abcdef"
 SAVED = "4711"  # primary key of a saved view of alice
 CAPTURE = "rejected-abcdefghij"
@@ -101,6 +103,11 @@ PAGES = [
     Page("agent_index_project", For.EVERYONE, ("flamewatch-agent",)),
     Page("api_docs", For.EVERYONE, ("queries",)),
     Page("home", For.PEOPLE),
+    Page("account", For.PEOPLE),
+    Page("account", For.PEOPLE, data={"name": "Charlie"}),
+    Page("end_session", For.PEOPLE, (SESSION,), data={}),
+    Page("end_other_sessions", For.PEOPLE, data={}),
+    Page("delete_account", For.PEOPLE),
     Page("tokens", For.PEOPLE),
     Page("tokens", For.PEOPLE, data={"name": "ci", "scopes": "read", "days": "30"}),
     Page("revoke_token", For.PEOPLE, (TOKEN_ID,)),
@@ -210,7 +217,7 @@ CREATORS_ONLY = {"delete_snapshot", "rename_view", "delete_view"}
 OBJECT_LEVEL = {Permission.CHANGE_SAVED, Permission.IMPORT}
 CSRF_TOKEN = re.compile(r"\b[A-Za-z0-9]{64}\b")  # another one in each response
 # Tested elsewhere: the pages of django-allauth and of the admin.
-ELSEWHERE = ("account_", "admin:")
+ELSEWHERE = ("account_", "mfa_", "admin:")
 
 
 def names(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iterator[str]:
@@ -232,6 +239,11 @@ def key(project: Project) -> None:
 def token(charlie: User) -> None:
     row, _text = access_tokens.create(charlie, "ci", [TokenScope.READ], 30)
     AccessToken.objects.filter(pk=row.pk).update(token_id=TOKEN_ID)
+
+
+@pytest.fixture(autouse=True)
+def session(charlie: User) -> None:
+    UserSession.objects.create(pk=int(SESSION), user=charlie, session_key="x", ip="192.0.2.1")
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,9 @@
 
 from typing import Any, cast
 
-from django.contrib import admin
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm
 from django.contrib.auth.forms import UserChangeForm as DjangoUserChangeForm
@@ -11,8 +13,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from projects import audit
+from projects.accounts import two_factors
 from projects.admin.read_only import operator_origin
 from projects.models import User
 
@@ -23,6 +27,9 @@ _PASSWORD_PAGE = "auth_user_password_change"  # noqa: S105  a name of a URL
 
 # Permissions come from project memberships, never from Django's groups.
 admin.site.unregister(Group)
+# People manage these on their account page; the action of users removes factors.
+admin.site.unregister(Authenticator)
+admin.site.unregister(UserSession)
 
 
 class UserAddForm(AdminUserCreationForm):  # type: ignore[type-arg]
@@ -47,6 +54,7 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     ordering = ["email"]
     readonly_fields = ["date_joined", "last_login"]
     filter_horizontal = []
+    actions = ["reset_factors"]
     fieldsets = [
         (None, {"fields": ["email", "password"]}),
         (_("Permissions"), {"fields": ["is_active", "is_staff", "is_superuser"]}),
@@ -56,6 +64,19 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     add_fieldsets = [
         (None, {"fields": ["email", "usable_password", "password1", "password2"]}),
     ]
+
+    @admin.action(
+        description=_("Remove the second factors of the selected users"), permissions=["change"]
+    )
+    def reset_factors(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        actor, origin = cast("User", request.user), operator_origin(request)
+        count = sum(two_factors.reset(user, actor=actor, origin=origin) for user in queryset)
+        message = ngettext(
+            "%(n)d user signs in with the password alone now.",
+            "%(n)d users sign in with the password alone now.",
+            count,
+        )
+        messages.success(request, message % {"n": count})
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)  # in the transaction of the admin's view
