@@ -20,7 +20,7 @@ from profiler_site.static_files import bundles
 
 _FINGERPRINT = ".collected-from"
 # Third-party scripts import modules by names that only their own builds resolve.
-_FOREIGN = ("admin/", "account/", "django_htmx/", "rest_framework/", "vendor/")
+_FOREIGN = ("admin/", "account/", "mfa/", "django_htmx/", "rest_framework/", "vendor/")
 # Files of the admin and the API's browser, which take three times as long as all others.
 _RARELY_LOADED = ("admin/", "rest_framework/")
 
