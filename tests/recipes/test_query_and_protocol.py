@@ -318,9 +318,9 @@ def test_errors_have_their_status(agent: Client, reader: Client, project: Projec
 def test_protocol_is_an_endpoint_a_message_a_route_and_a_row(copy: ScratchCopy) -> None:
     copy.write("ingest/parrots/message.py", MESSAGE)
     copy.write("ingest/parrots/endpoint.py", ENDPOINT)
-    pool = "ingest/uploads/conversion_pool.py"
-    preload = '        "ingest.parrots.message",\n'
-    copy.insert(pool, preload, after='"ingest.formats.otlp.json_encoding",')
+    pool = "ingest/uploads/decode_worker_start.py"
+    preload = "from ingest.parrots import message as _parrots  # noqa: F401\n"
+    copy.insert(pool, preload, after="from ingest.formats.otlp import json_encoding")
     asgi = "profiler_site/asgi.py"
     statement = "from ingest.parrots import endpoint as parrots  # noqa: E402\n"
     copy.insert(asgi, statement, after="from ingest.otlp import endpoint as otlp")
