@@ -41,6 +41,9 @@ PAGES = (
     Shown("sign in", "account_login", "/account/login/", stranger=True),
     Shown("sign out", "account_logout", "/account/logout/"),
     Shown("change password", "account_change_password", "/account/password/change/"),
+    Shown("account", "account", "/account/"),
+    Shown("two factors", "mfa_index", "/account/2fa/"),
+    Shown("tokens", "tokens", "/account/tokens"),
     Shown("language", "language", "/account/language"),
     Shown("editor", "editor", "/account/editor"),
     Shown("new project", "new_project", "/projects/new"),
@@ -79,6 +82,11 @@ PAGES = (
     Shown("deleted projects", "deleted_projects", "/projects/deleted"),
     Shown("concepts", "concepts", "/help/concepts", stranger=True),
 )
+# Pages whose text is in English only.
+REFERENCES = (
+    Shown("API documentation", "api_docs", "/help/api/queries", stranger=True),
+    Shown("management API", "api_docs", "/help/api/management", stranger=True),
+)
 """What an empty project, an empty selection and a mistake look like."""
 STATES = (
     Shown("no such project", "services", "/p/another/services"),
@@ -108,8 +116,7 @@ FRAGMENTS = (
     Shown("profiles", "profiles", f"{P}/profiles?{OF}", fragment=True),
     Shown("agents", "agents", f"{P}/agents", fragment=True),
     Shown("deployments", "agents", f"{P}/agents?show=deployments", fragment=True),
-    Shown("API keys", "api_keys", f"{P}/settings/keys"),
-    Shown("create API key", "new_key", f"{P}/settings/keys/new"),
+    Shown("create API key", "new_key", f"{P}/settings/keys/new", fragment=True),
     Shown("audit log", "audit", f"{P}/settings/audit?who=key", fragment=True),
     Shown("suggested id", "suggested_id", "/projects/new/id?name=Shop", fragment=True),
     Shown("invite people", "invite", f"{P}/settings/members/invite", fragment=True),

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from projects.models import ApiKey, Project, User
 from tests.frontend.browser.axe import violations
 from tests.frontend.browser.flame_page import drawn, view
-from tests.frontend.every_page import PAGES, STATES, P, furnish
+from tests.frontend.every_page import PAGES, REFERENCES, STATES, P, furnish
 
 Looks = Sequence[tuple[str, int]]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -66,7 +66,8 @@ def test_axe_finds_nothing_on_any_page(alices: Page, looks: Looks) -> None:
 
 
 def test_axe_finds_nothing_on_any_page_for_strangers(page: Page, db: None, looks: Looks) -> None:
-    assert found_on(looks, page, [each.address for each in PAGES if each.stranger]) == {}
+    addresses = [each.address for each in (*PAGES, *REFERENCES) if each.stranger]
+    assert found_on(looks, page, addresses) == {}
 
 
 def test_axe_finds_nothing_on_empty_and_error_pages(

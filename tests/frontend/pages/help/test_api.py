@@ -27,7 +27,7 @@ def test_unknown_page_is_404(client: Client) -> None:
 @pytest.mark.parametrize("name", ["queries", "management"])
 def test_links_lead_to_pages_or_nowhere(client: Client, name: str) -> None:
     html = client.get(f"/help/api/{name}").content.decode()
-    addresses = re.findall(r'href="([^"#]*)(?:#[^"]*)?"', html.partition('<div lang="en">')[2])
+    addresses = re.findall(r'href="([^"#]*)(?:#[^"]*)?"', html.partition('<div class="prose"')[2])
     assert not [address for address in addresses if address.endswith(".md")]
     local = {address for address in addresses if address.startswith("/")}
     assert local
