@@ -40,7 +40,7 @@ def explain(rows: QuerySet[AuditEntry, Any]) -> str:
     return plan
 
 
-@pytest.mark.parametrize("cursor", [None, Cursor(timezone.now(), 7)])
+@pytest.mark.parametrize("has_cursor", [False, True])
 @pytest.mark.parametrize(
     ("more", "index"),
     [
@@ -51,8 +51,10 @@ def explain(rows: QuerySet[AuditEntry, Any]) -> str:
     ],
 )
 def test_page_is_read_in_the_order_of_an_index(
-    project: Project, entries: None, more: dict[str, object], index: str, cursor: Cursor | None
+    project: Project, entries: None, more: dict[str, object], index: str, has_cursor: bool
 ) -> None:
+    # Later than the entries: before them, the planner expects no rows, and any index is as good.
+    cursor = Cursor(timezone.now(), 7) if has_cursor else None
     criteria = AuditFilter(project.pk, timezone.now() - timedelta(days=30), **more)  # type: ignore[arg-type]
     rows = audit_log._filter_by_index(criteria, cursor)
     assert index in explain(audit_log._filter_by_scan(rows, criteria)[:51])
