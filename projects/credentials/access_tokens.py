@@ -149,6 +149,7 @@ async def find_access(holder: TokenHolder, project_id: str) -> Access | None:
         prefix=holder.prefix,
         may_write=is_allowed(holder, member.role, Permission.ANNOTATE),
         may_read=is_allowed(holder, member.role, Permission.VIEW),
+        suspension=member.project.suspension_reason if member.project.suspended else None,
         user=holder.user,
     )
 

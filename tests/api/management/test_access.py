@@ -183,6 +183,18 @@ def test_token_of_a_member_adds_notes_in_the_name_of_the_person(
     assert client.request("DELETE", f"{path}/{note.json()['id']}").status_code == 204
 
 
+def test_token_reads_a_suspended_project_and_requests_nothing_there(
+    token_client: TokenClient, project: Project
+) -> None:
+    client = token_client(Role.OWNER)
+    Project.objects.filter(pk=project.pk).update(suspended=timezone.now(), suspension_reason="x")
+    path = f"/api/v1/projects/{client.project}"
+    assert client.request("GET", f"{path}/services").status_code == 200
+    body = {"service": "shop", "type": "CPU"}
+    assert client.request("POST", f"{path}/capture", json=body).status_code == 403
+    assert client.request("GET", f"{path}/keys").status_code == 200
+
+
 def test_token_sends_no_profiles(token_client: TokenClient) -> None:
     client = token_client(Role.OWNER)
     assert client.handshake().status_code == 401
