@@ -193,6 +193,7 @@ urlpatterns = [
         Permission.DELETE_PROJECT,
     ),
     account_page("account/", account_overview.overview, "account"),
+    account_page("account/notices", account_overview.change_notices, "change_notices"),
     account_page("account/sessions/end", account_overview.end_other_sessions, "end_other_sessions"),
     account_page("account/sessions/<int:pk>/end", account_overview.end_session, "end_session"),
     account_page("account/delete", account_overview.delete, "delete_account"),

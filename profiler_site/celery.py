@@ -76,6 +76,10 @@ app.conf.beat_schedule = {
         "task": "projects.tasks.send_lost_invitations",
         "schedule": crontab(minute="7,37"),
     },
+    "send notices": {
+        "task": "projects.tasks.send_notices",
+        "schedule": crontab(minute="*/10"),
+    },
     "purge audit log": {
         "task": "projects.tasks.purge_audit_log",
         "schedule": crontab(hour="3", minute="43"),

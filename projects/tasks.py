@@ -9,7 +9,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from projects import invitation_mail
+from projects import invitation_mail, notices
 from projects.models import AuditEntry, Invitation, MailState
 
 # Rows deleted by one statement: SQLite lets nobody else write meanwhile.
@@ -22,6 +22,8 @@ MAX_MAIL_RETRIES = 5
 MAIL_LOST_AFTER = timedelta(minutes=30)
 # A closed invitation stays for a while, so that its link still tells why it does not work.
 INVITATION_RETENTION = timedelta(days=30)
+# Longer than the longest time before the expiry of a key at which a notice is sent.
+NOTICE_RETENTION = timedelta(days=400)
 
 
 @shared_task(name="projects.tasks.purge_sessions")
@@ -59,6 +61,13 @@ def purge_invitations() -> None:
     before = timezone.now() - INVITATION_RETENTION
     closed = Q(used__lt=before) | Q(revoked__lt=before) | Q(expires__lt=before)
     _delete_in_chunks(Invitation.objects.filter(closed))
+
+
+@shared_task(name="projects.tasks.send_notices")
+def send_notices() -> None:
+    """Tell owners and admins what is new about quotas and API keys."""
+    notices.send_notices()
+    notices.delete_old(timezone.now() - NOTICE_RETENTION)
 
 
 @shared_task(name="projects.tasks.purge_audit_log")

@@ -105,6 +105,7 @@ PAGES = [
     Page("home", For.PEOPLE),
     Page("account", For.PEOPLE),
     Page("account", For.PEOPLE, data={"name": "Charlie"}),
+    Page("change_notices", For.PEOPLE, data={"receives": "on"}),
     Page("end_session", For.PEOPLE, (SESSION,), data={}),
     Page("end_other_sessions", For.PEOPLE, data={}),
     Page("delete_account", For.PEOPLE),

@@ -9,6 +9,7 @@ from projects.models.audit import ActorKind, AuditEntry
 from projects.models.deployment import Deployment
 from projects.models.invitation import Invitation, InvitationState, MailState
 from projects.models.key_file import KeyFile
+from projects.models.notice import Notice
 from projects.models.project import Member, Project, Role
 from projects.models.quota import DayRejections, DayUsage, Plan, Quota
 from projects.models.saved_view import SavedView, ViewPage
@@ -31,6 +32,7 @@ __all__ = [
     "KeyFile",
     "MailState",
     "Member",
+    "Notice",
     "Plan",
     "Project",
     "Quota",

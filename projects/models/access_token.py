@@ -37,9 +37,5 @@ class AccessToken(models.Model):
     def prefix(self) -> str:
         return f"fwp_{self.token_id}"
 
-    @property
-    def scope_labels(self) -> list[str]:
-        return [str(TokenScope(scope).label) for scope in self.scopes]
-
     def is_active(self, now: datetime) -> bool:
         return self.revoked is None and now < self.expires

@@ -40,6 +40,10 @@ class User(AbstractUser):
     # Project that an operator visits read-only in this request (projects/visits.py).
     visited_project: "Project | None" = None
 
+    receives_notices = models.BooleanField(
+        _("e-mails about quotas and API keys"), default=True, db_default=True
+    )
+
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
 

@@ -68,6 +68,16 @@ def overview(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
+def change_notices(request: HttpRequest) -> HttpResponse:
+    """Turn e-mails about quotas and keys on or off."""
+    user = cast("User", request.user)
+    user.receives_notices = request.POST.get("receives") == "on"
+    user.save(update_fields=["receives_notices"])
+    messages.success(request, _("Notifications saved"))
+    return redirect("account")
+
+
+@require_POST
 def end_session(request: HttpRequest, pk: int) -> HttpResponse:
     """End another session of the person."""
     user = cast("User", request.user)

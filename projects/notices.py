@@ -1,0 +1,184 @@
+"""E-mail notices for owners and admins: quotas that fill up, API keys that expire.
+
+A task looks for facts every ten minutes. Each fact has one row, which is written before its e-mail
+is sent and marked after it: a mail server that fails gets it again with the next run.
+"""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from projects.models import ApiKey, DayUsage, Member, Notice, Project, Role
+from projects.usage import day_usage
+from projects.usage.limits import LimitName, get_limits
+from projects.usage.quota_reached import amount_text
+from projects.usage.usage import LABELS
+
+logger = logging.getLogger(__name__)
+
+_FULL, _NEARLY_FULL = 100, 80  # percent of a quota
+# A notice that could not be sent for so long is no news any more.
+MAX_AGE = timedelta(days=2)
+_RECIPIENT_ROLES = (Role.OWNER, Role.ADMIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that the owners and admins of a project are told once."""
+
+    project: Project
+    name: str
+    subject: str
+    sentence: str
+    page: str  # name of the URL that shows it
+
+
+def send_notices() -> int:
+    """Send the e-mails of all new facts; return how many facts were told. May block for long."""
+    if not settings.SENDS_MAIL:
+        return 0
+    now, told = timezone.now(), 0
+    with translation.override(settings.LANGUAGE_CODE):
+        for fact in (*_list_expiring_keys(now), *_list_quotas(now)):
+            row, _is_new = Notice.objects.get_or_create(project=fact.project, fact=fact.name)
+            if row.sent is None and now - row.created < MAX_AGE and _send(fact):
+                Notice.objects.filter(pk=row.pk).update(sent=now)
+                told += 1
+    return told
+
+
+def delete_old(before: datetime) -> None:
+    Notice.objects.filter(created__lt=before).delete()
+
+
+def _list_expiring_keys(now: datetime) -> Iterator[Fact]:
+    """Yield the keys that expire soon and were not rotated, with the smallest number of days."""
+    notice_days = sorted(settings.KEY_EXPIRY_NOTICE_DAYS)
+    if not notice_days:
+        return
+    last = now + timedelta(days=notice_days[-1])
+    rows = ApiKey.objects.filter(
+        revoked=None, replaced_by=None, expires__gt=now, expires__lte=last
+    ).filter(project__deletion_due=None)
+    for key in rows.select_related("project").order_by("pk"):
+        if key.expires is None:
+            continue
+        left = key.expires - now
+        days = next(each for each in notice_days if left <= timedelta(days=each))
+        count = max(1, -(-left // timedelta(days=1)))
+        yield Fact(
+            project=key.project,
+            name=f"key:{key.pk}:{days}",
+            subject=_("API key “%(name)s” expires soon") % {"name": key.name},
+            sentence=ngettext(
+                "The API key “%(name)s” (%(prefix)s…) of %(project)s expires in %(count)d day."
+                " Rotate it, and give your agents the new one.",
+                "The API key “%(name)s” (%(prefix)s…) of %(project)s expires in %(count)d days."
+                " Rotate it, and give your agents the new one.",
+                count,
+            )
+            % {
+                "name": key.name,
+                "prefix": key.prefix,
+                "project": key.project.name,
+                "count": count,
+            },
+            page="api_keys",
+        )
+
+
+def _list_quotas(now: datetime) -> Iterator[Fact]:
+    """Yield the quotas of today's active projects that are used to a threshold or more."""
+    today = day_usage.utc_day()
+    rows = DayUsage.objects.filter(day=today, project__deletion_due=None)
+    for row in rows.select_related("project").order_by("project_id"):
+        used = {
+            LimitName.PROFILES_PER_DAY: row.profiles,
+            LimitName.NEW_DEPLOYMENTS_PER_DAY: row.new_deployments,
+            LimitName.STORED_BYTES: day_usage.read(row.project_id).stored_bytes,
+        }
+        limits = get_limits(row.project_id)
+        for name, amount in used.items():
+            allowed = limits.get_limit(name)
+            percent = next((t for t in (_FULL, _NEARLY_FULL) if 100 * amount >= t * allowed), None)
+            if percent is not None and amount:
+                yield _describe_quota(row.project, name, amount, allowed, percent, today)
+
+
+def _describe_quota(
+    project: Project, name: LimitName, used: int, allowed: int, percent: int, day: date
+) -> Fact:
+    values = {
+        "project": project.name,
+        "limit": LABELS[name],
+        "used": amount_text(name, used),
+        "allowed": amount_text(name, allowed),
+    }
+    if percent == _FULL:
+        subject = _("%(project)s has reached a quota: %(limit)s")
+        sentence = _(
+            "%(limit)s of %(project)s: %(used)s of %(allowed)s are used. What exceeds the quota is"
+            " rejected; nothing stored is lost. The operator of the server can raise it."
+        )
+    else:
+        subject = _("%(project)s has used 80%% of a quota: %(limit)s")
+        sentence = _(
+            "%(limit)s of %(project)s: %(used)s of %(allowed)s are used. At the quota, more is"
+            " rejected. The operator of the server can raise it."
+        )
+    # The quotas of a day begin again; storage stays full for longer: it is told once a week.
+    period = f"{day:%G-W%V}" if name is LimitName.STORED_BYTES else f"{day}"
+    return Fact(
+        project=project,
+        name=f"{name}:{percent}:{period}",
+        subject=subject % values,
+        sentence=sentence % values,
+        page="settings",
+    )
+
+
+def _send(fact: Fact) -> bool:
+    """Send an e-mail to each recipient; return False if the mail server fails."""
+    address = reverse(fact.page, args=[fact.project.project_id])
+    context = {
+        "subject": fact.subject,
+        "sentence": fact.sentence,
+        "url": f"{settings.FLAMEWATCH_URL}{address}",
+        "account_url": f"{settings.FLAMEWATCH_URL}{reverse('account')}",
+    }
+    try:
+        for recipient in _list_recipients(fact.project):
+            message = EmailMultiAlternatives(
+                settings.ACCOUNT_EMAIL_SUBJECT_PREFIX + " ".join(fact.subject.split()),
+                render_to_string("mail/notice.txt", context),
+                to=[recipient],
+            )
+            html = render_to_string("mail/notice.html", context)
+            message.attach_alternative(html, "text/html")
+            message.send()
+    except OSError as error:  # of the network or, as smtplib's are, of the server
+        logger.warning("a notice about %s was not sent: %s", fact.project.project_id, error)
+        return False
+    return True
+
+
+def _list_recipients(project: Project) -> list[str]:
+    """Return the verified addresses of the owners and admins who want notices."""
+    members = Member.objects.filter(
+        project=project,
+        role__in=_RECIPIENT_ROLES,
+        user__is_active=True,
+        user__receives_notices=True,
+    )
+    rows = EmailAddress.objects.filter(user__in=members.values("user"), verified=True, primary=True)
+    return list(rows.order_by("email").values_list("email", flat=True))
