@@ -18,7 +18,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from projects.models import ApiKey, DayUsage, Member, Notice, Project, Role
+from projects.models import ApiKey, DayUsage, MailNotice, Member, Project, Role
 from projects.usage import day_usage
 from projects.usage.limits import LimitName, get_limits
 from projects.usage.quota_reached import amount_text
@@ -44,21 +44,21 @@ class Fact:
 
 
 def send_notices() -> int:
-    """Send the e-mails of all new facts; return how many facts were told. May block for long."""
+    """Send the e-mails of all new facts; return how many facts were new. May block for long."""
     if not settings.SENDS_MAIL:
         return 0
-    now, told = timezone.now(), 0
+    now, sent = timezone.now(), 0
     with translation.override(settings.LANGUAGE_CODE):
         for fact in (*_list_expiring_keys(now), *_list_quotas(now)):
-            row, _is_new = Notice.objects.get_or_create(project=fact.project, fact=fact.name)
+            row, _is_new = MailNotice.objects.get_or_create(project=fact.project, fact=fact.name)
             if row.sent is None and now - row.created < MAX_AGE and _send(fact):
-                Notice.objects.filter(pk=row.pk).update(sent=now)
-                told += 1
-    return told
+                MailNotice.objects.filter(pk=row.pk).update(sent=now)
+                sent += 1
+    return sent
 
 
 def delete_old(before: datetime) -> None:
-    Notice.objects.filter(created__lt=before).delete()
+    MailNotice.objects.filter(created__lt=before).delete()
 
 
 def _list_expiring_keys(now: datetime) -> Iterator[Fact]:

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.CreateModel(
-            name="Notice",
+            name="MailNotice",
             fields=[
                 (
                     "id",

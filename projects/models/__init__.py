@@ -9,7 +9,7 @@ from projects.models.audit import ActorKind, AuditEntry
 from projects.models.deployment import Deployment
 from projects.models.invitation import Invitation, InvitationState, MailState
 from projects.models.key_file import KeyFile
-from projects.models.notice import Notice
+from projects.models.mail_notice import MailNotice
 from projects.models.project import Member, Project, Role
 from projects.models.quota import DayRejections, DayUsage, Plan, Quota
 from projects.models.saved_view import SavedView, ViewPage
@@ -30,9 +30,9 @@ __all__ = [
     "Invitation",
     "InvitationState",
     "KeyFile",
+    "MailNotice",
     "MailState",
     "Member",
-    "Notice",
     "Plan",
     "Project",
     "Quota",

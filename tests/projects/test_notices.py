@@ -14,7 +14,7 @@ from pytest_django import Settings
 from profiler_site.celery import app
 from projects import notices
 from projects.credentials import keys
-from projects.models import ApiKey, DayUsage, Member, Notice, Project, Quota, Role, User
+from projects.models import ApiKey, DayUsage, MailNotice, Member, Project, Quota, Role, User
 from projects.usage.day_usage import utc_day
 
 pytestmark = pytest.mark.django_db
@@ -101,7 +101,7 @@ def test_storage_is_told_once_a_week(project: Project) -> None:
     assert notices.send_notices() == 1
     assert "Stored of" in mail.outbox[0].body
     assert notices.send_notices() == 0
-    assert f"{utc_day():%G-W%V}" in Notice.objects.get().fact
+    assert f"{utc_day():%G-W%V}" in MailNotice.objects.get().fact
 
 
 def test_owners_and_admins_with_verified_addresses_get_them(
@@ -145,15 +145,15 @@ def test_notice_is_sent_again_after_the_mail_server_has_failed(
 
         broken.setattr("django.core.mail.EmailMultiAlternatives.send", fail)
         assert notices.send_notices() == 0
-    assert Notice.objects.get().sent is None
+    assert MailNotice.objects.get().sent is None
     assert notices.send_notices() == 1
     assert len(mail.outbox) == 1
 
 
 def test_notice_that_could_not_be_sent_for_days_is_dropped(project: Project) -> None:
     row, _text = keys.create(project, "ci", expires=timezone.now() + DAY)
-    Notice.objects.create(project=project, fact=f"key:{row.pk}:3")
-    Notice.objects.update(created=timezone.now() - 3 * DAY)
+    MailNotice.objects.create(project=project, fact=f"key:{row.pk}:3")
+    MailNotice.objects.update(created=timezone.now() - 3 * DAY)
     assert notices.send_notices() == 0
     assert mail.outbox == []
 
@@ -162,7 +162,7 @@ def test_without_a_mail_server_nothing_is_written(project: Project, settings: Se
     settings.SENDS_MAIL = False
     keys.create(project, "ci", expires=timezone.now() + DAY)
     assert notices.send_notices() == 0
-    assert not Notice.objects.exists()
+    assert not MailNotice.objects.exists()
 
 
 def test_deleted_project_gets_none(project: Project) -> None:
@@ -182,7 +182,7 @@ def test_beat_looks_every_ten_minutes() -> None:
 
 def test_old_notices_are_deleted(project: Project) -> None:
     for name, age in (("old", 401 * DAY), ("new", 399 * DAY)):
-        row = Notice.objects.create(project=project, fact=name)
-        Notice.objects.filter(pk=row.pk).update(created=timezone.now() - age)
+        row = MailNotice.objects.create(project=project, fact=name)
+        MailNotice.objects.filter(pk=row.pk).update(created=timezone.now() - age)
     notices.delete_old(timezone.now() - 400 * DAY)
-    assert [row.fact for row in Notice.objects.all()] == ["new"]
+    assert [row.fact for row in MailNotice.objects.all()] == ["new"]

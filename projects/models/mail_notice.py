@@ -5,7 +5,7 @@ from django.db import models
 from projects.models.project import Project
 
 
-class Notice(models.Model):
+class MailNotice(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="notices")
     # For example "key:7:14" (key 7 expires within 14 days) or "profiles_per_day:80:2026-11-26".
     fact = models.CharField(max_length=120)
