@@ -1,0 +1,1 @@
+"""Detection of regressions: statistics over hourly sums, without Django, storage or clock."""
