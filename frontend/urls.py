@@ -42,6 +42,7 @@ from frontend.pages.settings import retention
 from frontend.pages.settings import view as settings
 from frontend.pages.setup import view as setup
 from frontend.pages.tokens import view as tokens
+from frontend.pages.usage import view as usage
 from projects.permissions import Permission
 
 urlpatterns = [
@@ -163,6 +164,9 @@ urlpatterns = [
         Permission.MANAGE_OWNERS,
     ),
     public_page("invitations/<str:token>", invitation.invitation, "invitation"),
+    project_page(
+        "/settings/usage", usage.usage, "usage", Permission.VIEW, Permission.REQUEST_QUOTAS
+    ),
     project_page("/settings/audit", audit.audit_log, "audit", Permission.READ_AUDIT),
     project_page(
         "/settings/audit/export/<str:form>",

@@ -33,6 +33,9 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "project.delete": _("Deleted project"),
         "project.restore": _("Restored project"),
         "quota.change": _("Changed quotas"),
+        "quota.request": _("Requested a higher quota"),
+        "quota.grant": _("Granted a higher quota"),
+        "quota.decline": _("Declined a higher quota"),
         "plan.change": _("Changed the quotas of a plan"),
     },
     _("Members"): {

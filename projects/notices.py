@@ -143,7 +143,7 @@ def _describe_quota(
         name=f"{name}:{percent}:{period}",
         subject=subject % values,
         sentence=sentence % values,
-        page="settings",
+        page="usage",
     )
 
 

@@ -188,6 +188,13 @@ PAGES = [
     Page("transfer_project", For.OWNERS, (PROJECT, OTHER_MEMBER), data={}),
     Page("invitation", For.EVERYONE, ("no-such-token",)),
     Page("invitation", For.EVERYONE, ("no-such-token",), data={}),
+    Page("usage", For.VIEWERS, (PROJECT,)),
+    Page(
+        "usage",
+        For.ADMINS,
+        (PROJECT,),
+        data={"limit": "stored_bytes", "amount": "40 GB", "reason": "More services"},
+    ),
     Page("audit", For.ADMINS, (PROJECT,)),
     Page("audit_export", For.ADMINS, (PROJECT, "csv")),
     Page("audit_export", For.ADMINS, (PROJECT, "json")),

@@ -19,13 +19,11 @@ from django.views.decorators.http import require_POST
 from projects import audit, members, suspension, visits
 from projects.admin.quota_form import QuotaForm, record_changes
 from projects.admin.read_only import operator_origin
-from projects.admin.rejection_advice import RejectionRow, count_today, list_rejections
 from projects.models import (
     ActorKind,
     Agent,
     ApiKey,
     AuditEntry,
-    DayUsage,
     Deployment,
     Plan,
     Project,
@@ -33,12 +31,12 @@ from projects.models import (
     User,
 )
 from projects.models.project import MAX_REASON
-from projects.usage.day_usage import utc_day
 from projects.usage.limits import LimitName, list_general_rows, merge_quotas
 from projects.usage.quota_reached import amount_text
+from projects.usage.rejection_advice import RejectionRow, count_today, list_rejections
 from projects.usage.usage import LimitUsage, load_usage
+from projects.usage.usage_history import load_history
 
-CHART_DAYS = 30
 _ENTRIES = 20  # operator actions shown
 _BAR_HEIGHT = 100
 _PERMISSION = "projects.change_project"
@@ -290,19 +288,19 @@ def _limit_rows(
 
 
 def _day_bars(project: Project) -> list[DayBar]:
-    """Return a bar for each of the last CHART_DAYS days, the oldest first."""
-    today = utc_day()
-    first = today - timedelta(days=CHART_DAYS - 1)
-    by_day = {row.day: row for row in DayUsage.objects.filter(project=project, day__gte=first)}
-    most = max((row.profiles + row.rejected for row in by_day.values()), default=0) or 1
-    bars = []
-    for offset in range(CHART_DAYS):
-        day = first + timedelta(days=offset)
-        row = by_day.get(day) or DayUsage()
-        height = round(_BAR_HEIGHT * row.profiles / most)
-        rejected = round(_BAR_HEIGHT * row.rejected / most)
-        bars.append(DayBar(day, row.profiles, row.rejected, height, rejected))
-    return bars
+    """Return a bar for each day of the history, the oldest first."""
+    days = load_history(project.pk)
+    most = max(row.profiles + row.rejected for row in days) or 1
+    return [
+        DayBar(
+            row.day,
+            row.profiles,
+            row.rejected,
+            height=round(_BAR_HEIGHT * row.profiles / most),
+            rejected_height=round(_BAR_HEIGHT * row.rejected / most),
+        )
+        for row in days
+    ]
 
 
 def _counts(project: Project) -> dict[str, tuple[int, str]]:

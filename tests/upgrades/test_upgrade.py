@@ -26,7 +26,8 @@ PAGE_ONLY = {"functions"}
 # Tables that migrations since the oldest supported release add.
 NEW_TABLES = {
     *("profiles_deletionjob", "projects_accesstoken", "projects_invitation"),
-    *("mfa_authenticator", "projects_mailnotice", "projects_plan", "usersessions_usersession"),
+    *("mfa_authenticator", "projects_mailnotice", "projects_plan", "projects_quotarequest"),
+    "usersessions_usersession",
 }
 # Tables to which they add columns or indexes.
 CHANGED_TABLES = {"projects_apikey", "projects_auditentry", "projects_project", "projects_user"}
