@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST
 
 from projects import audit, members, suspension, visits
 from projects.admin.quota_form import QuotaForm, record_changes
+from projects.admin.quota_request_list import decline, grant, list_open_requests
 from projects.admin.read_only import operator_origin
 from projects.models import (
     ActorKind,
@@ -92,6 +93,8 @@ def tenant_urls(site_view: Callable[..., Callable[..., HttpResponse]]) -> list[U
     }
     return [
         path("visit/end/", site_view(end_visit), name="projects_project_visit_end"),
+        path("requests/<int:pk>/grant/", site_view(grant), name="projects_project_grant"),
+        path("requests/<int:pk>/decline/", site_view(decline), name="projects_project_decline"),
         *(
             path(f"<int:pk>/overview/{route}", site_view(view), name=f"projects_project_{name}")
             for route, (view, name) in pages.items()
@@ -250,6 +253,7 @@ def _build_context(request: HttpRequest, project: Project, form: QuotaForm) -> d
         "tenant": project,
         "rejections": [(row, _describe_raise(row, values)) for row in rows],
         "rejected_today": count_today(rows),
+        "requests": list_open_requests(project),
         "limits": _limit_rows(project, usage.limits, form),
         "form": form,
         "bars": _day_bars(project),
