@@ -129,6 +129,24 @@ class UsageDocument(TypedDict):
     rejections: list[RejectionDocument]
 
 
+class QuotaRequestDocument(TypedDict):
+    id: int
+    limit: str
+    allowed: int  # when it was requested
+    amount: int  # requested
+    reason: str
+    created: datetime
+    created_by: str | None  # e-mail; null once the account is deleted
+    state: str  # open, granted or declined
+    decided: datetime | None
+    granted: int | None
+    note: str  # of the operator
+
+
+class QuotaRequestList(TypedDict):
+    rows: list[QuotaRequestDocument]
+
+
 class AuditEntryList(TypedDict):
     rows: list[EntryDocument]
     next_page: str | None

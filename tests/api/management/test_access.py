@@ -52,6 +52,8 @@ REQUESTS = [
     AccessCase("DELETE", "projects/{project}/keys/fw_none", Role.ADMIN, MANAGE),
     AccessCase("GET", "projects/{project}/quotas", Role.VIEWER, READ),
     AccessCase("GET", "projects/{project}/usage", Role.VIEWER, READ),
+    AccessCase("GET", "projects/{project}/quota-requests", Role.VIEWER, READ),
+    AccessCase("POST", "projects/{project}/quota-requests", Role.ADMIN, MANAGE),
     AccessCase("GET", "projects/{project}/audit", Role.ADMIN, READ),
 ]
 
