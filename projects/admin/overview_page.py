@@ -77,12 +77,12 @@ class HeadCell:
 @dataclass(frozen=True, slots=True)
 class TenantRow:
     project: Project
-    profiles: int
+    profiles: str
     stored: str
     allowed: str
     percent: float  # of the fullest quota: storage, or profiles per day
     is_nearly_full: bool
-    rejected: int
+    rejected: str
     last_day: Any
     state: Promise
 
@@ -215,12 +215,12 @@ def _share(used: Any, limit: Any) -> Any:
 def _tenant_row(project: Any) -> TenantRow:
     return TenantRow(
         project=project,
-        profiles=project.profiles,
+        profiles=f"{project.profiles:,}",
         stored=bytes_text(project.stored),
         allowed=bytes_text(project.allowed),
         percent=min(100.0, 100 * project.share),
         is_nearly_full=project.share >= NEARLY_FULL,
-        rejected=project.rejected,
+        rejected=f"{project.rejected:,}",
         last_day=project.last_day,
         state=_STATES[project.state],
     )
