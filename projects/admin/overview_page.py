@@ -41,7 +41,7 @@ IndexView = Callable[..., HttpResponse]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class OverviewColumn:
     name: str  # in the URL
     label: Promise
     field: str  # annotation to sort by
@@ -49,14 +49,14 @@ class Column:
 
 
 COLUMNS = (
-    Column("name", gettext_lazy("Project"), "lower_name"),
-    Column("plan", gettext_lazy("Plan"), "plan__name"),
-    Column("profiles", gettext_lazy("Profiles today"), "profiles", is_number=True),
-    Column("stored", gettext_lazy("Stored"), "stored", is_number=True),
-    Column("share", gettext_lazy("Share of quota"), "share", is_number=True),
-    Column("rejected", gettext_lazy("Rejected today"), "rejected", is_number=True),
-    Column("last", gettext_lazy("Last upload (UTC)"), "last_day"),
-    Column("state", gettext_lazy("State"), "state"),
+    OverviewColumn("name", gettext_lazy("Project"), "lower_name"),
+    OverviewColumn("plan", gettext_lazy("Plan"), "plan__name"),
+    OverviewColumn("profiles", gettext_lazy("Profiles today"), "profiles", is_number=True),
+    OverviewColumn("stored", gettext_lazy("Stored"), "stored", is_number=True),
+    OverviewColumn("share", gettext_lazy("Share of quota"), "share", is_number=True),
+    OverviewColumn("rejected", gettext_lazy("Rejected today"), "rejected", is_number=True),
+    OverviewColumn("last", gettext_lazy("Last upload (UTC)"), "last_day"),
+    OverviewColumn("state", gettext_lazy("State"), "state"),
 )
 _DEFAULT_ORDER = "-rejected"
 _STATES = (
@@ -69,7 +69,7 @@ _STATES = (
 
 @dataclass(frozen=True, slots=True)
 class HeadCell:
-    column: Column
+    column: OverviewColumn
     query: str  # that sorts by the column, or the other way round
     direction: str  # aria-sort; "" for other columns
 
@@ -123,7 +123,7 @@ def _build_context(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _head_cell(column: Column, search: str, order: str) -> HeadCell:
+def _head_cell(column: OverviewColumn, search: str, order: str) -> HeadCell:
     is_sorted = order.removeprefix("-") == column.name
     descends = order.startswith("-")
     direction = ("descending" if descends else "ascending") if is_sorted else ""
@@ -139,7 +139,7 @@ def _query(search: str, order: str, page: int) -> str:
 
 
 def _load_page(
-    search: str, column: Column, number: str | None, *, descending: bool
+    search: str, column: OverviewColumn, number: str | None, *, descending: bool
 ) -> tuple[Page[int], list[TenantRow]]:
     """Return a page and its rows by three statements: count, sorted primary keys, rows.
 
@@ -153,9 +153,9 @@ def _load_page(
             | Q(pk__in=Project.objects.filter(members__user__email__icontains=search).values("pk"))
         )
     key = F(column.field)
-    by = key.desc(nulls_last=True) if descending else key.asc(nulls_last=True)
+    order = key.desc(nulls_last=True) if descending else key.asc(nulls_last=True)
     annotations = _annotations()
-    ordered = _annotate(projects, annotations, column.field).order_by(by, "pk")
+    ordered = _annotate(projects, annotations, column.field).order_by(order, "pk")
     paginator = Paginator(ordered.values_list("pk", flat=True), PAGE_SIZE)
     page = paginator.get_page(number)
     keys = list(page.object_list)

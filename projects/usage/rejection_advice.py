@@ -107,8 +107,8 @@ def list_rejections(project: int) -> list[RejectionRow]:
 
 def explain_rejection(reason: str) -> str:
     """Return a sentence for owners about a stored reason; "" for one of another version."""
-    known = _BY_VALUE.get(reason)
-    return str(_EXPLANATIONS.get(known, "")) if known else ""
+    stored_reason = _BY_VALUE.get(reason)
+    return str(_EXPLANATIONS.get(stored_reason, "")) if stored_reason else ""
 
 
 def count_today(rows: Sequence[RejectionRow]) -> int:
