@@ -63,7 +63,6 @@ LOWEST_ROLES: dict[Permission, Role] = {
 PLANNED = frozenset(
     {
         Permission.CREATE_ALERTS,
-        Permission.EXPORT_PROJECT,
     }
 )
 

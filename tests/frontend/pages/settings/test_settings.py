@@ -60,7 +60,7 @@ def test_side_menu_marks_the_page(
     if current:
         labels = re.findall(r">([^<]+)</a>", menu)
         assert labels == [
-            *("Project", "Members", "API keys", "Quotas", "Audit log", "Delete data"),
+            *("Project", "Members", "API keys", "Quotas", "Audit log", "Export and delete"),
         ]
 
 
