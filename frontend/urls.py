@@ -18,7 +18,7 @@ from frontend.pages.breakdown import view as breakdown
 from frontend.pages.calendar import view as calendar
 from frontend.pages.capture import view as capture
 from frontend.pages.compare import view as compare
-from frontend.pages.deletion import deleted_projects
+from frontend.pages.deletion import deleted_projects, exports
 from frontend.pages.deletion import view as deletion
 from frontend.pages.embed import page as embed
 from frontend.pages.flame import download, lines, more_functions, tree
@@ -183,6 +183,19 @@ urlpatterns = [
         deletion.cancel,
         "cancel_deletion",
         Permission.DELETE_PROJECT,
+    ),
+    project_page("/settings/data/exports", exports.exports, "exports", Permission.EXPORT_PROJECT),
+    project_page(
+        "/settings/data/exports/<int:pk>/cancel",
+        exports.cancel,
+        "cancel_export",
+        Permission.EXPORT_PROJECT,
+    ),
+    project_page(
+        "/settings/data/exports/<int:pk>/download",
+        exports.download,
+        "download_export",
+        Permission.EXPORT_PROJECT,
     ),
     project_page(
         "/settings/data/profiles",

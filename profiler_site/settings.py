@@ -141,6 +141,10 @@ MAX_ANNOTATIONS = env.integer("FLAMEWATCH_MAX_ANNOTATIONS", 1000, lowest=1)
 # -- Deletion -------------------------------------------------------------------------
 PROJECT_DELETION_DAYS = env.integer("FLAMEWATCH_PROJECT_DELETION_DAYS", 7)
 
+# -- Export ---------------------------------------------------------------------------
+EXPORT_DAYS = env.integer("FLAMEWATCH_EXPORT_DAYS", 7, lowest=1)
+EXPORT_MAX_BYTES = env.integer("FLAMEWATCH_EXPORT_MAX_BYTES", 10 * 10**9, lowest=1)
+
 # -- Audit log ------------------------------------------------------------------------
 AUDIT_DAYS = env.integer("FLAMEWATCH_AUDIT_DAYS", 400, lowest=1)
 

@@ -73,6 +73,12 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "deletion.cancel": _("Canceled deletion"),
         "deletion.finish": _("Deleted data"),
     },
+    _("Export"): {
+        "export.request": _("Requested export"),
+        "export.cancel": _("Canceled export"),
+        "export.finish": _("Exported data"),
+        "export.download": _("Downloaded export"),
+    },
     _("Saved views and notes"): {
         "view.create": _("Saved view"),
         "view.rename": _("Renamed view"),

@@ -65,7 +65,6 @@ LOWEST_ROLES: dict[Permission, Role] = {
 PLANNED = frozenset(
     {
         Permission.CREATE_ALERTS,
-        Permission.EXPORT_PROJECT,
     }
 )
 

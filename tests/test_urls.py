@@ -22,7 +22,7 @@ from frontend import urls
 from frontend.http.routes import find_guard, require_guards
 from profiles.deletion import jobs
 from profiles.deletion.jobs import DeletionSelection
-from profiles.models import Blob, DeletionJob, ResultSnapshot
+from profiles.models import Blob, DeletionJob, ExportJob, ResultSnapshot
 from projects import invitations
 from projects.credentials import access_tokens, keys
 from projects.models import (
@@ -54,6 +54,7 @@ NOTE = "4711"
 OTHER_MEMBER = "4711"  # primary key of a viewer
 INVITATION = "4711"
 DELETION = "4711"
+EXPORT = "4712"
 
 
 class For(Enum):
@@ -202,6 +203,10 @@ PAGES = [
     Page("data", For.OWNERS, (PROJECT,)),
     Page("deletions", For.OWNERS, (PROJECT,)),
     Page("cancel_deletion", For.OWNERS, (PROJECT, DELETION), data={}),
+    Page("exports", For.OWNERS, (PROJECT,)),
+    Page("exports", For.OWNERS, (PROJECT,), data={}),
+    Page("cancel_export", For.OWNERS, (PROJECT, EXPORT), data={}),
+    Page("download_export", For.OWNERS, (PROJECT, EXPORT)),
     Page("delete_selection", For.OWNERS, (PROJECT,), query="?service="),
     Page("delete_selection", For.OWNERS, (PROJECT,), data={"name": PROJECT}, query="?type=CPU"),
     Page("delete_project", For.OWNERS, (PROJECT,)),
@@ -295,6 +300,11 @@ def note(project: Project) -> None:
 def deletion(project: Project) -> None:
     job = jobs.request_deletion(project, DeletionSelection("shop"), actor=None)
     DeletionJob.objects.filter(pk=job.pk).update(id=int(DELETION))
+
+
+@pytest.fixture(autouse=True)
+def export(project: Project) -> None:
+    ExportJob.objects.create(pk=int(EXPORT), project=project, requested=timezone.now())
 
 
 @pytest.fixture(autouse=True)

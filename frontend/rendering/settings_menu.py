@@ -31,7 +31,7 @@ _PAGES = (
     _Page("api_keys", _("API keys")),
     _Page("usage", _("Quotas and usage")),
     _Page("audit", _("Audit log"), Permission.READ_AUDIT),
-    _Page("data", _("Delete data"), Permission.DELETE_PROJECT),
+    _Page("data", _("Export and delete"), Permission.DELETE_PROJECT),
 )
 
 

@@ -122,6 +122,7 @@ FRAGMENTS = (
     Shown("suggested id", "suggested_id", "/projects/new/id?name=Shop", fragment=True),
     Shown("invite people", "invite", f"{P}/settings/members/invite", fragment=True),
     Shown("leave", "leave_project", f"{P}/settings/members/leave", fragment=True),
+    Shown("exports", "exports", f"{P}/settings/data/exports", fragment=True),
     Shown("deletions", "deletions", f"{P}/settings/data/deletions", fragment=True),
     Shown("set-up's progress", "setup_status", f"{P}/setup/status", fragment=True),
 )

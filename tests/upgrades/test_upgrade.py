@@ -25,6 +25,7 @@ from tests.upgrades.schema import read_schema
 PAGE_ONLY = {"functions"}
 # Tables that migrations since the oldest supported release add.
 NEW_TABLES = {
+    *("profiles_exportjob", "profiles_exportpart"),
     *("profiles_deletionjob", "projects_accesstoken", "projects_invitation"),
     *("mfa_authenticator", "projects_mailnotice", "projects_plan", "projects_quotarequest"),
     "usersessions_usersession",

@@ -57,7 +57,8 @@ def test_side_menu_marks_the_page(
     if current:
         labels = re.findall(r">([^<]+)</a>", menu)
         assert labels == [
-            *("Project", "Members", "API keys", "Quotas and usage", "Audit log", "Delete data"),
+            *("Project", "Members", "API keys", "Quotas and usage", "Audit log"),
+            "Export and delete",
         ]
 
 
