@@ -27,6 +27,7 @@ PAGE_ONLY = {"functions"}
 NEW_TABLES = {
     *("profiles_deletionjob", "projects_accesstoken", "projects_invitation"),
     *("mfa_authenticator", "projects_mailnotice", "projects_plan", "usersessions_usersession"),
+    *("socialaccount_socialaccount", "socialaccount_socialapp", "socialaccount_socialtoken"),
 }
 # Tables to which they add columns or indexes.
 CHANGED_TABLES = {"projects_apikey", "projects_auditentry", "projects_project", "projects_user"}
