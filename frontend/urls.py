@@ -213,6 +213,9 @@ urlpatterns = [
     account_page("account/notices", account_overview.change_notices, "change_notices"),
     account_page("account/sessions/end", account_overview.end_other_sessions, "end_other_sessions"),
     account_page("account/sessions/<int:pk>/end", account_overview.end_session, "end_session"),
+    account_page(
+        "account/connected/<int:pk>/disconnect", account_overview.disconnect, "disconnect_account"
+    ),
     account_page("account/delete", account_overview.delete, "delete_account"),
     account_page("account/editor", account.editor, "editor"),
     account_page("account/tokens", tokens.tokens, "tokens"),

@@ -17,6 +17,8 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "account.factor_remove": _("Removed a second factor"),
         "account.recovery_codes": _("Generated recovery codes"),
         "account.factors_reset": _("Reset two factors"),
+        "account.connect": _("Connected an account of single sign-on"),
+        "account.disconnect": _("Disconnected an account of single sign-on"),
         "account.sessions_end": _("Ended sessions"),
         "user.create": _("Created account"),
         "user.change": _("Changed account"),

@@ -109,6 +109,7 @@ PAGES = [
     Page("change_notices", For.PEOPLE, data={"receives": "on"}),
     Page("end_session", For.PEOPLE, (SESSION,), data={}),
     Page("end_other_sessions", For.PEOPLE, data={}),
+    Page("disconnect_account", For.PEOPLE, ("4711",), data={}),
     Page("delete_account", For.PEOPLE),
     Page("tokens", For.PEOPLE),
     Page("tokens", For.PEOPLE, data={"name": "ci", "scopes": "read", "days": "30"}),
@@ -230,7 +231,7 @@ CREATORS_ONLY = {"delete_snapshot", "rename_view", "delete_view"}
 OBJECT_LEVEL = {Permission.CHANGE_SAVED, Permission.IMPORT}
 CSRF_TOKEN = re.compile(r"\b[A-Za-z0-9]{64}\b")  # another one in each response
 # Tested elsewhere: the pages of django-allauth and of the admin.
-ELSEWHERE = ("account_", "mfa_", "admin:")
+ELSEWHERE = ("account_", "mfa_", "openid_connect_", "github_", "socialaccount_", "admin:")
 
 
 def names(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iterator[str]:

@@ -28,6 +28,7 @@ NEW_TABLES = {
     *("profiles_exportjob", "profiles_exportpart"),
     *("profiles_deletionjob", "projects_accesstoken", "projects_invitation"),
     *("mfa_authenticator", "projects_mailnotice", "projects_plan", "projects_quotarequest"),
+    *("socialaccount_socialaccount", "socialaccount_socialapp", "socialaccount_socialtoken"),
     "usersessions_usersession",
 }
 # Tables to which they add columns or indexes.
