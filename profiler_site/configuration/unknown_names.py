@@ -6,10 +6,12 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 PREFIX = "FLAMEWATCH_"
-# Read by the agents, `flamewatch upload` and the build, which may share the server's environment.
+# Read by the agents, the client and the build, which may share the server's environment.
 _OF_OTHER_PROGRAMS = frozenset(
     f"{PREFIX}{name}"
     for name in (
+        "TOKEN",
+        "PROJECT",
         *(
             "ENGINE_FLAGS",
             "HEAP",

@@ -23,7 +23,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ServerConnection:
     url: str
     token: str
     project: str = ""
@@ -105,8 +105,8 @@ class Connection:
         names = [row["project"] for row in self.get("projects")["rows"]]
         if len(names) == 1:
             return str(names[0])
-        known = f" Yours are {', '.join(names[:20])}." if names else " You have none."
-        raise RequestFailed(f"Name a project with --project or FLAMEWATCH_PROJECT.{known}")
+        listed = f" Yours are {', '.join(names[:20])}." if names else " You have none."
+        raise RequestFailed(f"Name a project with --project or FLAMEWATCH_PROJECT.{listed}")
 
 
 def check_url(text: str) -> str:

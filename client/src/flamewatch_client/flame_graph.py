@@ -66,18 +66,18 @@ def sum_totals(tree: Mapping[str, Any]) -> list[int]:
     return totals
 
 
-def _draw_row(cells: list[Cell], gaps: set[int], width: int, whole: int, colours: bool) -> str:
+def _draw_row(spans: list[Cell], gaps: set[int], width: int, whole: int, colours: bool) -> str:
     line = ""
-    place = 0
-    for cell in cells:
-        line += _draw_gap(place, cell.start, gaps)
+    position = 0
+    for cell in spans:
+        line += _draw_gap(position, cell.start, gaps)
         line += _draw_cell(cell, whole, colours)
-        place = cell.end
-    return (line + _draw_gap(place, width, gaps)).rstrip()
+        position = cell.end
+    return (line + _draw_gap(position, width, gaps)).rstrip()
 
 
 def _draw_gap(start: int, end: int, gaps: set[int]) -> str:
-    return "".join("·" if place in gaps else " " for place in range(start, end))
+    return "".join("·" if position in gaps else " " for position in range(start, end))
 
 
 def _draw_cell(cell: Cell, whole: int, colours: bool) -> str:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from getpass import getpass
 
 from flamewatch_client import stored_login
-from flamewatch_client.connection import TOKEN_PREFIX, Connection, check_url
+from flamewatch_client.connection import TOKEN_PREFIX, ServerConnection, check_url
 from flamewatch_client.errors import RequestFailed
 from flamewatch_client.stored_login import Login
 
@@ -18,7 +18,7 @@ def add_login(parser: ArgumentParser) -> None:
     )
 
 
-def log_in(options: Namespace, _connection: Connection) -> int:
+def store_token(options: Namespace, _connection: ServerConnection) -> int:
     url = options.server or options.url
     if not url and not options.token_stdin:
         url = input("URL of the server: ").strip()
@@ -30,7 +30,9 @@ def log_in(options: Namespace, _connection: Connection) -> int:
         token = getpass("Token: ").strip()
     if not token.startswith(TOKEN_PREFIX):
         raise RequestFailed(f"A personal access token begins with {TOKEN_PREFIX}.")
-    connection = Connection(url, token, ca_file=options.ca_file or "", timeout=options.timeout)
+    connection = ServerConnection(
+        url, token, ca_file=options.ca_file or "", timeout=options.timeout
+    )
     user = connection.get("user")
     path = stored_login.save(Login(url, token, options.project or "", options.ca_file or ""))
     if options.json:

@@ -18,19 +18,19 @@ from flamewatch_client import (
     stored_login,
 )
 from flamewatch_client import upload_command as upload
-from flamewatch_client.connection import Connection
+from flamewatch_client.connection import ServerConnection
 from flamewatch_client.errors import RequestFailed
 
-Run = Callable[[Namespace, Connection], int]
+Run = Callable[[Namespace, ServerConnection], int]
 AddArguments = Callable[[ArgumentParser], None]
 
 
-def _upload(options: Namespace, _connection: Connection) -> int:
+def _upload(options: Namespace, _connection: ServerConnection) -> int:
     return upload.upload(options)
 
 
 COMMANDS: dict[str, tuple[str, AddArguments, Run]] = {
-    "login": ("store a personal access token", login_command.add_login, login_command.log_in),
+    "login": ("store a personal access token", login_command.add_login, login_command.store_token),
     "services": (
         "list the services of a project",
         profile_commands.add_services,
@@ -152,9 +152,9 @@ def _common_options() -> ArgumentParser:
     return common
 
 
-def _connect(options: Namespace) -> Connection:
+def _connect(options: Namespace) -> ServerConnection:
     if "server" in options or "key_file" in options:  # login and upload have their own
-        return Connection("", "")
+        return ServerConnection("", "")
     if options.url:
         os.environ["FLAMEWATCH_URL"] = options.url  # the stored token is for one server
     login = stored_login.load()
@@ -163,7 +163,7 @@ def _connect(options: Namespace) -> Connection:
             "There is no server or token. Run `flamewatch login`, or set FLAMEWATCH_URL and "
             "FLAMEWATCH_TOKEN."
         )
-    return Connection(
+    return ServerConnection(
         login.url,
         login.token,
         options.project or login.project,

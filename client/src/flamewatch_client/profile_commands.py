@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flamewatch_client import flame_graph
-from flamewatch_client.connection import Connection
+from flamewatch_client.connection import ServerConnection
 from flamewatch_client.errors import RequestFailed
 from flamewatch_client.selection import add_selection, read_selection
 from flamewatch_client.terminal import (
@@ -30,7 +30,7 @@ def add_services(parser: ArgumentParser) -> None:
     parser.add_argument("--span", metavar="LENGTH", help="length of the range, like 7d")
 
 
-def list_services(options: Namespace, connection: Connection) -> int:
+def list_services(options: Namespace, connection: ServerConnection) -> int:
     given = vars(options)
     pairs = [(name, given[name]) for name in ("from", "to", "span") if given[name]]
     document = connection.get(connection.project_path("services"), pairs or [("span", "1d")])
@@ -56,7 +56,7 @@ def add_top(parser: ArgumentParser) -> None:
     parser.add_argument("--size", type=int, default=20, help="functions (default: %(default)s)")
 
 
-def print_top(options: Namespace, connection: Connection) -> int:
+def print_top(options: Namespace, connection: ServerConnection) -> int:
     pairs = [*read_selection(options), ("sort", options.sort), ("size", str(options.size))]
     document = connection.get(connection.project_path("top"), pairs)
     if options.json:
@@ -88,7 +88,7 @@ def add_flame(parser: ArgumentParser) -> None:
     parser.add_argument("--bottom-up", action="store_true", help="callers below each function")
 
 
-def print_flame(options: Namespace, connection: Connection) -> int:
+def print_flame(options: Namespace, connection: ServerConnection) -> int:
     pairs = read_selection(options)
     if options.focus:
         pairs.append(("focus", options.focus))
@@ -114,7 +114,7 @@ def add_diff(parser: ArgumentParser) -> None:
     )
 
 
-def print_diff(options: Namespace, connection: Connection) -> int:
+def print_diff(options: Namespace, connection: ServerConnection) -> int:
     pairs = [*read_selection(options), *read_selection(options, "b")]
     if not any(name.startswith("b.") for name, _ in pairs):
         raise RequestFailed("Say what to compare with, for example --b-version or --b-span.")
@@ -170,7 +170,7 @@ def add_download(parser: ArgumentParser) -> None:
     )
 
 
-def download(options: Namespace, connection: Connection) -> int:
+def download(options: Namespace, connection: ServerConnection) -> int:
     pairs = [*read_selection(options), ("format", options.format)]
     content = connection.send("GET", connection.project_path("tree"), pairs)
     if options.output == "-":
@@ -192,7 +192,9 @@ def _print_head(document: dict[str, Any], prefix: str = "") -> None:
     """Print how many profiles were summed, and how many were left out."""
     metric = document["metric"]
     total = format_value(document["total"], metric["unit"])
-    text = f"{prefix}{document['profiles']:,} profiles, {metric['name']} {total}"
+    number = document["profiles"]
+    count = "1 profile" if number == 1 else f"{number:,} profiles"
+    text = f"{prefix}{count}, {metric['name']} {total}"
     if document["first"]:
         text += f", {format_time(document['first'])} to {format_time(document['last'])}"
     print(paint(make_printable(text), "2"))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from flamewatch_client.connection import Connection
+from flamewatch_client.connection import ServerConnection
 from flamewatch_client.errors import RequestFailed
 from flamewatch_client.terminal import format_time, make_printable, print_table
 
@@ -21,7 +21,7 @@ def add_nothing(_parser: ArgumentParser) -> None:
     """Add nothing: the command has no arguments of its own."""
 
 
-def list_keys(options: Namespace, connection: Connection) -> int:
+def list_keys(options: Namespace, connection: ServerConnection) -> int:
     document = connection.get(connection.project_path("keys"))
     if options.json:
         return _print_json(document)
@@ -69,7 +69,7 @@ def add_key_create(parser: ArgumentParser) -> None:
     parser.add_argument("--expires-in", type=int, metavar="DAYS", help="(default: never)")
 
 
-def create_key(options: Namespace, connection: Connection) -> int:
+def create_key(options: Namespace, connection: ServerConnection) -> int:
     body: dict[str, Any] = {
         "name": options.name,
         "scopes": options.scope,
@@ -88,7 +88,7 @@ def add_key(parser: ArgumentParser) -> None:
     parser.add_argument("key", metavar="KEY", help="id, as `keys list` prints it")
 
 
-def rotate_key(options: Namespace, connection: Connection) -> int:
+def rotate_key(options: Namespace, connection: ServerConnection) -> int:
     path = connection.project_path(f"keys/{quote(options.key, safe='')}/rotate")
     return _print_key(options, connection.change("POST", path))
 
@@ -101,12 +101,12 @@ def _print_key(options: Namespace, document: dict[str, Any]) -> int:
     return 0
 
 
-def revoke_key(options: Namespace, connection: Connection) -> int:
+def revoke_key(options: Namespace, connection: ServerConnection) -> int:
     connection.change("DELETE", connection.project_path(f"keys/{quote(options.key, safe='')}"))
     return _print_done(options, f"Revoked {options.key}.")
 
 
-def list_members(options: Namespace, connection: Connection) -> int:
+def list_members(options: Namespace, connection: ServerConnection) -> int:
     document = connection.get(connection.project_path("members"))
     if options.json:
         return _print_json(document)
@@ -125,7 +125,7 @@ def add_invite(parser: ArgumentParser) -> None:
     parser.add_argument("--role", choices=_ROLES[:-1], required=True, help="role of the invited")
 
 
-def invite(options: Namespace, connection: Connection) -> int:
+def invite(options: Namespace, connection: ServerConnection) -> int:
     body = {"emails": options.email, "role": options.role}
     document = connection.change("POST", connection.project_path("invitations"), body)
     if options.json:
@@ -144,7 +144,7 @@ def add_role(parser: ArgumentParser) -> None:
     parser.add_argument("role", choices=_ROLES, help="new role")
 
 
-def change_role(options: Namespace, connection: Connection) -> int:
+def change_role(options: Namespace, connection: ServerConnection) -> int:
     path = _member_path(options, connection)
     document = connection.change("PATCH", path, {"role": options.role})
     if options.json:
@@ -153,12 +153,12 @@ def change_role(options: Namespace, connection: Connection) -> int:
     return 0
 
 
-def remove_member(options: Namespace, connection: Connection) -> int:
+def remove_member(options: Namespace, connection: ServerConnection) -> int:
     connection.change("DELETE", _member_path(options, connection))
     return _print_done(options, f"Removed {options.email}.")
 
 
-def _member_path(options: Namespace, connection: Connection) -> str:
+def _member_path(options: Namespace, connection: ServerConnection) -> str:
     rows = connection.get(connection.project_path("members"))["rows"]
     for row in rows:
         if row["email"].lower() == options.email.lower():
@@ -175,7 +175,7 @@ def add_audit(parser: ArgumentParser) -> None:
     parser.add_argument("--csv", action="store_true", help="print CSV")
 
 
-def print_audit(options: Namespace, connection: Connection) -> int:
+def print_audit(options: Namespace, connection: ServerConnection) -> int:
     rows = _read_audit(options, connection)
     if options.json:
         return _print_json({"rows": rows})
@@ -190,7 +190,7 @@ def print_audit(options: Namespace, connection: Connection) -> int:
     return 0
 
 
-def _read_audit(options: Namespace, connection: Connection) -> list[dict[str, Any]]:
+def _read_audit(options: Namespace, connection: ServerConnection) -> list[dict[str, Any]]:
     given = vars(options)
     pairs = [(name, given[name]) for name in ("since", "action", "kind", "text") if given[name]]
     path = connection.project_path("audit")

@@ -28,11 +28,11 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: s
     lines = [tuple(map(make_printable, row)) for row in (headings, *rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for number, line in enumerate(lines):
-        cells = [
-            text.rjust(width) if right[place : place + 1] == "r" else text.ljust(width)
-            for place, (text, width) in enumerate(zip(line, widths, strict=True))
+        columns = [
+            text.rjust(width) if right[index : index + 1] == "r" else text.ljust(width)
+            for index, (text, width) in enumerate(zip(line, widths, strict=True))
         ]
-        text = "  ".join(cells).rstrip()
+        text = "  ".join(columns).rstrip()
         print(paint(text, "1") if number == 0 else text)
 
 

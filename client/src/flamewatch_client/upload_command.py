@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flamewatch_client import stored_login
-from flamewatch_client.connection import TOKEN_PREFIX, Connection, Pairs, check_url
+from flamewatch_client.connection import TOKEN_PREFIX, Pairs, ServerConnection, check_url
 from flamewatch_client.errors import RequestFailed
 from flamewatch_client.terminal import make_printable
 
@@ -60,7 +60,7 @@ def upload_files(options: Namespace, url: str) -> int:
     """Send each file and print its profiles; return 1 if any was not imported."""
     if bool(options.service) == options.view:
         raise RequestFailed("Use either --service with a name, or --view.")
-    connection = Connection(
+    connection = ServerConnection(
         check_url(url),
         _read_key(options),
         options.project or "-",
@@ -79,7 +79,7 @@ def upload_files(options: Namespace, url: str) -> int:
     return 1 if any("error" in result for result in results) else 0
 
 
-def _upload_file(name: str, pairs: Pairs, connection: Connection) -> dict[str, Any]:
+def _upload_file(name: str, pairs: Pairs, connection: ServerConnection) -> dict[str, Any]:
     """Send a file; return the server's response, or the reason of its failure as `error`."""
     try:
         body = Path(name).read_bytes()
