@@ -10,8 +10,6 @@ PREFIX = "FLAMEWATCH_"
 _OF_OTHER_PROGRAMS = frozenset(
     f"{PREFIX}{name}"
     for name in (
-        "TOKEN",
-        "PROJECT",
         *(
             "ENGINE_FLAGS",
             "HEAP",
@@ -23,7 +21,7 @@ _OF_OTHER_PROGRAMS = frozenset(
             "ONCE",
         ),
         *("ONCE_OUTPUT", "ONCE_SECONDS", "PROJECT", "RUN_PID", "SERVICE", "TASKS"),
-        *("THREAD_NAMES", "TYPES", "URL", "VERSION", "ZONE"),
+        *("THREAD_NAMES", "TOKEN", "TYPES", "URL", "VERSION", "ZONE"),
     )
 )
 # Tests set variables of this prefix.
