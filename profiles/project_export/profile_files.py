@@ -32,7 +32,7 @@ class Hour(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _DeploymentLabels:
     """Zone, version and labels of a profile, as a text that sorts; implements ProfileLabel."""
 
     deployments: Mapping[int, tuple[str, str]]  # zone and version by Deployment.pk
@@ -48,7 +48,9 @@ def list_groups(context: QueryContext, hour: Hour) -> list[str]:
     with context.snapshot:
         metric = list_metrics(context, selection)[0]
         plan = plan_query(context, selection, ReadOptions(trees=Trees.NONE, day_blocks=False))
-        label = _Group({each.pk: (each.zone, each.version) for each in get_deployments(context)})
+        label = _DeploymentLabels(
+            {each.pk: (each.zone, each.version) for each in get_deployments(context)}
+        )
         with scan(context, plan, metric, Trees.NONE) as inputs:
             found = {group for each in inputs for group, _ in each.split_by_value(label)}
     return sorted(found - {""})

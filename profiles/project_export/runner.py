@@ -101,11 +101,11 @@ class _Export:
     def _find_hour(self) -> Hour | None:
         """Return the hour at the cursor, or the next one that has profiles; None at the end."""
         cursor, project = self._job.cursor, self._job.project_id
-        at = (cursor.get("service", ""), cursor.get("type", ""))
+        position = (cursor.get("service", ""), cursor.get("type", ""))
         for service, type_ in _list_series(project):
-            if (service, type_) < at:
+            if (service, type_) < position:
                 continue
-            is_current = (service, type_) == at
+            is_current = (service, type_) == position
             after = datetime.fromisoformat(cursor["start"]) if is_current else _EARLIEST
             start = _find_first(project, service, type_, after, self._job.requested)
             if start is None:
@@ -238,9 +238,13 @@ def _find_first(
     project: int, service: str, type_: str, after: datetime, end: datetime
 ) -> datetime | None:
     """Return the first hour from `after` on that may have profiles before `end`."""
-    of = {"project": project, "service": service, "type": type_}
-    head = Profile.objects.filter(**of, time__gte=after, time__lt=end).aggregate(t=Min("time"))["t"]
-    rows = Block.objects.filter(**of, resolution=Resolution.PROFILE, last__gte=after, first__lt=end)
+    series = {"project": project, "service": service, "type": type_}
+    head = Profile.objects.filter(**series, time__gte=after, time__lt=end).aggregate(t=Min("time"))[
+        "t"
+    ]
+    rows = Block.objects.filter(
+        **series, resolution=Resolution.PROFILE, last__gte=after, first__lt=end
+    )
     first = rows.aggregate(t=Min("first"))["t"]
     times = [each for each in (head, first and max(first, after)) if each is not None]
     return min(times).replace(minute=0, second=0, microsecond=0) if times else None

@@ -94,17 +94,17 @@ class OpenIdProvider:
 def serve_provider() -> Iterator[OpenIdProvider]:
     provider = OpenIdProvider()
 
-    class Handler(BaseHTTPRequestHandler):
+    class ProviderHandler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self.answer(200, provider.document(urlsplit(self.path).path))
+            self.respond(200, provider.document(urlsplit(self.path).path))
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
             form = {name: values[0] for name, values in parse_qs(body).items()}
             tokens = provider.issue(form)
-            self.answer(200 if tokens else 400, tokens or {"error": "invalid_grant"})
+            self.respond(200 if tokens else 400, tokens or {"error": "invalid_grant"})
 
-        def answer(self, status: int, document: object) -> None:
+        def respond(self, status: int, document: object) -> None:
             body = json.dumps(document).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
@@ -115,7 +115,7 @@ def serve_provider() -> Iterator[OpenIdProvider]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), ProviderHandler)
     provider.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
