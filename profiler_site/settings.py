@@ -118,6 +118,10 @@ MIN_FREE_BYTES = env.integer("FLAMEWATCH_MIN_FREE_BYTES", 64 * 2**20)
 
 # -- Sign-up --------------------------------------------------------------------------
 SIGNUP = env.choice("FLAMEWATCH_SIGNUP", "open", ("open", "invited", "closed"))
+# Domains of the addresses with which an account can be created without an invitation; all if empty.
+SIGNUP_DOMAINS = tuple(
+    name.lower().removeprefix("@") for name in env.names("FLAMEWATCH_SIGNUP_DOMAINS", "")
+)
 SIGNUPS_PER_HOUR = env.integer("FLAMEWATCH_SIGNUPS_PER_HOUR", 10, lowest=1)
 SIGNUPS_PER_DAY = env.integer("FLAMEWATCH_SIGNUPS_PER_DAY", 30, lowest=1)
 

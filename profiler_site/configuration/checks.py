@@ -164,9 +164,26 @@ def check_single_sign_on(
     return problems
 
 
+@register()
+def check_signup_domains(
+    app_configs: Sequence[AppConfig] | None, **kwargs: object
+) -> list[CheckMessage]:
+    """Require a way to verify addresses, if their domain opens the server to them."""
+    if not settings.SIGNUP_DOMAINS or settings.SENDS_MAIL or settings.SOCIALACCOUNT_PROVIDERS:
+        return []
+    return [
+        Error(
+            "FLAMEWATCH_SIGNUP_DOMAINS is set, but the server cannot verify addresses.",
+            hint="Set FLAMEWATCH_SMTP_URL, or a provider of single sign-on.",
+            id="flamewatch.E007",
+        )
+    ]
+
+
 CHECKS = (
     *(check_names, check_secret_key, check_poll_timeout, check_memory_bound),
     *(check_grpc_tls, check_blob_url, check_initialization, check_single_sign_on),
+    check_signup_domains,
 )
 
 

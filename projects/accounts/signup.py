@@ -122,6 +122,24 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
             # The e-mail of the invitation has proved this address only.
             self.fields["email"].disabled = self.invitation.is_mailed
 
+    def clean_email(self) -> str:
+        email = cast("str", super().clean_email())
+        if self.invitation is not None or not settings.SIGNUP_DOMAINS:
+            return email
+        if not is_domain_allowed(email):
+            raise ValidationError(
+                _("Accounts are open to addresses of %(domains)s."),
+                params={"domains": ", ".join(settings.SIGNUP_DOMAINS)},
+            )
+        if not settings.SENDS_MAIL:
+            raise ValidationError(
+                _(
+                    "This server sends no e-mail, so that it cannot verify your address. Sign up"
+                    " with a button below."
+                )
+            )
+        return email
+
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
         """Create the account; return it, or the response that says why there is none."""
         reason = count_new_account(request)
@@ -152,6 +170,12 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
 def _record(request: HttpRequest, user: User, action: str, **details: str) -> None:
     origin = Origin.from_request(request)
     audit.record_account(user, action, actor=user, origin=origin, **details)
+
+
+def is_domain_allowed(email: str) -> bool:
+    """Return whether an account can be created with the address, as far as its domain decides."""
+    domain = email.rpartition("@")[2].lower()
+    return not settings.SIGNUP_DOMAINS or domain in settings.SIGNUP_DOMAINS
 
 
 def count_new_account(request: HttpRequest) -> str:

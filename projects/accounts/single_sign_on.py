@@ -22,6 +22,7 @@ from allauth.socialaccount.providers.oauth2.views import (
     OAuth2LoginView,
 )
 from allauth.socialaccount.signals import social_account_added, social_account_removed
+from django.conf import settings
 from django.db import transaction
 from django.dispatch import receiver
 from django.http import Http404, HttpRequest, HttpResponse
@@ -31,8 +32,9 @@ from django.views.decorators.cache import never_cache
 from requests import RequestException
 
 from projects import audit
+from projects.accounts import invited_session
 from projects.accounts.openid_connect.provider import StrictOpenIdAdapter
-from projects.accounts.signup import count_new_account
+from projects.accounts.signup import count_new_account, is_domain_allowed
 from projects.audit import Origin
 from projects.models import User
 
@@ -52,6 +54,11 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         verified.sort(key=lambda address: not address.primary)
         if not verified:
             _reject(request, "unverified", provider.name)
+        if invited_session.find(request) is None:
+            allowed = [address for address in verified if is_domain_allowed(address.email)]
+            if not allowed:
+                _reject(request, "domain", provider.name, verified[0].email)
+            verified = allowed
         address = verified[0]
         address.email, address.verified, address.primary = address.email.lower(), True, True
         if filter_users_by_email(address.email):
@@ -133,7 +140,12 @@ def _call(
 
 
 def _reject(request: HttpRequest, reason: str, provider: str, email: str = "") -> NoReturn:
-    context = {"reason": reason, "provider": provider, "email": email}
+    context = {
+        "reason": reason,
+        "provider": provider,
+        "email": email,
+        "domains": ", ".join(settings.SIGNUP_DOMAINS),
+    }
     page = render(request, "frontend/account/sign_on_rejected.html", context, status=409)
     raise ImmediateHttpResponse(page)
 

@@ -57,12 +57,14 @@ def overview(request: HttpRequest) -> HttpResponse:
     sessions = sorted(
         UserSession.objects.purge_and_list(user), key=lambda row: row.created_at, reverse=True
     )
+    connected = single_sign_on.list_connected(user)
+    addresses = list(EmailAddress.objects.filter(user=user).order_by("-primary", "email"))
     context = {
         "form": form,
-        "addresses": EmailAddress.objects.filter(user=user).order_by("-primary", "email"),
-        "connected": [
-            (row, row.get_provider().name) for row in single_sign_on.list_connected(user)
-        ],
+        "addresses": addresses,
+        "has_verified_address": any(address.verified for address in addresses),
+        "connected": [(row, row.get_provider().name) for row in connected],
+        "connected_providers": {row.provider for row in connected},
         "has_two_factors": two_factors.has_two_factors(user),
         "sessions": [
             (row, describe(row.user_agent), row.session_key == request.session.session_key)

@@ -3,7 +3,11 @@
 import pytest
 from pytest_django import Settings
 
-from profiler_site.configuration.checks import check_poll_timeout, check_single_sign_on
+from profiler_site.configuration.checks import (
+    check_poll_timeout,
+    check_signup_domains,
+    check_single_sign_on,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,3 +34,14 @@ def test_issuer_without_tls_on_another_machine_is_an_error(settings: Settings) -
     settings.OIDC_CLIENT_ID = settings.OIDC_CLIENT_SECRET = "x"
     (problem,) = check_single_sign_on(None)
     assert "https://" in problem.msg
+
+
+@pytest.mark.parametrize("verifies", ["", "mail", "provider"])
+def test_domains_for_sign_up_need_a_way_to_verify_addresses(
+    verifies: str, settings: Settings
+) -> None:
+    settings.SIGNUP_DOMAINS = ("acme.example",)
+    settings.SENDS_MAIL = verifies == "mail"
+    settings.SOCIALACCOUNT_PROVIDERS = {"github": {}} if verifies == "provider" else {}
+    problems = [str(message.id) for message in check_signup_domains(None)]
+    assert problems == ([] if verifies else ["flamewatch.E007"])

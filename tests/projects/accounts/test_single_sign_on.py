@@ -313,3 +313,40 @@ def test_sign_in_and_sign_up_pages_have_a_button_for_each_provider(
         page = client.get(reverse(name)).content.decode()
         for provider_name in ("Acme Login", "Google", "GitHub"):
             assert f"Continue with {provider_name}" in page
+
+
+def test_person_without_a_password_sets_one(client: Client, provider: OpenIdProvider) -> None:
+    sign_in(client, provider)
+    page = client.get(reverse("account")).content.decode()
+    assert "Set a password" in page
+    assert "Connect Acme Login" not in page  # connected already
+    assert "Connect GitHub" in page
+    assert "addresses stay unverified" not in page
+    password = "a long enough sentence"
+    assert "Confirm new password" in client.get(reverse("account_set_password")).content.decode()
+    client.post(reverse("account_set_password"), {"password1": password, "password2": password})
+    user = User.objects.get()
+    assert user.check_password(password)
+    assert AuditEntry.objects.filter(action="account.password_change", actor_id=user.pk).exists()
+    assert "Change password" in client.get(reverse("account")).content.decode()
+
+
+def test_domains_hold_for_single_sign_on(
+    client: Client, provider: OpenIdProvider, settings: Settings
+) -> None:
+    settings.SIGNUP_DOMAINS = ("other.example",)
+    page = sign_in(client, provider)
+    assert page.status_code == 409
+    assert "is not an address of other.example" in page.content.decode()
+    assert not User.objects.exists()
+    settings.SIGNUP_DOMAINS = ("acme.example",)
+    sign_in(client, provider)
+    assert User.objects.get().email == "mara@acme.example"
+
+
+def test_verified_address_of_an_allowed_domain_is_taken(
+    client: Client, provider: OpenIdProvider, settings: Settings
+) -> None:
+    settings.SIGNUP_DOMAINS = ("github.example",)
+    sign_in(client, provider, GITHUB)
+    assert User.objects.get().email == "octocat@github.example"
