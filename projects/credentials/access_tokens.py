@@ -38,6 +38,8 @@ SCOPES: dict[Permission, TokenScope] = {
     Permission.MANAGE_PEOPLE: TokenScope.MANAGE,
     Permission.REQUEST_QUOTAS: TokenScope.MANAGE,
     Permission.MANAGE_OWNERS: TokenScope.MANAGE,
+    Permission.EXPORT_PROJECT: TokenScope.MANAGE,
+    Permission.DELETE_PROJECT: TokenScope.MANAGE,
 }
 
 
