@@ -7,7 +7,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMPS := .stamps
 CYTHON_SOURCES := $(shell find profiles/engine -name '*.pyx' -o -name '*.pxd')
-SOURCES := $(CYTHON_SOURCES) setup.py pyproject.toml
+SOURCES := $(CYTHON_SOURCES) setup.py pyproject.toml client/pyproject.toml
 BROWSER_SOURCES := '**/*.{js,css}' 'agents/node/**/*.ts'
 TEMPLATES := frontend projects
 AGENT_SOURCES := $(shell find agents/python -type f \( -name '*.py' -o -name '*.[ch]' -o -name '*.toml' \) -not -path '*/build/*' 2>/dev/null)
@@ -34,6 +34,7 @@ $(STAMPS)/venv: requirements/server.txt
 
 $(STAMPS)/server: $(STAMPS)/venv $(SOURCES)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall -e client
 	@touch $@
 
 # The Python agent's sdist and wheel, and the packed Go and Node.js agents, which the server serves: they are on no

@@ -26,7 +26,9 @@ from common.worker_processes.workers import WorkerLost
 from endpoints import errors
 from endpoints.json_message import format_duration
 from endpoints.params.reader import BadParameter
+from profiles.deletion.jobs import DeletionRejected
 from profiles.engine.errors import BadProfile, TooLarge
+from profiles.project_export.jobs import ExportRejected
 from profiles.query import InvalidQuery, TooManyQueriesWaiting
 from profiles.storage.disk import DATABASE_FULL
 from profiles.storage.head import Conflict, Rejected, StoreUnavailable, Unstorable
@@ -98,6 +100,8 @@ _RULES: dict[type[Exception], Rule] = {
     MemberChanged: Rule(409, "FAILED_PRECONDITION", _SELDOM),
     KeyNotRotated: Rule(409, "FAILED_PRECONDITION", _SELDOM),
     InvalidInvitation: Rule(409, "FAILED_PRECONDITION", _SELDOM),
+    DeletionRejected: Rule(409, "FAILED_PRECONDITION", _SELDOM),
+    ExportRejected: Rule(409, "FAILED_PRECONDITION", _SELDOM),
     Conflict: Rule(409, "ALREADY_EXISTS", _SELDOM),
     NoMatchingAgent: Rule(409, "FAILED_PRECONDITION", _SELDOM),
     TooManyPending: Rule(429, "RESOURCE_EXHAUSTED", _SELDOM),

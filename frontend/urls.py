@@ -18,7 +18,7 @@ from frontend.pages.breakdown import view as breakdown
 from frontend.pages.calendar import view as calendar
 from frontend.pages.capture import view as capture
 from frontend.pages.compare import view as compare
-from frontend.pages.deletion import deleted_projects
+from frontend.pages.deletion import deleted_projects, exports
 from frontend.pages.deletion import view as deletion
 from frontend.pages.embed import page as embed
 from frontend.pages.flame import download, lines, more_functions, tree
@@ -42,6 +42,7 @@ from frontend.pages.settings import retention
 from frontend.pages.settings import view as settings
 from frontend.pages.setup import view as setup
 from frontend.pages.tokens import view as tokens
+from frontend.pages.usage import view as usage
 from projects.permissions import Permission
 
 urlpatterns = [
@@ -163,6 +164,9 @@ urlpatterns = [
         Permission.MANAGE_OWNERS,
     ),
     public_page("invitations/<str:token>", invitation.invitation, "invitation"),
+    project_page(
+        "/settings/usage", usage.usage, "usage", Permission.VIEW, Permission.REQUEST_QUOTAS
+    ),
     project_page("/settings/audit", audit.audit_log, "audit", Permission.READ_AUDIT),
     project_page(
         "/settings/audit/export/<str:form>",
@@ -180,6 +184,19 @@ urlpatterns = [
         "cancel_deletion",
         Permission.DELETE_PROJECT,
     ),
+    project_page("/settings/data/exports", exports.exports, "exports", Permission.EXPORT_PROJECT),
+    project_page(
+        "/settings/data/exports/<int:pk>/cancel",
+        exports.cancel,
+        "cancel_export",
+        Permission.EXPORT_PROJECT,
+    ),
+    project_page(
+        "/settings/data/exports/<int:pk>/download",
+        exports.download,
+        "download_export",
+        Permission.EXPORT_PROJECT,
+    ),
     project_page(
         "/settings/data/profiles",
         deletion.delete_selection,
@@ -196,6 +213,9 @@ urlpatterns = [
     account_page("account/notices", account_overview.change_notices, "change_notices"),
     account_page("account/sessions/end", account_overview.end_other_sessions, "end_other_sessions"),
     account_page("account/sessions/<int:pk>/end", account_overview.end_session, "end_session"),
+    account_page(
+        "account/connected/<int:pk>/disconnect", account_overview.disconnect, "disconnect_account"
+    ),
     account_page("account/delete", account_overview.delete, "delete_account"),
     account_page("account/editor", account.editor, "editor"),
     account_page("account/tokens", tokens.tokens, "tokens"),

@@ -52,6 +52,11 @@ app.conf.beat_schedule = {
         "schedule": DELETION_SECONDS,
         "options": {"expires": DELETION_SECONDS},
     },
+    "export data": {
+        "task": "profiles.tasks.export_data",
+        "schedule": DELETION_SECONDS,
+        "options": {"expires": DELETION_SECONDS},
+    },
     # Only without Redis, where the worker belongs to one server and its data folder. A worker
     # shared by several servers could not know whose folder to use.
     **(

@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from profiler_site.configuration import env, mail, secret_key
+from profiler_site.configuration import env, mail, secret_key, sign_on_providers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 try:
@@ -118,6 +118,10 @@ MIN_FREE_BYTES = env.integer("FLAMEWATCH_MIN_FREE_BYTES", 64 * 2**20)
 
 # -- Sign-up --------------------------------------------------------------------------
 SIGNUP = env.choice("FLAMEWATCH_SIGNUP", "open", ("open", "invited", "closed"))
+# Domains of the addresses with which an account can be created without an invitation; all if empty.
+SIGNUP_DOMAINS = tuple(
+    name.lower().removeprefix("@") for name in env.names("FLAMEWATCH_SIGNUP_DOMAINS", "")
+)
 SIGNUPS_PER_HOUR = env.integer("FLAMEWATCH_SIGNUPS_PER_HOUR", 10, lowest=1)
 SIGNUPS_PER_DAY = env.integer("FLAMEWATCH_SIGNUPS_PER_DAY", 30, lowest=1)
 
@@ -140,6 +144,10 @@ MAX_ANNOTATIONS = env.integer("FLAMEWATCH_MAX_ANNOTATIONS", 1000, lowest=1)
 
 # -- Deletion -------------------------------------------------------------------------
 PROJECT_DELETION_DAYS = env.integer("FLAMEWATCH_PROJECT_DELETION_DAYS", 7)
+
+# -- Export ---------------------------------------------------------------------------
+EXPORT_DAYS = env.integer("FLAMEWATCH_EXPORT_DAYS", 7, lowest=1)
+EXPORT_MAX_BYTES = env.integer("FLAMEWATCH_EXPORT_MAX_BYTES", 10 * 10**9, lowest=1)
 
 # -- Audit log ------------------------------------------------------------------------
 AUDIT_DAYS = env.integer("FLAMEWATCH_AUDIT_DAYS", 400, lowest=1)
@@ -165,6 +173,9 @@ INSTALLED_APPS = [
     # Before ours, whose admin leaves out theirs.
     "allauth.mfa",
     "allauth.usersessions",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.github",
+    "projects.accounts.openid_connect",
     "projects",
     "scheduler",
     "ingest",
@@ -346,6 +357,35 @@ MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_ALLOW_UNVERIFIED_EMAIL = not SENDS_MAIL
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
+
+# -- Single sign-on -------------------------------------------------------------------
+OIDC_ISSUER = env.text("FLAMEWATCH_OIDC_ISSUER", "")
+OIDC_CLIENT_ID = env.text("FLAMEWATCH_OIDC_CLIENT_ID", "")
+OIDC_CLIENT_SECRET = env.text("FLAMEWATCH_OIDC_CLIENT_SECRET", "")
+OIDC_NAME = env.text("FLAMEWATCH_OIDC_NAME", "OpenID Connect")
+OIDC_TRUST_EMAIL = env.flag("FLAMEWATCH_OIDC_TRUST_EMAIL", False)
+GOOGLE_CLIENT_ID = env.text("FLAMEWATCH_GOOGLE_CLIENT_ID", "")
+GOOGLE_CLIENT_SECRET = env.text("FLAMEWATCH_GOOGLE_CLIENT_SECRET", "")
+GITHUB_CLIENT_ID = env.text("FLAMEWATCH_GITHUB_CLIENT_ID", "")
+GITHUB_CLIENT_SECRET = env.text("FLAMEWATCH_GITHUB_CLIENT_SECRET", "")
+SOCIALACCOUNT_ADAPTER = "projects.accounts.single_sign_on.SingleSignOnAdapter"
+SOCIALACCOUNT_PROVIDERS = sign_on_providers.build(
+    oidc=sign_on_providers.OpenIdConnectClient(
+        "oidc", OIDC_NAME, OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_TRUST_EMAIL
+    ),
+    # Google is an OpenID provider: its ID tokens are checked as those of any other.
+    google=sign_on_providers.OpenIdConnectClient(
+        "google",
+        "Google",
+        "https://accounts.google.com" if GOOGLE_CLIENT_ID else "",
+        GOOGLE_CLIENT_ID,
+        GOOGLE_CLIENT_SECRET,
+    ),
+    github=(GITHUB_CLIENT_ID, GITHUB_CLIENT_SECRET),
+)
+# A provider's address never signs in to an account: only its identifier of the person does.
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = False
+SOCIALACCOUNT_REAUTHENTICATION_REQUIRED = True
 
 # -- Browser security -----------------------------------------------------------------
 # Without a cache in front: pages work without Redis, and a session that ended while Redis was down

@@ -291,3 +291,67 @@ class DeletionJob(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_scope_display()} {self.requested:%F %T}"
+
+
+class ExportState(models.TextChoices):
+    PENDING = "pending", _("Waiting to start")
+    RUNNING = "running", _("Exporting")
+    DONE = "done", _("Done")
+    FAILED = "failed", _("Failed")
+    CANCELED = "canceled", _("Canceled")
+    EXPIRED = "expired", _("Expired")
+
+
+class ExportJob(models.Model):
+    """Export of a project as an archive, which profiles.project_export.runner makes in steps."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, verbose_name=_("project"))
+    state = models.CharField(
+        _("state"), max_length=8, choices=ExportState, default=ExportState.PENDING
+    )
+    requested = models.DateTimeField(_("requested"))  # later profiles are not in the archive
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        verbose_name=_("requested by"),
+    )
+    finished = models.DateTimeField(_("finished"), null=True)
+    expires = models.DateTimeField(_("expires"), null=True)  # the archive is deleted then
+    # Last group of profiles that is in a part: service, type, start of the hour, group.
+    cursor = models.JSONField(default=dict)
+    files = models.PositiveIntegerField(default=0)
+    profiles = models.PositiveBigIntegerField(_("profiles"), default=0)
+    bytes = models.PositiveBigIntegerField(_("bytes"), default=0)
+    problem = models.CharField(_("problem"), max_length=500, blank=True)  # of the last step
+
+    class Meta:
+        verbose_name = _("export")
+        verbose_name_plural = _("exports")
+        indexes = [models.Index(fields=["project", "requested"], name="export_by_project")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project"],
+                condition=models.Q(state__in=["pending", "running"]),
+                name="one_running_export",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.requested:%F %T}"
+
+
+class ExportPart(models.Model):
+    """Part of an archive; the bytes of all parts by number are the tar file."""
+
+    job = models.ForeignKey(ExportJob, on_delete=models.CASCADE, related_name="parts")
+    number = models.PositiveIntegerField()
+    blob = models.OneToOneField(Blob, on_delete=models.RESTRICT)
+    index = models.TextField(blank=True)  # lines of profiles.jsonl about the files in it
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["job", "number"], name="export_part_once")]
+
+    def __str__(self) -> str:
+        return str(self.number)

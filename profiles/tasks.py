@@ -14,6 +14,8 @@ from profiles.compaction.lease import lease
 from profiles.compaction.plan import find_projects_with_days, find_projects_with_hours
 from profiles.deletion import jobs
 from profiles.deletion.runner import run_job
+from profiles.project_export import jobs as export_jobs
+from profiles.project_export import runner as export_runner
 from profiles.storage import disk
 from profiles.storage.column_files import column_files
 from projects.models import Project
@@ -22,6 +24,7 @@ log = logging.getLogger(__name__)
 
 # Of a run of a deletion job, which then queues itself again: other tasks get their turn.
 DELETION_RUN_SECONDS = 20.0
+EXPORT_RUN_SECONDS = 20.0  # likewise of an export
 
 
 @shared_task(name="profiles.tasks.roll_up")
@@ -81,3 +84,19 @@ def run_deletion(job: int) -> None:
         more = ours and run_job(job, timezone.now(), time.monotonic() + DELETION_RUN_SECONDS)
     if more:
         run_deletion.delay(job)
+
+
+@shared_task(name="profiles.tasks.export_data")
+def export_data() -> None:
+    """Delete expired archives, and queue a task for each export that has not ended."""
+    export_jobs.expire(timezone.now())
+    for job in export_jobs.find_open():
+        run_export.delay(job)
+
+
+@shared_task(name="profiles.tasks.run_export")
+def run_export(job: int) -> None:
+    with lease(f"export {job}") as ours:
+        more = ours and export_runner.run_job(job, time.monotonic() + EXPORT_RUN_SECONDS)
+    if more:
+        run_export.delay(job)

@@ -49,6 +49,10 @@ def may_change_retention(member: Member) -> bool:
     return has_permission(member.role, Permission.CHANGE_RETENTION)
 
 
+def may_request_quotas(member: Member) -> bool:
+    return has_permission(member.role, Permission.REQUEST_QUOTAS)
+
+
 def may_manage_people(member: Member) -> bool:
     return has_permission(member.role, Permission.MANAGE_PEOPLE)
 

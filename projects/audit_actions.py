@@ -17,6 +17,8 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "account.factor_remove": _("Removed a second factor"),
         "account.recovery_codes": _("Generated recovery codes"),
         "account.factors_reset": _("Reset two factors"),
+        "account.connect": _("Connected an account of single sign-on"),
+        "account.disconnect": _("Disconnected an account of single sign-on"),
         "account.sessions_end": _("Ended sessions"),
         "user.create": _("Created account"),
         "user.change": _("Changed account"),
@@ -33,6 +35,9 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "project.delete": _("Deleted project"),
         "project.restore": _("Restored project"),
         "quota.change": _("Changed quotas"),
+        "quota.request": _("Requested a higher quota"),
+        "quota.grant": _("Granted a higher quota"),
+        "quota.decline": _("Declined a higher quota"),
         "plan.change": _("Changed the quotas of a plan"),
     },
     _("Members"): {
@@ -69,6 +74,12 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "deletion.request": _("Requested deletion"),
         "deletion.cancel": _("Canceled deletion"),
         "deletion.finish": _("Deleted data"),
+    },
+    _("Export"): {
+        "export.request": _("Requested export"),
+        "export.cancel": _("Canceled export"),
+        "export.finish": _("Exported data"),
+        "export.download": _("Downloaded export"),
     },
     _("Saved views and notes"): {
         "view.create": _("Saved view"),

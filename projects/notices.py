@@ -1,4 +1,6 @@
-"""E-mail notices for owners and admins: quotas that fill up, API keys that expire.
+"""E-mail notices for owners and admins: quotas that fill up, API keys that expire, requests.
+
+Operators get the requests for higher quotas, those who asked get the decisions.
 
 A task looks for facts every ten minutes. Each fact has one row, which is written before its e-mail
 is sent and marked after it: a mail server that fails gets it again with the next run.
@@ -18,7 +20,18 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from projects.models import ApiKey, DayUsage, MailNotice, Member, Project, Role
+from projects import quota_requests
+from projects.models import (
+    ApiKey,
+    DayUsage,
+    MailNotice,
+    Member,
+    Project,
+    QuotaRequest,
+    QuotaRequestState,
+    Role,
+    User,
+)
 from projects.usage import day_usage
 from projects.usage.limits import LimitName, get_limits
 from projects.usage.quota_reached import amount_text
@@ -34,13 +47,15 @@ _RECIPIENT_ROLES = (Role.OWNER, Role.ADMIN)
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that the owners and admins of a project are told once."""
+    """Something about a project that people are told once, by default its owners and admins."""
 
     project: Project
     name: str
     subject: str
     sentence: str
     page: str  # name of the URL that shows it
+    operators_only: bool = False
+    person: int | None = None  # primary key of the one account that is told
 
 
 def send_notices() -> int:
@@ -49,7 +64,7 @@ def send_notices() -> int:
         return 0
     now, sent = timezone.now(), 0
     with translation.override(settings.LANGUAGE_CODE):
-        for fact in (*_list_expiring_keys(now), *_list_quotas(now)):
+        for fact in (*_list_expiring_keys(now), *_list_quotas(now), *_list_requests(now)):
             row, _is_new = MailNotice.objects.get_or_create(project=fact.project, fact=fact.name)
             if row.sent is None and now - row.created < MAX_AGE and _send(fact):
                 MailNotice.objects.filter(pk=row.pk).update(sent=now)
@@ -143,21 +158,61 @@ def _describe_quota(
         name=f"{name}:{percent}:{period}",
         subject=subject % values,
         sentence=sentence % values,
-        page="settings",
+        page="usage",
     )
+
+
+def _list_requests(now: datetime) -> Iterator[Fact]:
+    """Yield the open quota requests for operators, and recent decisions for those who asked."""
+    rows = QuotaRequest.objects.filter(project__deletion_due=None).select_related("project")
+    since = now - MAX_AGE
+    for row in rows.filter(state=QuotaRequestState.OPEN, created__gt=since).order_by("pk"):
+        values = {
+            "project": row.project.name,
+            "change": quota_requests.describe(row),
+            "reason": row.reason,
+        }
+        yield Fact(
+            project=row.project,
+            name=f"quota_request:{row.pk}",
+            subject=_("%(project)s requests a higher quota") % values,
+            sentence=_("%(project)s requests: %(change)s. Reason: “%(reason)s”") % values,
+            page="admin:projects_project_overview",
+            operators_only=True,
+        )
+    decided = rows.filter(decided__gt=since).exclude(created_by=None)
+    for row in decided.order_by("pk"):
+        values = {
+            "project": row.project.name,
+            "change": quota_requests.describe(row),
+            "state": row.get_state_display(),
+        }
+        sentence = _("Your request for %(project)s: %(change)s. %(state)s.") % values
+        note = _("The operator says: “%(note)s”") % {"note": row.note} if row.note else ""
+        yield Fact(
+            project=row.project,
+            name=f"quota_decision:{row.pk}",
+            subject=_("Your quota request for %(project)s was decided") % values,
+            sentence=f"{sentence} {note}".strip(),
+            page="usage",
+            person=row.created_by_id,
+        )
 
 
 def _send(fact: Fact) -> bool:
     """Send an e-mail to each recipient; return False if the mail server fails."""
-    address = reverse(fact.page, args=[fact.project.project_id])
+    of_admin = fact.page.startswith("admin:")
+    argument = fact.project.pk if of_admin else fact.project.project_id
+    address = reverse(fact.page, args=[argument])
     context = {
         "subject": fact.subject,
         "sentence": fact.sentence,
         "url": f"{settings.FLAMEWATCH_URL}{address}",
+        "for_operators": fact.operators_only,
         "account_url": f"{settings.FLAMEWATCH_URL}{reverse('account')}",
     }
     try:
-        for recipient in _list_recipients(fact.project):
+        for recipient in _list_recipients(fact):
             message = EmailMultiAlternatives(
                 settings.ACCOUNT_EMAIL_SUBJECT_PREFIX + " ".join(fact.subject.split()),
                 render_to_string("mail/notice.txt", context),
@@ -172,13 +227,17 @@ def _send(fact: Fact) -> bool:
     return True
 
 
-def _list_recipients(project: Project) -> list[str]:
-    """Return the verified addresses of the owners and admins who want notices."""
-    members = Member.objects.filter(
-        project=project,
-        role__in=_RECIPIENT_ROLES,
-        user__is_active=True,
-        user__receives_notices=True,
-    )
-    rows = EmailAddress.objects.filter(user__in=members.values("user"), verified=True, primary=True)
+def _list_recipients(fact: Fact) -> list[str]:
+    """Return the verified addresses of those who want notices."""
+    users = User.objects.filter(is_active=True, receives_notices=True)
+    if fact.operators_only:
+        users = users.filter(is_superuser=True, is_staff=True)
+    else:
+        members = Member.objects.filter(project=fact.project)
+        if fact.person is None:
+            members = members.filter(role__in=_RECIPIENT_ROLES)
+        else:
+            members = members.filter(user=fact.person)
+        users = users.filter(pk__in=members.values("user"))
+    rows = EmailAddress.objects.filter(user__in=users, verified=True, primary=True)
     return list(rows.order_by("email").values_list("email", flat=True))

@@ -30,6 +30,7 @@ class Permission(models.TextChoices):
     REVOKE_EMBEDS = "revoke_embeds", _("Revoke embedded images")
     MANAGE_KEYS = "manage_keys", _("Create and revoke API keys")
     CHANGE_SETTINGS = "change_settings", _("Change name, capture rate and source links")
+    REQUEST_QUOTAS = "request_quotas", _("Request higher quotas")
     MANAGE_PEOPLE = "manage_people", _("Invite and remove people, change roles up to admin")
     READ_AUDIT = "read_audit", _("Read the audit log")
     MANAGE_OWNERS = "manage_owners", _("Add and remove owners, transfer the project")
@@ -50,6 +51,7 @@ LOWEST_ROLES: dict[Permission, Role] = {
     Permission.REVOKE_EMBEDS: Role.ADMIN,
     Permission.MANAGE_KEYS: Role.ADMIN,
     Permission.CHANGE_SETTINGS: Role.ADMIN,
+    Permission.REQUEST_QUOTAS: Role.ADMIN,
     Permission.MANAGE_PEOPLE: Role.ADMIN,
     Permission.READ_AUDIT: Role.ADMIN,
     Permission.MANAGE_OWNERS: Role.OWNER,
@@ -63,7 +65,6 @@ LOWEST_ROLES: dict[Permission, Role] = {
 PLANNED = frozenset(
     {
         Permission.CREATE_ALERTS,
-        Permission.EXPORT_PROJECT,
     }
 )
 

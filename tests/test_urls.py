@@ -22,7 +22,7 @@ from frontend import urls
 from frontend.http.routes import find_guard, require_guards
 from profiles.deletion import jobs
 from profiles.deletion.jobs import DeletionSelection
-from profiles.models import Blob, DeletionJob, ResultSnapshot
+from profiles.models import Blob, DeletionJob, ExportJob, ResultSnapshot
 from projects import invitations
 from projects.credentials import access_tokens, keys
 from projects.models import (
@@ -54,6 +54,7 @@ NOTE = "4711"
 OTHER_MEMBER = "4711"  # primary key of a viewer
 INVITATION = "4711"
 DELETION = "4711"
+EXPORT = "4712"
 
 
 class For(Enum):
@@ -108,6 +109,7 @@ PAGES = [
     Page("change_notices", For.PEOPLE, data={"receives": "on"}),
     Page("end_session", For.PEOPLE, (SESSION,), data={}),
     Page("end_other_sessions", For.PEOPLE, data={}),
+    Page("disconnect_account", For.PEOPLE, ("4711",), data={}),
     Page("delete_account", For.PEOPLE),
     Page("tokens", For.PEOPLE),
     Page("tokens", For.PEOPLE, data={"name": "ci", "scopes": "read", "days": "30"}),
@@ -188,6 +190,13 @@ PAGES = [
     Page("transfer_project", For.OWNERS, (PROJECT, OTHER_MEMBER), data={}),
     Page("invitation", For.EVERYONE, ("no-such-token",)),
     Page("invitation", For.EVERYONE, ("no-such-token",), data={}),
+    Page("usage", For.VIEWERS, (PROJECT,)),
+    Page(
+        "usage",
+        For.ADMINS,
+        (PROJECT,),
+        data={"limit": "stored_bytes", "amount": "40 GB", "reason": "More services"},
+    ),
     Page("audit", For.ADMINS, (PROJECT,)),
     Page("audit_export", For.ADMINS, (PROJECT, "csv")),
     Page("audit_export", For.ADMINS, (PROJECT, "json")),
@@ -195,6 +204,10 @@ PAGES = [
     Page("data", For.OWNERS, (PROJECT,)),
     Page("deletions", For.OWNERS, (PROJECT,)),
     Page("cancel_deletion", For.OWNERS, (PROJECT, DELETION), data={}),
+    Page("exports", For.OWNERS, (PROJECT,)),
+    Page("exports", For.OWNERS, (PROJECT,), data={}),
+    Page("cancel_export", For.OWNERS, (PROJECT, EXPORT), data={}),
+    Page("download_export", For.OWNERS, (PROJECT, EXPORT)),
     Page("delete_selection", For.OWNERS, (PROJECT,), query="?service="),
     Page("delete_selection", For.OWNERS, (PROJECT,), data={"name": PROJECT}, query="?type=CPU"),
     Page("delete_project", For.OWNERS, (PROJECT,)),
@@ -218,7 +231,7 @@ CREATORS_ONLY = {"delete_snapshot", "rename_view", "delete_view"}
 OBJECT_LEVEL = {Permission.CHANGE_SAVED, Permission.IMPORT}
 CSRF_TOKEN = re.compile(r"\b[A-Za-z0-9]{64}\b")  # another one in each response
 # Tested elsewhere: the pages of django-allauth and of the admin.
-ELSEWHERE = ("account_", "mfa_", "admin:")
+ELSEWHERE = ("account_", "mfa_", "openid_connect_", "github_", "socialaccount_", "admin:")
 
 
 def names(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iterator[str]:
@@ -288,6 +301,11 @@ def note(project: Project) -> None:
 def deletion(project: Project) -> None:
     job = jobs.request_deletion(project, DeletionSelection("shop"), actor=None)
     DeletionJob.objects.filter(pk=job.pk).update(id=int(DELETION))
+
+
+@pytest.fixture(autouse=True)
+def export(project: Project) -> None:
+    ExportJob.objects.create(pk=int(EXPORT), project=project, requested=timezone.now())
 
 
 @pytest.fixture(autouse=True)

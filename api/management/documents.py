@@ -129,6 +129,60 @@ class UsageDocument(TypedDict):
     rejections: list[RejectionDocument]
 
 
+class QuotaRequestDocument(TypedDict):
+    id: int
+    limit: str
+    allowed: int  # when it was requested
+    amount: int  # requested
+    reason: str
+    created: datetime
+    created_by: str | None  # e-mail; null once the account is deleted
+    state: str  # open, granted or declined
+    decided: datetime | None
+    granted: int | None
+    note: str  # of the operator
+
+
+class QuotaRequestList(TypedDict):
+    rows: list[QuotaRequestDocument]
+
+
+class DeletionDocument(TypedDict):
+    id: int
+    scope: str  # selection, service or project
+    target: str  # description of the deleted data
+    state: str  # pending, deleting, erasing, done or canceled
+    percent: int
+    requested: datetime
+    requested_by: str | None  # e-mail; null once the account is deleted
+    due: datetime  # it starts then, and can be canceled until then
+    finished: datetime | None
+    profiles: int
+    bytes: int
+    problem: str
+
+
+class DeletionList(TypedDict):
+    rows: list[DeletionDocument]
+
+
+class ExportDocument(TypedDict):
+    id: int
+    state: str
+    requested: datetime
+    requested_by: str | None  # e-mail; null once the account is deleted
+    finished: datetime | None
+    expires: datetime | None  # the archive is deleted then
+    files: int
+    profiles: int
+    bytes: int
+    problem: str
+
+
+class ExportList(TypedDict):
+    rows: list[ExportDocument]
+
+
 class AuditEntryList(TypedDict):
     rows: list[EntryDocument]
     next_page: str | None

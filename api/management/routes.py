@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from api.management import account, audit, keys, members, projects, usage
+from api.management import account, audit, data_jobs, keys, members, projects, usage
 from api.management.call import AccountResource, ProjectResource
 from api.management.view import ManagementView
 
@@ -12,6 +12,7 @@ RESOURCES: tuple[AccountResource | ProjectResource, ...] = (
     *members.RESOURCES,
     *keys.RESOURCES,
     *usage.RESOURCES,
+    *data_jobs.RESOURCES,
     *audit.RESOURCES,
 )
 

@@ -16,7 +16,6 @@ class _Page:
     view: str  # name of its URL
     label: Promise
     permission: Permission = Permission.VIEW
-    fragment: str = ""  # part of a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +29,9 @@ _PAGES = (
     _Page("settings", _("Project")),
     _Page("members", _("Members")),
     _Page("api_keys", _("API keys")),
-    _Page("settings", _("Quotas"), fragment="#quotas"),
+    _Page("usage", _("Quotas and usage")),
     _Page("audit", _("Audit log"), Permission.READ_AUDIT),
-    _Page("data", _("Delete data"), Permission.DELETE_PROJECT),
+    _Page("data", _("Export and delete"), Permission.DELETE_PROJECT),
 )
 
 
@@ -45,7 +44,7 @@ def build_menu(request: HttpRequest, member: Member) -> list[MenuLink]:
     above = [path for path in paths if f"{request.path}/".startswith(f"{path}/")]
     current = max(above, key=len, default="")
     return [
-        MenuLink(f"{path}{page.fragment}", page.label, path == current and not page.fragment)
+        MenuLink(path, page.label, path == current)
         for page, path in zip(_PAGES, paths, strict=True)
         if has_permission(member.role, page.permission)
     ]

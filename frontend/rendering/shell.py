@@ -1,5 +1,6 @@
 """Template context of every page: the user's projects and settings of this server."""
 
+from dataclasses import dataclass
 from typing import TypedDict
 
 from django.conf import settings
@@ -7,9 +8,23 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from frontend.rendering.settings_menu import MenuLink, build_menu
-from projects.access import list_projects
+from projects.access import list_projects, may_request_quotas
 from projects.models import Member, Project, User
 from projects.permissions import Permission, has_permission
+from projects.usage.quota_reached import amount_text
+from projects.usage.usage import LABELS
+from projects.usage.warnings import get_warnings
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaBanner:
+    """A quota that is nearly full or full; `more` counts further ones."""
+
+    label: str
+    used: str
+    allowed: str
+    is_full: bool
+    more: int
 
 
 class Shell(TypedDict):
@@ -20,6 +35,7 @@ class Shell(TypedDict):
     my_projects: "SimpleLazyObject[list[Project]]"  # evaluated only where it is shown
     may_save: "SimpleLazyObject[bool]"  # in the project of the page
     settings_menu: "SimpleLazyObject[list[MenuLink]]"
+    quota_banner: "SimpleLazyObject[QuotaBanner | None]"
 
 
 def shell(request: HttpRequest) -> Shell:
@@ -32,6 +48,7 @@ def shell(request: HttpRequest) -> Shell:
         "my_projects": SimpleLazyObject(lambda: _projects(request)),
         "may_save": SimpleLazyObject(lambda: _has_permission(request, Permission.SAVE)),
         "settings_menu": SimpleLazyObject(lambda: _settings_menu(request)),
+        "quota_banner": SimpleLazyObject(lambda: _build_banner(request)),
     }
 
 
@@ -49,6 +66,28 @@ def _has_permission(request: HttpRequest, permission: Permission) -> bool:
 def _settings_menu(request: HttpRequest) -> list[MenuLink]:
     member = _find_member(request)
     return [] if member is None else build_menu(request, member)
+
+
+def _build_banner(request: HttpRequest) -> QuotaBanner | None:
+    """Return the fullest quota of the page's project, for those who may request more.
+
+    The usage page itself tells about all of them.
+    """
+    member = _find_member(request)
+    is_usage_page = request.resolver_match and request.resolver_match.url_name == "usage"
+    if member is None or is_usage_page or not may_request_quotas(member):
+        return None
+    warnings = get_warnings(member.project.pk)
+    if not warnings:
+        return None
+    first = next((each for each in warnings if each.is_full), warnings[0])
+    return QuotaBanner(
+        label=str(LABELS[first.limit]),
+        used=amount_text(first.limit, first.used),
+        allowed=amount_text(first.limit, first.allowed),
+        is_full=first.is_full,
+        more=len(warnings) - 1,
+    )
 
 
 def _find_member(request: HttpRequest) -> Member | None:

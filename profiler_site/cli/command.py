@@ -4,11 +4,13 @@ A module is imported only when its command runs, because it needs django.setup()
 """
 
 import json
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, _SubParsersAction
 from collections.abc import Callable
 from importlib import import_module
 from typing import cast
 from urllib.error import HTTPError
+
+from flamewatch_client.upload_command import add_upload
 
 Run = Callable[[Namespace], int]
 _LAST_PORT = 65535
@@ -130,37 +132,10 @@ def _capture(parser: ArgumentParser) -> None:
 
 
 def _upload(parser: ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help="file to import, gzipped or not")
-    parser.add_argument("--service", help="name of the service")
-    parser.add_argument(
-        "--view",
-        action="store_true",
-        help="open the file as a snapshot, without a service, and print its URL",
-    )
-    parser.add_argument(
-        "--project", default="-", help="project id (default: the project of the API key)"
-    )
+    parser.add_argument("--project", help="project id (default: the project of the API key)")
     parser.add_argument("--url", help="address of the server (default: FLAMEWATCH_URL)")
-    parser.add_argument(
-        "--key-file",
-        metavar="FILE",
-        help="file with an API key that may write (default: the variable FLAMEWATCH_KEY)",
-    )
-    parser.add_argument("--type", help="profile type, if the file does not state it")
-    parser.add_argument("--format", help="format, if the content does not show it")
-    parser.add_argument("--unit", help="unit of the values, if the file does not state it")
-    parser.add_argument("--time", help="start, if the file does not state it (RFC 3339)")
-    parser.add_argument("--duration", help="duration, if the file does not state it, like 30s")
-    parser.add_argument("--version", help="version of the service")
-    parser.add_argument("--zone", help="zone in which the service ran")
-    parser.add_argument("--language", help="programming language of the service")
-    parser.add_argument(
-        "--label",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="label of the profiles; repeat the option for several",
-    )
+    parser.add_argument("--ca-file", metavar="FILE", help="certificates of trusted CAs (PEM)")
+    add_upload(parser)
 
 
 def _backup(parser: ArgumentParser) -> None:
@@ -220,6 +195,37 @@ HELP = {
     "backup": "back up the database and the blobs, while the server runs",
     "restore": "restore a backup to an empty installation",
 }
+
+
+def add_commands(commands: "_SubParsersAction[ArgumentParser]") -> None:
+    """Add the server's commands; the client's script calls this (`flamewatch.commands`)."""
+    common = ArgumentParser(add_help=False)
+    common.add_argument("--json", action="store_true", help="print the result as JSON")
+    common.add_argument(
+        "--data-dir", metavar="FOLDER", help="data folder of the server (default: ./data)"
+    )
+    for name, add_arguments in ARGUMENTS.items():
+        words = name.split()
+        parent = _add_group(commands, words[0]) if len(words) == 2 else commands
+        one = parent.add_parser(words[-1], parents=[common], help=HELP[name])
+        add_arguments(one)
+        one.set_defaults(command=name, run=_run)
+
+
+def _add_group(
+    commands: "_SubParsersAction[ArgumentParser]", name: str
+) -> "_SubParsersAction[ArgumentParser]":
+    parser = commands.choices.get(name) or commands.add_parser(name, help=HELP[name])
+    for action in parser._actions:
+        if isinstance(action, _SubParsersAction):
+            return action
+    return parser.add_subparsers(required=True, metavar="COMMAND")
+
+
+def _run(options: Namespace) -> int:
+    """Run a command; Django is imported only then."""
+    run_command: Run = import_module("profiler_site.cli.main").run_command
+    return run_command(options)
 
 
 def load(name: str) -> Run:

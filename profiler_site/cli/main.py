@@ -18,7 +18,11 @@ from profiler_site.process.migration import DatabaseTooOld
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0 on success, 1 on failure and 2 for invalid arguments."""
-    options = _parser().parse_args(argv)
+    return run_command(_parser().parse_args(argv))
+
+
+def run_command(options: argparse.Namespace) -> int:
+    """Run the command of parsed arguments; return 0 on success and 1 on failure."""
     umask = os.umask(PRIVATE_UMASK)  # for the files of the data folder, whoever creates them
     try:
         return _run(options)
@@ -67,37 +71,11 @@ def _fail(reason: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--json", action="store_true", help="print the result as JSON")
-    common.add_argument(
-        "--data-dir", metavar="FOLDER", help="data folder of the server (default: ./data)"
-    )
     parser = argparse.ArgumentParser(
         prog="flamewatch", description="Run and administer a Flamewatch server."
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, add_arguments in command.ARGUMENTS.items():
-        words = name.split()
-        parent = commands
-        if len(words) == 2:
-            parent = _group(commands, words[0])
-        one = parent.add_parser(words[-1], parents=[common], help=command.HELP[name])
-        add_arguments(one)
-        one.set_defaults(command=name)
+    command.add_commands(parser.add_subparsers(required=True, metavar="COMMAND"))
     return parser
-
-
-_Subparsers = argparse._SubParsersAction  # argparse has no public name for it
-
-
-def _group(
-    commands: "_Subparsers[argparse.ArgumentParser]", name: str
-) -> "_Subparsers[argparse.ArgumentParser]":
-    parser = commands.choices.get(name) or commands.add_parser(name, help=command.HELP[name])
-    for action in parser._actions:
-        if isinstance(action, _Subparsers):
-            return action
-    return parser.add_subparsers(required=True, metavar="COMMAND")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from django.apps import AppConfig
 from django.conf import settings
@@ -129,9 +130,60 @@ def check_initialization(
     return []
 
 
+@register()
+def check_single_sign_on(
+    app_configs: Sequence[AppConfig] | None, **kwargs: object
+) -> list[CheckMessage]:
+    """Require all settings of a provider together, and TLS for one on another machine."""
+    groups = {
+        "FLAMEWATCH_OIDC_ISSUER": ("OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"),
+        "FLAMEWATCH_GOOGLE_CLIENT_ID": ("GOOGLE_CLIENT_ID", "GOOGLE_CLIENT_SECRET"),
+        "FLAMEWATCH_GITHUB_CLIENT_ID": ("GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET"),
+    }
+    problems: list[CheckMessage] = [
+        Error(
+            f"FLAMEWATCH_{name} is missing for single sign-on.",
+            hint=f"Set all settings that belong to {first}, or none.",
+            id="flamewatch.E006",
+        )
+        for first, names in groups.items()
+        if any(getattr(settings, name) for name in names)
+        for name in names
+        if not getattr(settings, name)
+    ]
+    issuer = urlsplit(settings.OIDC_ISSUER)
+    is_local = issuer.hostname in {"localhost", "127.0.0.1", "::1"}
+    if settings.OIDC_ISSUER and issuer.scheme != "https" and not is_local:
+        problems.append(
+            Error(
+                "FLAMEWATCH_OIDC_ISSUER has to begin with https://.",
+                hint="Copy the issuer as the provider's discovery document writes it.",
+                id="flamewatch.E006",
+            )
+        )
+    return problems
+
+
+@register()
+def check_signup_domains(
+    app_configs: Sequence[AppConfig] | None, **kwargs: object
+) -> list[CheckMessage]:
+    """Require a way to verify addresses, if their domain opens the server to them."""
+    if not settings.SIGNUP_DOMAINS or settings.SENDS_MAIL or settings.SOCIALACCOUNT_PROVIDERS:
+        return []
+    return [
+        Error(
+            "FLAMEWATCH_SIGNUP_DOMAINS is set, but the server cannot verify addresses.",
+            hint="Set FLAMEWATCH_SMTP_URL, or a provider of single sign-on.",
+            id="flamewatch.E007",
+        )
+    ]
+
+
 CHECKS = (
     *(check_names, check_secret_key, check_poll_timeout, check_memory_bound),
-    *(check_grpc_tls, check_blob_url, check_initialization),
+    *(check_grpc_tls, check_blob_url, check_initialization, check_single_sign_on),
+    check_signup_domains,
 )
 
 

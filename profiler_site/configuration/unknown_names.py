@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 PREFIX = "FLAMEWATCH_"
-# Read by the agents, `flamewatch upload` and the build, which may share the server's environment.
+# Read by the agents, the client and the build, which may share the server's environment.
 _OF_OTHER_PROGRAMS = frozenset(
     f"{PREFIX}{name}"
     for name in (
@@ -21,7 +21,7 @@ _OF_OTHER_PROGRAMS = frozenset(
             "ONCE",
         ),
         *("ONCE_OUTPUT", "ONCE_SECONDS", "PROJECT", "RUN_PID", "SERVICE", "TASKS"),
-        *("THREAD_NAMES", "TYPES", "URL", "VERSION", "ZONE"),
+        *("THREAD_NAMES", "TOKEN", "TYPES", "URL", "VERSION", "ZONE"),
     )
 )
 # Tests set variables of this prefix.

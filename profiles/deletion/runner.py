@@ -31,11 +31,13 @@ from profiles.models import (
     DeletionJob,
     DeletionScope,
     DeletionState,
+    ExportJob,
     Profile,
     Resolution,
     ResultSnapshot,
     SavedTreeKind,
 )
+from profiles.project_export import jobs as export_jobs
 from profiles.queries.cache import result_cache
 from profiles.retention import has_profiles
 from profiles.storage import saved_tree_rows
@@ -178,6 +180,8 @@ class _SelectionDeletion:
     def _end_pass(self) -> None:
         job = self._job
         self._delete_snapshots()
+        if job.has_deleted:  # archives of before have the deleted profiles
+            export_jobs.discard_all(self._project)
         if self._selection.is_service:
             erase_service(job.project, job.service)
         if self._selection.has_all_types_and_times:
@@ -271,6 +275,7 @@ class _ProjectDeletion:
         steps = (
             self._delete_head_rows,
             self._delete_blocks,
+            self._delete_exports,
             self._delete_snapshots,
             self._delete_agents,
             self._delete_deployments,
@@ -305,6 +310,10 @@ class _ProjectDeletion:
     def _replace(self, replacement: Replacement, profiles: int, size: int) -> None:
         count = DeletionCount(self._job.pk, profiles, size)
         replace_sources(self._project, [replacement], count)
+
+    def _delete_exports(self) -> bool:
+        ExportJob.objects.filter(project=self._project).delete()
+        return False
 
     def _delete_snapshots(self) -> bool:
         rows = ResultSnapshot.objects.filter(project=self._project)

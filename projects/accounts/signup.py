@@ -9,9 +9,11 @@ django-allauth counts: for an IPv6 address its /64 network.
 from typing import Any, cast
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.authentication import get_authentication_records
 from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.account.utils import user_email
-from allauth.core import context, ratelimit
+from allauth.core import context
+from allauth.core.internal import ratelimit
 from django import forms
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
@@ -60,7 +62,13 @@ class SignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def login(self, request: HttpRequest, user: User) -> None:
         with transaction.atomic():
             super().login(request, user)
-            _record(request, user, "account.sign_in")
+            providers = [
+                record["provider"]
+                for record in get_authentication_records(request, user)
+                if record["method"] == "socialaccount"
+            ]
+            details = {"provider": providers[-1]} if providers else {}
+            _record(request, user, "account.sign_in", **details)
 
     def logout(self, request: HttpRequest) -> None:
         with transaction.atomic():
@@ -114,9 +122,27 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
             # The e-mail of the invitation has proved this address only.
             self.fields["email"].disabled = self.invitation.is_mailed
 
+    def clean_email(self) -> str:
+        email = cast("str", super().clean_email())
+        if self.invitation is not None or not settings.SIGNUP_DOMAINS:
+            return email
+        if not is_domain_allowed(email):
+            raise ValidationError(
+                _("Accounts are open to addresses of %(domains)s."),
+                params={"domains": ", ".join(settings.SIGNUP_DOMAINS)},
+            )
+        if not settings.SENDS_MAIL:
+            raise ValidationError(
+                _(
+                    "This server sends no e-mail, so that it cannot verify your address. Sign up"
+                    " with a button below."
+                )
+            )
+        return email
+
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
         """Create the account; return it, or the response that says why there is none."""
-        reason = _limit_reached(request)
+        reason = count_new_account(request)
         if reason:
             page = render(request, "account/signup_limit.html", {"reason": reason}, status=429)
             return None, page
@@ -141,13 +167,23 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
         audit.record_account(user, "account.sign_up", actor=user, origin=origin)
 
 
-def _record(request: HttpRequest, user: User, action: str) -> None:
-    audit.record_account(user, action, actor=user, origin=Origin.from_request(request))
+def _record(request: HttpRequest, user: User, action: str, **details: str) -> None:
+    origin = Origin.from_request(request)
+    audit.record_account(user, action, actor=user, origin=origin, **details)
 
 
-def _limit_reached(request: HttpRequest) -> str:
-    """Count an account of the client's address; return the limit that it exceeds, or ""."""
-    if not ratelimit.consume(request, action="signups_per_hour"):
+def is_domain_allowed(email: str) -> bool:
+    """Return whether an account can be created with the address, as far as its domain decides."""
+    domain = email.rpartition("@")[2].lower()
+    return not settings.SIGNUP_DOMAINS or domain in settings.SIGNUP_DOMAINS
+
+
+def count_new_account(request: HttpRequest) -> str:
+    """Count an account of the client's address; return the limit that it exceeds, or "".
+
+    Single sign-on creates accounts in GET requests.
+    """
+    if not _consume(request, "signups_per_hour"):
         allowed = settings.SIGNUPS_PER_HOUR
         sentence = ngettext(
             "%(allowed)d account was created from your network address within an hour, which is"
@@ -156,7 +192,7 @@ def _limit_reached(request: HttpRequest) -> str:
             " the limit (FLAMEWATCH_SIGNUPS_PER_HOUR).",
             allowed,
         )
-    elif not ratelimit.consume(request, action="signups_per_day"):
+    elif not _consume(request, "signups_per_day"):
         allowed = settings.SIGNUPS_PER_DAY
         sentence = ngettext(
             "%(allowed)d account was created from your network address within a day, which is the"
@@ -168,3 +204,9 @@ def _limit_reached(request: HttpRequest) -> str:
     else:
         return ""
     return sentence % {"allowed": allowed}
+
+
+def _consume(request: HttpRequest, action: str) -> bool:
+    """Count an action, in GET requests too, unlike the public function of django-allauth."""
+    usage = ratelimit.consume(request, app="allauth.account", action=action, limit_get=True)
+    return bool(usage)

@@ -11,6 +11,7 @@ from projects.admin import (
     audit_entry,
     day_rejections,
     deployment,
+    overview_page,
     plan,
     project,
     quota,
@@ -25,6 +26,7 @@ __all__ = [
     "audit_entry",
     "day_rejections",
     "deployment",
+    "overview_page",
     "plan",
     "project",
     "quota",
@@ -34,5 +36,7 @@ __all__ = [
 
 admin.site.site_header = admin.site.site_title = _("Flamewatch")
 admin.site.index_title = _("Administration")
+admin.site.index_template = "admin/overview.html"
+admin.site.index = overview_page.add_overview(admin.site.index)  # type: ignore[method-assign,assignment]
 # Everyone signs in at the site's sign-in page, which limits the number of attempts.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]

@@ -4,7 +4,6 @@ from typing import Any, cast
 
 from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from django.forms import BaseInlineFormSet, ModelForm
 from django.http import HttpRequest
@@ -99,6 +98,10 @@ class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     readonly_fields = ["created", "created_by"]
     inlines = [MemberInline, QuotaInline]
 
+    def has_delete_permission(self, request: HttpRequest, obj: Project | None = None) -> bool:
+        """Return False: a project is deleted by a job, which the page *Deletions* requests."""
+        return False
+
     def get_urls(self) -> list[URLPattern]:
         return [*tenant_urls(self.admin_site.admin_view), *super().get_urls()]
 
@@ -143,15 +146,6 @@ class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         if formset.model is Quota:
             for each in formset.forms:
                 record_changes(request, form.instance, cast("QuotaForm", each))
-
-    def delete_model(self, request: HttpRequest, obj: Project) -> None:
-        with transaction.atomic():
-            _record(request, obj, "project.delete", name=obj.name)
-            super().delete_model(request, obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Project]) -> None:
-        for project in queryset:
-            self.delete_model(request, project)
 
     def log_addition(self, request: HttpRequest, obj: Project, message: Any) -> Any:
         _record(request, obj, "project.create", name=obj.name)

@@ -15,11 +15,8 @@ def operator_origin(request: HttpRequest) -> Origin:
     return Origin.from_request(request, ActorKind.OPERATOR)
 
 
-_DELETING_A_PROJECT = {"projects_project_delete", "projects_project_changelist"}
-
-
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Admin for rows that the server writes; they are deleted with their project."""
+    """Admin for rows that the server writes; deletion jobs delete them with their project."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -28,13 +25,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Allow deletion only as part of a project's deletion.
-
-        Django asks for this permission for every object that the project's deletion would delete
-        too.
-        """
-        page = request.resolver_match.url_name if request.resolver_match else ""
-        return page in _DELETING_A_PROJECT and super().has_delete_permission(request, obj)
+        return False
 
 
 class DeletableAdmin(ReadOnlyAdmin):

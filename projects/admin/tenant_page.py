@@ -18,14 +18,13 @@ from django.views.decorators.http import require_POST
 
 from projects import audit, members, suspension, visits
 from projects.admin.quota_form import QuotaForm, record_changes
+from projects.admin.quota_request_list import decline, grant, list_open_requests
 from projects.admin.read_only import operator_origin
-from projects.admin.rejection_advice import RejectionRow, count_today, list_rejections
 from projects.models import (
     ActorKind,
     Agent,
     ApiKey,
     AuditEntry,
-    DayUsage,
     Deployment,
     Plan,
     Project,
@@ -33,12 +32,12 @@ from projects.models import (
     User,
 )
 from projects.models.project import MAX_REASON
-from projects.usage.day_usage import utc_day
 from projects.usage.limits import LimitName, list_general_rows, merge_quotas
 from projects.usage.quota_reached import amount_text
+from projects.usage.rejection_advice import RejectionRow, count_today, list_rejections
 from projects.usage.usage import LimitUsage, load_usage
+from projects.usage.usage_history import load_history
 
-CHART_DAYS = 30
 _ENTRIES = 20  # operator actions shown
 _BAR_HEIGHT = 100
 _PERMISSION = "projects.change_project"
@@ -94,6 +93,8 @@ def tenant_urls(site_view: Callable[..., Callable[..., HttpResponse]]) -> list[U
     }
     return [
         path("visit/end/", site_view(end_visit), name="projects_project_visit_end"),
+        path("requests/<int:pk>/grant/", site_view(grant), name="projects_project_grant"),
+        path("requests/<int:pk>/decline/", site_view(decline), name="projects_project_decline"),
         *(
             path(f"<int:pk>/overview/{route}", site_view(view), name=f"projects_project_{name}")
             for route, (view, name) in pages.items()
@@ -252,6 +253,7 @@ def _build_context(request: HttpRequest, project: Project, form: QuotaForm) -> d
         "tenant": project,
         "rejections": [(row, _describe_raise(row, values)) for row in rows],
         "rejected_today": count_today(rows),
+        "requests": list_open_requests(project),
         "limits": _limit_rows(project, usage.limits, form),
         "form": form,
         "bars": _day_bars(project),
@@ -290,19 +292,19 @@ def _limit_rows(
 
 
 def _day_bars(project: Project) -> list[DayBar]:
-    """Return a bar for each of the last CHART_DAYS days, the oldest first."""
-    today = utc_day()
-    first = today - timedelta(days=CHART_DAYS - 1)
-    by_day = {row.day: row for row in DayUsage.objects.filter(project=project, day__gte=first)}
-    most = max((row.profiles + row.rejected for row in by_day.values()), default=0) or 1
-    bars = []
-    for offset in range(CHART_DAYS):
-        day = first + timedelta(days=offset)
-        row = by_day.get(day) or DayUsage()
-        height = round(_BAR_HEIGHT * row.profiles / most)
-        rejected = round(_BAR_HEIGHT * row.rejected / most)
-        bars.append(DayBar(day, row.profiles, row.rejected, height, rejected))
-    return bars
+    """Return a bar for each day of the history, the oldest first."""
+    days = load_history(project.pk)
+    most = max(row.profiles + row.rejected for row in days) or 1
+    return [
+        DayBar(
+            row.day,
+            row.profiles,
+            row.rejected,
+            height=round(_BAR_HEIGHT * row.profiles / most),
+            rejected_height=round(_BAR_HEIGHT * row.rejected / most),
+        )
+        for row in days
+    ]
 
 
 def _counts(project: Project) -> dict[str, tuple[int, str]]:

@@ -3,6 +3,7 @@
 from typing import Any, cast
 
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
@@ -30,6 +31,8 @@ admin.site.unregister(Group)
 # People manage these on their account page; the action of users removes factors.
 admin.site.unregister(Authenticator)
 admin.site.unregister(UserSession)
+# Providers are configured by settings; a token would be a secret.
+admin.site.unregister([SocialAccount, SocialApp, SocialToken])
 
 
 class UserAddForm(AdminUserCreationForm):  # type: ignore[type-arg]

@@ -36,7 +36,10 @@ SCOPES: dict[Permission, TokenScope] = {
     Permission.MANAGE_KEYS: TokenScope.MANAGE,
     Permission.CHANGE_SETTINGS: TokenScope.MANAGE,
     Permission.MANAGE_PEOPLE: TokenScope.MANAGE,
+    Permission.REQUEST_QUOTAS: TokenScope.MANAGE,
     Permission.MANAGE_OWNERS: TokenScope.MANAGE,
+    Permission.EXPORT_PROJECT: TokenScope.MANAGE,
+    Permission.DELETE_PROJECT: TokenScope.MANAGE,
 }
 
 

@@ -12,6 +12,7 @@ from projects.models.key_file import KeyFile
 from projects.models.mail_notice import MailNotice
 from projects.models.project import Member, Project, Role
 from projects.models.quota import DayRejections, DayUsage, Plan, Quota
+from projects.models.quota_request import QuotaRequest, QuotaRequestState
 from projects.models.saved_view import SavedView, ViewPage
 from projects.models.user import User
 
@@ -36,6 +37,8 @@ __all__ = [
     "Plan",
     "Project",
     "Quota",
+    "QuotaRequest",
+    "QuotaRequestState",
     "Role",
     "SavedView",
     "TokenScope",

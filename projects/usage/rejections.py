@@ -20,6 +20,7 @@ from projects.usage.day_usage import utc_day
 from projects.usage.limits import LimitName
 
 WEEK = timedelta(days=7)
+MONTH = timedelta(days=30)
 STORED = timedelta(days=31)  # older rows are deleted
 
 
@@ -90,6 +91,7 @@ class RejectionCount:
     label: str
     today: int
     week: int  # the last seven days, today included
+    month: int  # the last 30 days
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +117,26 @@ def totals() -> Mapping[RejectionReason, int]:
 
 
 def load_rejections(project: int) -> tuple[RejectionCount, ...]:
-    """Return the rejections of a project (its pk) in the last week, most frequent first.
+    """Return the rejections of a project (its pk) in the last 30 days, most frequent first.
 
     Blocks on the database.
     """
     today = utc_day()
-    rows = DayRejections.objects.filter(project=project, day__gt=today - WEEK)
+    rows = DayRejections.objects.filter(project=project, day__gt=today - MONTH)
     sums = rows.values("reason").annotate(
-        week=Sum("count"), today=Sum("count", filter=Q(day=today), default=0)
+        month=Sum("count"),
+        week=Sum("count", filter=Q(day__gt=today - WEEK), default=0),
+        today=Sum("count", filter=Q(day=today), default=0),
     )
     return tuple(
-        RejectionCount(row["reason"], _label(row["reason"]), row["today"], row["week"])
-        for row in sums.order_by("-week", "reason")
+        RejectionCount(
+            reason=row["reason"],
+            label=_label(row["reason"]),
+            today=row["today"],
+            week=row["week"],
+            month=row["month"],
+        )
+        for row in sums.order_by("-week", "-month", "reason")
     )
 
 

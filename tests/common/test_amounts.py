@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.amounts import bytes_text, wait_text
+from common.amounts import bytes_text, parse_amount, wait_text
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,22 @@ def test_bytes_are_in_the_unit_that_fits(amount: int, text: str) -> None:
 )
 def test_waits_are_rounded_up(seconds: float, text: str) -> None:
     assert wait_text(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [
+        ("60,000", 60_000),
+        (" 40 GB ", 40 * 10**9),
+        ("1.5tb", 1_500 * 10**9),
+        ("16 MiB", 16 * 2**20),
+        ("0", 0),
+        ("1.5", None),
+        ("-1", None),
+        ("40 XB", None),
+        ("", None),
+        ("9" * 19, None),
+    ],
+)
+def test_amount_is_parsed_with_its_unit(text: str, amount: int | None) -> None:
+    assert parse_amount(text) == amount

@@ -75,6 +75,7 @@ PAGES = (
     Shown("leave", "leave_project", f"{P}/settings/members/leave"),
     Shown("API keys", "api_keys", f"{P}/settings/keys"),
     Shown("create API key", "new_key", f"{P}/settings/keys/new"),
+    Shown("usage", "usage", f"{P}/settings/usage"),
     Shown("audit log", "audit", f"{P}/settings/audit?entry={ENTRY}"),
     Shown("delete data", "data", f"{P}/settings/data"),
     Shown("delete profiles", "delete_selection", f"{P}/settings/data/profiles?service=checkout"),
@@ -121,6 +122,7 @@ FRAGMENTS = (
     Shown("suggested id", "suggested_id", "/projects/new/id?name=Shop", fragment=True),
     Shown("invite people", "invite", f"{P}/settings/members/invite", fragment=True),
     Shown("leave", "leave_project", f"{P}/settings/members/leave", fragment=True),
+    Shown("exports", "exports", f"{P}/settings/data/exports", fragment=True),
     Shown("deletions", "deletions", f"{P}/settings/data/deletions", fragment=True),
     Shown("set-up's progress", "setup_status", f"{P}/setup/status", fragment=True),
 )

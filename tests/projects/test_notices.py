@@ -12,10 +12,12 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from profiler_site.celery import app
-from projects import notices
+from projects import notices, quota_requests
+from projects.audit import NO_CLIENT
 from projects.credentials import keys
 from projects.models import ApiKey, DayUsage, MailNotice, Member, Project, Quota, Role, User
 from projects.usage.day_usage import utc_day
+from projects.usage.limits import LimitName
 
 pytestmark = pytest.mark.django_db
 
@@ -186,3 +188,42 @@ def test_old_notices_are_deleted(project: Project) -> None:
         MailNotice.objects.filter(pk=row.pk).update(created=timezone.now() - age)
     notices.delete_old(timezone.now() - 400 * DAY)
     assert [row.fact for row in MailNotice.objects.all()] == ["new"]
+
+
+def test_request_is_told_to_operators_and_its_decision_to_whoever_asked(
+    project: Project, alice: User, bob: User
+) -> None:
+    operator = User.objects.create_superuser("operator@example.org", "a sentence works well")
+    User.objects.create_superuser("unverified@example.org", "a sentence works well")
+    EmailAddress.objects.create(user=operator, email=operator.email, verified=True, primary=True)
+    row = quota_requests.create(
+        project,
+        LimitName.STORED_BYTES,
+        40 * 10**9,
+        "Retention of 60 days",
+        actor=alice,
+        origin=NO_CLIENT,
+    )
+    assert notices.send_notices() == 1
+    assert notices.send_notices() == 0
+    [message] = mail.outbox
+    assert message.to == [operator.email]
+    assert "Stored, 20 GB → 40 GB. Reason: “Retention of 60 days”" in message.body
+    assert reverse("admin:projects_project_overview", args=[project.pk]) in message.body
+    assert "as an operator of this server" in message.body
+    quota_requests.decline(row, "The disk is full", actor=operator, origin=NO_CLIENT)
+    assert notices.send_notices() == 1
+    decision = mail.outbox[1]
+    assert decision.to == [alice.email]
+    assert "Declined. The operator says: “The disk is full”" in decision.body
+    assert reverse("usage", args=[project.project_id]) in decision.body
+
+
+def test_decision_is_not_told_to_somebody_who_has_left(project: Project, alice: User) -> None:
+    row = quota_requests.create(
+        project, LimitName.STORED_BYTES, 40 * 10**9, "More", actor=alice, origin=NO_CLIENT
+    )
+    quota_requests.grant(row, 40 * 10**9, "", actor=alice, origin=NO_CLIENT)
+    Member.objects.filter(project=project, user=alice).delete()
+    notices.send_notices()
+    assert mail.outbox == []

@@ -46,7 +46,7 @@ def test_members_see_rejections_of_the_limit(client: Client) -> None:
     rejections.note(project.pk, RejectionReason.PARROTS)
     write_behind.write_now()
     client.force_login(alice)
-    page = client.get(f"/p/{project.project_id}/settings").content.decode()
+    page = client.get(f"/p/{project.project_id}/settings/usage").content.decode()
     assert "Parrots in a cage" in page
 """
 

@@ -25,8 +25,11 @@ from tests.upgrades.schema import read_schema
 PAGE_ONLY = {"functions"}
 # Tables that migrations since the oldest supported release add.
 NEW_TABLES = {
+    *("profiles_exportjob", "profiles_exportpart"),
     *("profiles_deletionjob", "projects_accesstoken", "projects_invitation"),
-    *("mfa_authenticator", "projects_mailnotice", "projects_plan", "usersessions_usersession"),
+    *("mfa_authenticator", "projects_mailnotice", "projects_plan", "projects_quotarequest"),
+    *("socialaccount_socialaccount", "socialaccount_socialapp", "socialaccount_socialtoken"),
+    "usersessions_usersession",
 }
 # Tables to which they add columns or indexes.
 CHANGED_TABLES = {"projects_apikey", "projects_auditentry", "projects_project", "projects_user"}

@@ -4,10 +4,14 @@ from typing import cast
 
 from allauth.account.decorators import reauthentication_required
 from allauth.account.models import EmailAddress
+from allauth.socialaccount.internal.flows.connect import disconnect as disconnect_account
+from allauth.socialaccount.internal.flows.connect import validate_disconnect
+from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django import forms
 from django.contrib import messages
 from django.contrib.auth import logout
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -17,7 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from frontend.pages.account.user_agents import describe
 from projects import audit
-from projects.accounts import two_factors
+from projects.accounts import single_sign_on, two_factors
 from projects.accounts.deletion import (
     ProjectsWithoutOwner,
     delete_account,
@@ -53,9 +57,14 @@ def overview(request: HttpRequest) -> HttpResponse:
     sessions = sorted(
         UserSession.objects.purge_and_list(user), key=lambda row: row.created_at, reverse=True
     )
+    connected = single_sign_on.list_connected(user)
+    addresses = list(EmailAddress.objects.filter(user=user).order_by("-primary", "email"))
     context = {
         "form": form,
-        "addresses": EmailAddress.objects.filter(user=user).order_by("-primary", "email"),
+        "addresses": addresses,
+        "has_verified_address": any(address.verified for address in addresses),
+        "connected": [(row, row.get_provider().name) for row in connected],
+        "connected_providers": {row.provider for row in connected},
         "has_two_factors": two_factors.has_two_factors(user),
         "sessions": [
             (row, describe(row.user_agent), row.session_key == request.session.session_key)
@@ -74,6 +83,21 @@ def change_notices(request: HttpRequest) -> HttpResponse:
     user.receives_notices = request.POST.get("receives") == "on"
     user.save(update_fields=["receives_notices"])
     messages.success(request, _("Notifications saved"))
+    return redirect("account")
+
+
+@require_POST
+@reauthentication_required  # type: ignore[untyped-decorator]
+def disconnect(request: HttpRequest, pk: int) -> HttpResponse:
+    """Disconnect an account of single sign-on, unless it is the last way to sign in."""
+    row = SocialAccount.objects.filter(user=cast("User", request.user), pk=pk).first()
+    if row is None:
+        raise Http404(_("There is no such connected account of yours."))
+    try:
+        validate_disconnect(request, row)
+        disconnect_account(request, row)
+    except ValidationError as error:
+        messages.error(request, error.message)
     return redirect("account")
 
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from frontend.pages.deletion.exports import export_context
 from frontend.pages.deletion.form import ConfirmForm, SelectionForm
 from profiles.deletion import jobs
 from profiles.deletion.jobs import DeletionRejected
@@ -110,6 +111,7 @@ def _context(project: Project) -> dict[str, object]:
     return {
         "project": project,
         "here": "settings",
+        **export_context(project),
         "deletions": deletions,
         "is_running": any(each.is_open for each in deletions),
         "days": settings.PROJECT_DELETION_DAYS,

@@ -1,4 +1,4 @@
-"""`/p/<project>/settings`: name, capture rate, source links and quotas."""
+"""`/p/<project>/settings`: name, capture rate, source links and retention."""
 
 from typing import cast
 

@@ -6,7 +6,6 @@ from frontend.pages.settings.project_form import ProjectForm, rate_text
 from frontend.pages.settings.retention_form import RetentionForm
 from projects.access import may_change_retention, may_change_settings
 from projects.models import Member, Project, User
-from projects.usage.usage import Usage, load_usage
 
 
 class SettingsContext(TypedDict):
@@ -17,7 +16,6 @@ class SettingsContext(TypedDict):
     project_form: ProjectForm
     rate: str
     creator: User | None
-    usage: Usage
     may_change_retention: bool
     retention_form: RetentionForm
 
@@ -37,7 +35,6 @@ def settings_context(
         "project_form": project_form or ProjectForm(project),
         "rate": rate_text(project.profiles_per_minute),
         "creator": _find_creator(project),
-        "usage": load_usage(project.pk),
         "may_change_retention": may_change_retention(member),
         "retention_form": retention_form or RetentionForm(project),
     }

@@ -15,9 +15,14 @@ from api.management.call import ProjectResource
 from api.management.routes import RESOURCES
 from endpoints.params.reader import BadParameter
 from ingest.files import params as import_params
-from projects import invitations
+from profiles.deletion import jobs as deletions
+from profiles.deletion.jobs import DeletionSelection
+from profiles.project_export import jobs as exports
+from projects import invitations, quota_requests
+from projects.audit import NO_CLIENT
 from projects.models import DayRejections, DayUsage, Member, Project, Role, User
 from projects.usage.day_usage import utc_day
+from projects.usage.limits import LimitName
 from tests.api.conftest import Ask
 from tests.api.management.conftest import token_client
 from tests.ingest.client import Client
@@ -119,6 +124,16 @@ def test_responses_of_all_lists_match_the_contract(
     invitations.create(project, [], Role.MEMBER, actor=user)
     DayUsage.objects.create(project=project, day=utc_day(), profiles=1)
     DayRejections.objects.create(project=project, day=utc_day(), reason="conversion", count=1)
+    quota_requests.create(
+        project,
+        LimitName.STORED_BYTES,
+        40 * 10**9,
+        "More services",
+        actor=user,
+        origin=NO_CLIENT,
+    )
+    deletions.request_deletion(project, DeletionSelection("shop"), actor=user)
+    exports.request_export(project, actor=user)
     gets = 0
     for resource in RESOURCES:
         if "GET" not in resource.actions:
@@ -132,7 +147,7 @@ def test_responses_of_all_lists_match_the_contract(
         rows = response.json().get("rows")
         assert rows is None or rows, f"{path} lists nothing, so that nothing was compared"
         gets += 1
-    assert gets == 10
+    assert gets == 13
 
 
 @pytest.mark.django_db(transaction=True)
@@ -148,6 +163,8 @@ def test_responses_to_changes_match_the_contract(project: Project, token_client:
         ("patch", f"{prefix}/members/{{member}}", {"role": "member"}, 200),
         ("post", f"{prefix}/invitations", {"role": "viewer"}, 201),
         ("post", f"{prefix}/keys", {"name": "ci"}, 201),
+        ("post", f"{prefix}/deletions", {"service": "shop", "zone": ""}, 201),
+        ("post", f"{prefix}/exports", {}, 201),
         ("post", f"{prefix}/annotations", {"text": "deploy"}, 201),
     ]
     for method, path, body, status in changes:

@@ -52,6 +52,14 @@ REQUESTS = [
     AccessCase("DELETE", "projects/{project}/keys/fw_none", Role.ADMIN, MANAGE),
     AccessCase("GET", "projects/{project}/quotas", Role.VIEWER, READ),
     AccessCase("GET", "projects/{project}/usage", Role.VIEWER, READ),
+    AccessCase("GET", "projects/{project}/quota-requests", Role.VIEWER, READ),
+    AccessCase("POST", "projects/{project}/quota-requests", Role.ADMIN, MANAGE),
+    AccessCase("GET", "projects/{project}/deletions", Role.OWNER, MANAGE),
+    AccessCase("POST", "projects/{project}/deletions", Role.OWNER, MANAGE),
+    AccessCase("DELETE", "projects/{project}/deletions/987654321", Role.OWNER, MANAGE),
+    AccessCase("GET", "projects/{project}/exports", Role.OWNER, MANAGE),
+    AccessCase("POST", "projects/{project}/exports", Role.OWNER, MANAGE),
+    AccessCase("DELETE", "projects/{project}/exports/987654321", Role.OWNER, MANAGE),
     AccessCase("GET", "projects/{project}/audit", Role.ADMIN, READ),
 ]
 

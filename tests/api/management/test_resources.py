@@ -222,3 +222,36 @@ def test_account_of_a_token_is_needed(token_client: TokenClient) -> None:
     client = token_client(Role.OWNER)
     User.objects.filter(email="owner@token.example").update(is_active=False)
     assert client.request("GET", "/api/v1/user").status_code == 401
+
+
+def test_quota_request_is_created_and_listed(token_client: TokenClient) -> None:
+    client = token_client(Role.ADMIN)
+    body = {"limit": "stored_bytes", "amount": 40 * 10**9, "reason": "Retention of 60 days"}
+    made = client.request("POST", url(client, "/quota-requests"), json=body)
+    assert made.status_code == 201, made.text
+    [row] = client.request("GET", url(client, "/quota-requests")).json()["rows"]
+    assert row == made.json()
+    assert (row["allowed"], row["state"]) == (20 * 10**9, "open")
+    assert row["created_by"] == "admin@token.example"
+    again = client.request("POST", url(client, "/quota-requests"), json=body)
+    assert_error_response(again, 400, "INVALID_ARGUMENT", "already waits")
+
+
+@pytest.mark.parametrize(
+    ("changed", "word"),
+    [
+        ({"limit": "nothing"}, "must be one of"),
+        ({"amount": "40 GB"}, "whole number"),
+        ({"amount": True}, "whole number"),
+        ({"amount": 5}, "must be more than 20 GB"),
+        ({"reason": ""}, "reason: is missing"),
+        ({"reason": "x" * 301}, "300 are allowed"),
+    ],
+)
+def test_bad_quota_request_is_400(
+    token_client: TokenClient, changed: dict[str, object], word: str
+) -> None:
+    client = token_client(Role.ADMIN)
+    body = {"limit": "stored_bytes", "amount": 40 * 10**9, "reason": "More", **changed}
+    response = client.request("POST", url(client, "/quota-requests"), json=body)
+    assert_error_response(response, 400, "INVALID_ARGUMENT", word)

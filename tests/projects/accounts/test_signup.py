@@ -5,11 +5,14 @@ import re
 import pytest
 from django.core import mail
 from django.test import Client
+from django.urls import reverse
 from pytest_django import Settings
 
+from projects import invitations
 from projects.accounts import signup
 from projects.audit import Origin
-from projects.models import AuditEntry, Project, User
+from projects.credentials import invitation_tokens
+from projects.models import AuditEntry, Project, Role, User
 
 pytestmark = pytest.mark.django_db
 FORM = {
@@ -141,3 +144,44 @@ def test_password_reset_without_mail_names_the_command(
     page = ask("/account/password/reset/", {"email": "alice@example.org"}).content.decode()
     assert "flamewatch user password" in page
     assert mail.outbox == []
+
+
+@pytest.mark.parametrize(
+    ("email", "created"),
+    [
+        ("mara@acme.example", True),
+        ("mara@ACME.example", True),
+        ("mara@sub.acme.example", False),
+        ("mara@notacme.example", False),
+        ("mara@acme.example.org", False),
+    ],
+)
+@pytest.mark.usefixtures("with_mail")
+def test_domains_restrict_sign_up(
+    client: Client, settings: Settings, email: str, created: bool
+) -> None:
+    settings.SIGNUP_DOMAINS = ("acme.example",)
+    page = client.post("/account/signup/", FORM | {"email": email})
+    assert User.objects.exists() == created
+    if not created:
+        assert "open to addresses of acme.example" in page.content.decode()
+
+
+def test_domains_without_a_mail_server_create_no_account_by_password(
+    client: Client, settings: Settings
+) -> None:
+    settings.SIGNUP_DOMAINS = ("acme.example",)
+    page = client.post("/account/signup/", FORM).content.decode()
+    assert "cannot verify your address" in page
+    assert not User.objects.exists()
+
+
+@pytest.mark.usefixtures("with_mail")
+def test_invited_people_of_other_domains_sign_up(
+    client: Client, settings: Settings, project: Project, alice: User
+) -> None:
+    settings.SIGNUP_DOMAINS = ("example.org",)
+    (row,) = invitations.create(project, ["mara@acme.example"], Role.MEMBER, actor=alice)
+    client.get(reverse("invitation", args=[invitation_tokens.make(row)]))
+    client.post("/account/signup/", FORM)
+    assert User.objects.filter(email="mara@acme.example").exists()

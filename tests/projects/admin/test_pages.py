@@ -175,12 +175,16 @@ def test_admin_redirects_to_the_login_page_of_the_site(client: Client, db: None)
     assert "next=%2Fadmin%2F" in response.redirect_chain[-1][0]
 
 
-def test_a_project_can_be_deleted_with_all_it_has(admin: Client, rows: dict[str, int]) -> None:
-    delete = reverse("admin:projects_project_delete", args=[rows["project"]])
-    assert admin.post(delete, {"post": "yes"}).status_code == 302
-    assert not Project.objects.exists()
-    assert not Agent.objects.exists()
-    assert Quota.objects.get().project is None
+def test_page_of_a_project_deletes_nothing_without_a_deletion_job(
+    admin: Client, rows: dict[str, int]
+) -> None:
+    pk = rows["project"]
+    delete = reverse("admin:projects_project_delete", args=[pk])
+    assert admin.post(delete, {"post": "yes"}).status_code == 403
+    chosen = {"action": "delete_selected", "_selected_action": [pk], "post": "yes"}
+    admin.post(reverse("admin:projects_project_changelist"), chosen)
+    assert Project.objects.filter(pk=pk).exists()
+    assert "deletelink" not in page(admin, reverse("admin:projects_project_change", args=[pk]))
 
 
 @pytest.mark.parametrize("change", [{"role": "admin"}, {"DELETE": "on"}])

@@ -1,7 +1,6 @@
-"""`/p/<project>/settings`, the project with its quotas, and the menu of the settings pages."""
+"""`/p/<project>/settings`, the project, and the menu of the settings pages."""
 
 import re
-from datetime import timedelta
 
 import pytest
 from django.test import Client
@@ -9,12 +8,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from projects.models import (
     AuditEntry,
-    DayRejections,
     Project,
-    Quota,
     User,
 )
-from projects.usage.day_usage import utc_day
 from tests.frontend.html import render_html
 
 SETTINGS = "/p/acme-shop/settings"
@@ -46,6 +42,7 @@ def test_member_reads_settings_and_gets_403_for_changes(client: Client, bob: Use
         ("/members", "Members"),
         ("/members/leave", None),
         ("/keys", "API keys"),
+        ("/usage", "Quotas and usage"),
         ("/audit", "Audit log"),
     ],
 )
@@ -60,7 +57,8 @@ def test_side_menu_marks_the_page(
     if current:
         labels = re.findall(r">([^<]+)</a>", menu)
         assert labels == [
-            *("Project", "Members", "API keys", "Quotas", "Audit log", "Delete data"),
+            *("Project", "Members", "API keys", "Quotas and usage", "Audit log"),
+            "Export and delete",
         ]
 
 
@@ -101,35 +99,6 @@ def test_a_rate_set_elsewhere_stays_as_it_is(client: Client, alice: User, projec
     client.force_login(alice)
     page = render_html(client.get(SETTINGS))
     assert '<option value="3.0" selected>3 per minute</option>' in page
-
-
-def test_quotas_are_shown_with_what_is_used(client: Client, alice: User, project: Project) -> None:
-    Quota.objects.create(project=project, profiles_per_day=50_000)
-    client.force_login(alice)
-    page = render_html(client.get(SETTINGS))
-    assert "of 50,000" in page
-    assert "of 20 GB" in page
-    assert "16 MiB" in page
-    assert "30 days" in page
-
-
-def test_rejected_requests_are_listed_by_reason(
-    client: Client, alice: User, project: Project
-) -> None:
-    client.force_login(alice)
-    assert 'id="rejections"' not in render_html(client.get(SETTINGS))
-    day = utc_day()
-    for ago, count in ((0, 1_234), (6, 10), (7, 100)):
-        DayRejections.objects.create(
-            project=project,
-            day=day - timedelta(days=ago),
-            reason="profiles_per_minute",
-            count=count,
-        )
-    page = render_html(client.get(SETTINGS))
-    table = page.partition('id="rejections"')[2].partition("</table>")[0]
-    assert "Profiles per minute" in table
-    assert re.findall(r'class="num">\s*([\d,]+)', table) == ["1,234", "1,244"]
 
 
 def test_page_takes_ten_queries_at_most(

@@ -1,0 +1,1 @@
+"""Command line of Flamewatch: a client of its API, without dependencies."""

@@ -1,0 +1,176 @@
+"""`flamewatch`: parse the arguments and run one command.
+
+Distributions add commands of their own by an entry point of the group `flamewatch.commands`, which
+is called with the subparsers; the server's does.
+"""
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace, _SubParsersAction
+from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
+
+from flamewatch_client import (
+    completion,
+    login_command,
+    profile_commands,
+    project_commands,
+    stored_login,
+)
+from flamewatch_client import upload_command as upload
+from flamewatch_client.connection import ServerConnection
+from flamewatch_client.errors import RequestFailed
+
+Run = Callable[[Namespace, ServerConnection], int]
+AddArguments = Callable[[ArgumentParser], None]
+
+
+def _upload(options: Namespace, _connection: ServerConnection) -> int:
+    return upload.upload(options)
+
+
+COMMANDS: dict[str, tuple[str, AddArguments, Run]] = {
+    "login": ("store a personal access token", login_command.add_login, login_command.store_token),
+    "services": (
+        "list the services of a project",
+        profile_commands.add_services,
+        profile_commands.list_services,
+    ),
+    "top": ("list the functions", profile_commands.add_top, profile_commands.print_top),
+    "flame": ("draw a flame graph", profile_commands.add_flame, profile_commands.print_flame),
+    "diff": (
+        "compare two versions or time ranges",
+        profile_commands.add_diff,
+        profile_commands.print_diff,
+    ),
+    "download": (
+        "save merged profiles to a file",
+        profile_commands.add_download,
+        profile_commands.download,
+    ),
+    "upload": ("import files of other profilers", upload.add_upload, _upload),
+    "keys list": (
+        "list the API keys",
+        project_commands.add_nothing,
+        project_commands.list_keys,
+    ),
+    "keys create": (
+        "create an API key and print it once",
+        project_commands.add_key_create,
+        project_commands.create_key,
+    ),
+    "keys rotate": (
+        "replace an API key",
+        project_commands.add_key,
+        project_commands.rotate_key,
+    ),
+    "keys revoke": (
+        "revoke an API key",
+        project_commands.add_key,
+        project_commands.revoke_key,
+    ),
+    "members list": (
+        "list the members",
+        project_commands.add_nothing,
+        project_commands.list_members,
+    ),
+    "members invite": ("invite people", project_commands.add_invite, project_commands.invite),
+    "members role": (
+        "change the role of a member",
+        project_commands.add_role,
+        project_commands.change_role,
+    ),
+    "members remove": (
+        "remove a member",
+        project_commands.add_member,
+        project_commands.remove_member,
+    ),
+    "audit": ("list the audit log", project_commands.add_audit, project_commands.print_audit),
+}
+GROUPS = {"keys": "manage API keys", "members": "manage members"}
+BROKEN_PIPE = 141  # as of a program that SIGPIPE ended
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Return 0 on success, 1 on failure; exit with 2 for invalid arguments."""
+    parser = build_parser()
+    options = parser.parse_args(argv)
+    try:
+        return int(options.run(options))
+    except RequestFailed as failure:
+        print(f"flamewatch: {failure}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The interpreter flushes standard output once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+
+
+def build_parser() -> ArgumentParser:
+    parser = ArgumentParser(prog="flamewatch", description="Use a Flamewatch server.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for point in entry_points(group="flamewatch.commands"):
+        point.load()(commands)
+    for name, (help_text, add_arguments, run) in COMMANDS.items():
+        if name not in commands.choices:  # a distribution may replace a command
+            _add_command(commands, name, help_text, add_arguments, run)
+    one = commands.add_parser("completion", help="print the completion script of a shell")
+    completion.add_completion(one)
+    one.set_defaults(run=lambda options: completion.print_completion(options, parser))
+    return parser
+
+
+def _add_command(
+    commands: "_SubParsersAction[ArgumentParser]",
+    name: str,
+    help_text: str,
+    add_arguments: AddArguments,
+    run: Run,
+) -> None:
+    first, _, last = name.partition(" ")
+    parent = commands
+    if last:
+        group = commands.choices.get(first) or commands.add_parser(first, help=GROUPS[first])
+        found = [each for each in group._actions if isinstance(each, _SubParsersAction)]
+        parent = found[0] if found else group.add_subparsers(required=True, metavar="COMMAND")
+    one = parent.add_parser(last or first, parents=[_common_options()], help=help_text)
+    add_arguments(one)
+    one.set_defaults(run=lambda options: run(options, _connect(options)))
+
+
+def _common_options() -> ArgumentParser:
+    common = ArgumentParser(add_help=False)
+    common.add_argument("--json", action="store_true", help="print JSON")
+    common.add_argument("--url", help="URL of the server (default: FLAMEWATCH_URL, or login)")
+    common.add_argument("--project", help="project id (default: FLAMEWATCH_PROJECT, or login)")
+    common.add_argument("--ca-file", metavar="FILE", help="certificates of trusted CAs (PEM)")
+    common.add_argument(
+        "--timeout", type=float, default=60.0, metavar="SECONDS", help="(default: %(default)g)"
+    )
+    return common
+
+
+def _connect(options: Namespace) -> ServerConnection:
+    if "server" in options or "key_file" in options:  # login and upload have their own
+        return ServerConnection("", "")
+    if options.url:
+        os.environ["FLAMEWATCH_URL"] = options.url  # the stored token is for one server
+    login = stored_login.load()
+    if not login.url or not login.token:
+        raise RequestFailed(
+            "There is no server or token. Run `flamewatch login`, or set FLAMEWATCH_URL and "
+            "FLAMEWATCH_TOKEN."
+        )
+    return ServerConnection(
+        login.url,
+        login.token,
+        options.project or login.project,
+        options.ca_file or login.ca_file,
+        options.timeout,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""Server, token and project of the user: from the environment, else from the file of `login`."""
+
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from flamewatch_client.errors import RequestFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    url: str = ""
+    token: str = ""
+    project: str = ""
+    ca_file: str = ""
+
+
+def get_path() -> Path:
+    """Return the path of the file, whether it exists or not."""
+    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(base) / "flamewatch" / "login.json"
+
+
+def save(login: Login) -> Path:
+    """Replace the file, which only its owner may read, in one step."""
+    path = get_path()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor, name = tempfile.mkstemp(dir=path.parent)  # with mode 0600
+        with os.fdopen(descriptor, "w") as file:
+            json.dump(asdict(login), file)
+        Path(name).replace(path)
+    except OSError as error:
+        raise RequestFailed(f"Cannot write {path}: {error.strerror}.") from None
+    return path
+
+
+def load() -> Login:
+    """Return the login of this process.
+
+    With FLAMEWATCH_URL, the stored token is used only for the server that it was stored for.
+    """
+    stored = _read()
+    url = os.environ.get("FLAMEWATCH_URL", "").rstrip("/") or stored.url
+    if url != stored.url:
+        stored = Login(url=url)
+    token = os.environ.get("FLAMEWATCH_TOKEN") or os.environ.get("FLAMEWATCH_KEY")
+    return Login(
+        url=url,
+        token=token or stored.token,
+        project=os.environ.get("FLAMEWATCH_PROJECT") or stored.project,
+        ca_file=stored.ca_file,
+    )
+
+
+def _read() -> Login:
+    path = get_path()
+    try:
+        return Login(**json.loads(path.read_text()))
+    except FileNotFoundError:
+        return Login()
+    except (OSError, ValueError, TypeError):
+        raise RequestFailed(f"Cannot read {path}. Run `flamewatch login` again.") from None
