@@ -14,6 +14,7 @@ MODULES = {
     "compare": "queries.compare",
     "conversions": "ingest.conversions",
     "decode": "engine.decode",
+    "detection": "detection.fleet",
     "drawing": "pages.drawing",
     "first_pixel": "pages.first_pixel",
     "imported_profiles": "queries.imported_profiles",

@@ -22,6 +22,8 @@ from detection.power import SCREEN_SCORE, two_sided_p
 from detection.series import Floats, ServiceSeries
 
 MAX_RELATIVE_ERROR = 0.05  # of a day's mean: 400 samples, below which tails are not normal
+# Costs wander by less for reasons that no version has.
+MIN_RELATIVE_CHANGE = 0.02
 _SAME_CAUSE_HOURS = 12
 _EXPLAINED = 0.8  # of the largest change of a group, by its deepest function
 _MIN_SHIFTED = 0.6  # of a total, by callees whose cost moved
@@ -94,6 +96,11 @@ def _check_alone(baseline: Baseline, trial: _Trial, max_p: float) -> None:
     precision = errors / level if level > 0 else inf
     passed = precision <= MAX_RELATIVE_ERROR
     trial.checks.append(Check(Stage.SAMPLES, passed, {"relative_error": precision}))
+    if not passed:
+        return
+    relative = abs(delta) / level
+    passed = relative >= MIN_RELATIVE_CHANGE
+    trial.checks.append(Check(Stage.SIZE, passed, {"relative": relative}))
     if not passed:
         return
     evidence = {"score": trial.score, "share_score": float(baseline.share_scores[index])}

@@ -12,6 +12,7 @@ CONFIRMATION_HOURS = 24
 WINDOW_HOURS = HISTORY_HOURS + ANALYSIS_HOURS + CONFIRMATION_HOURS
 MIN_HISTORY_HOURS = 120  # with profiles: below this there is no baseline
 
+_NEW = 20  # times the cost before: a function is new
 _BLOCK_HOURS = 6  # of one correction of the load
 _MIN_REFERENCES = 8  # functions whose median corrects the load
 _MAX_REFERENCE_ERROR = 0.1  # relative standard error of a reference in a block
@@ -41,8 +42,10 @@ class Baseline:
         history = self.profiles[self.history]
         count = max(float(after.sum()), 1.0)
         delta = self.residuals[:, start:end] @ after / count
-        growth = np.maximum(1.0, 1 + delta / np.maximum(self.means, 1e-300))
-        each = np.minimum(growth, 1e6) / count + 1 / history.sum()
+        # Variance grows with the mean. That of new functions was measured after the change.
+        is_new = self.means <= delta / _NEW
+        growth = np.where(is_new, 1, np.maximum(1, 1 + delta / np.maximum(self.means, 1e-300)))
+        each = growth / count + 1 / history.sum()
         return delta, np.sqrt(self.variances * self.inflation * each)
 
 
@@ -150,7 +153,7 @@ def _variance_floor(series: ServiceSeries, end: int) -> Floats:
     variance = np.maximum(squares.sum(axis=1) / count - mean**2, 0)
     before = sums[:, :end][:, end - WINDOW_HOURS : end - ANALYSIS_HOURS - CONFIRMATION_HOURS]
     past = max(series.profiles[end - WINDOW_HOURS : day.start - ANALYSIS_HOURS].sum(), 1.0)
-    is_new = before.sum(axis=1) / past < mean / 20
+    is_new = before.sum(axis=1) / past < mean / _NEW
     return np.where(is_new, variance, 0.0)
 
 

@@ -34,7 +34,8 @@ def check_cost_shift(
 ) -> Check:
     """Look for opposite changes of self values near a function whose cost changed.
 
-    The domains are the callees of its main caller, its file, its class and its package. The check
+    The domains are the direct callees of its main caller, these with all below them, its file, its
+    class and its package. The check
     fails if in one of them significant changes in the other direction are at least 60 % of it.
     """
     count = len(series.functions)
@@ -61,4 +62,5 @@ def _domains(series: ServiceSeries, baseline: Baseline, function: int) -> list[M
         if symbol[index]:
             domains.append(np.array([each[index] == symbol[index] for each in series.functions]))
     own = baseline.means[: len(series.functions)]
-    return [domain for domain in domains if own[domain].sum() <= _MAX_DOMAIN * own.sum()]
+    small = [domain for domain in domains if own[domain].sum() <= _MAX_DOMAIN * own.sum()]
+    return [*small, series.parent == series.parent[function]]

@@ -8,6 +8,7 @@ class Stage(StrEnum):
     """Checks of a candidate, in their order."""
 
     SAMPLES = "samples"  # too few in a day for a test
+    SIZE = "size"  # of the function's cost: too small to matter
     TRAFFIC = "traffic"  # share or value changed with the load only
     CHANGE_POINT = "change_point"  # before the analysis day, or not yet confirmed
     SIGNIFICANCE = "significance"

@@ -1,14 +1,21 @@
 """Thresholds of tests, and the smallest change that they find."""
 
-from math import erfc, sqrt
+from math import erfc, expm1, log1p, sqrt
 from statistics import NormalDist
 
 SCREEN_SCORE = 4.0  # standard errors
 _POWER = NormalDist().inv_cdf(0.8)
 
 
+# Degrees of freedom of a day's variance: 20 pooled over the service, and 9 of the history's days.
+_DEGREES_OF_FREEDOM = 29
+
+
 def two_sided_p(score: float) -> float:
-    return erfc(abs(score) / sqrt(2))
+    """Return p of a score with an estimated variance (Student's t, Wallace's approximation)."""
+    df = _DEGREES_OF_FREEDOM
+    normal = sqrt(df * log1p(score * score / df)) * (8 * df + 1) / (8 * df + 3)
+    return erfc(normal / sqrt(2))
 
 
 def max_p(series_a_day: int, runs_a_day: int, false_findings_a_month: float) -> float:
@@ -29,5 +36,7 @@ def smallest_detectable_change(
     """
     if mean <= 0 or profiles_a_day <= 0:
         return float("inf")
-    needed = NormalDist().inv_cdf(1 - max(p, 1e-15) / 2) + _POWER
+    df = _DEGREES_OF_FREEDOM
+    normal = NormalDist().inv_cdf(1 - max(p, 1e-15) / 2) * (8 * df + 3) / (8 * df + 1)
+    needed = sqrt(df * expm1(normal * normal / df)) + _POWER
     return needed * sqrt(variance * inflation * 1.1 / profiles_a_day) / mean

@@ -1,0 +1,1 @@
+"""Benchmark of detection on simulated fleets."""
