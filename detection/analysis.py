@@ -16,8 +16,8 @@ from detection.baseline import (
 )
 from detection.change_point import find_change_point
 from detection.checks import check_lasting, check_seasonality
-from detection.cost_shift import Changes, check_cost_shift, measure_all
-from detection.findings import Candidate, Check, Detection, Finding, Stage
+from detection.cost_shift import SeriesChanges, check_cost_shift, measure_all
+from detection.findings import ChangeCandidate, Check, CheckStage, DetectedChange, Detection
 from detection.power import SCREEN_SCORE, two_sided_p
 from detection.series import Floats, ServiceSeries
 
@@ -32,7 +32,7 @@ _INTERVAL = 1.959964
 
 @dataclass(slots=True)
 class _Trial:
-    """Candidate while it is checked."""
+    """ChangeCandidate while it is checked."""
 
     index: int  # of the 2 F series
     function: int
@@ -40,7 +40,7 @@ class _Trial:
     score: float
     checks: list[Check]
     start: int = 0
-    changes: Changes | None = None
+    changes: SeriesChanges | None = None
 
     @property
     def is_alive(self) -> bool:
@@ -95,17 +95,17 @@ def _check_alone(baseline: Baseline, trial: _Trial, max_p: float) -> None:
     level = max(float(baseline.means[index]), baseline.means[index] + delta)
     precision = errors / level if level > 0 else inf
     passed = precision <= MAX_RELATIVE_ERROR
-    trial.checks.append(Check(Stage.SAMPLES, passed, {"relative_error": precision}))
+    trial.checks.append(Check(CheckStage.SAMPLES, passed, {"relative_error": precision}))
     if not passed:
         return
     relative = abs(delta) / level
     passed = relative >= MIN_RELATIVE_CHANGE
-    trial.checks.append(Check(Stage.SIZE, passed, {"relative": relative}))
+    trial.checks.append(Check(CheckStage.SIZE, passed, {"relative": relative}))
     if not passed:
         return
     evidence = {"score": trial.score, "share_score": float(baseline.share_scores[index])}
     passed = abs(trial.score) >= SCREEN_SCORE
-    trial.checks.append(Check(Stage.TRAFFIC, passed, evidence))
+    trial.checks.append(Check(CheckStage.TRAFFIC, passed, evidence))
     if not passed:
         return
     window = slice(end - WINDOW_HOURS, end)
@@ -115,13 +115,15 @@ def _check_alone(baseline: Baseline, trial: _Trial, max_p: float) -> None:
     trial.start = point.hour + window.start
     age = end - trial.start
     passed = CONFIRMATION_HOURS <= age <= CONFIRMATION_HOURS + ANALYSIS_HOURS
-    trial.checks.append(Check(Stage.CHANGE_POINT, passed, {"hours_ago": float(age)}))
+    trial.checks.append(Check(CheckStage.CHANGE_POINT, passed, {"hours_ago": float(age)}))
     if not passed:
         return
     statistic = point.statistic / growth
     p = two_sided_p(sqrt(statistic))
     trial.checks.append(
-        Check(Stage.SIGNIFICANCE, p <= max_p, {"p": p, "max_p": max_p, "chi_square": statistic})
+        Check(
+            CheckStage.SIGNIFICANCE, p <= max_p, {"p": p, "max_p": max_p, "chi_square": statistic}
+        )
     )
     for check in (check_lasting, check_seasonality):
         if trial.is_alive:
@@ -141,7 +143,7 @@ def _check_shifts(series: ServiceSeries, baseline: Baseline, trials: Sequence[_T
             moved = sum(float(changes.delta[each.function]) for each in inner) / delta
             if moved >= _MIN_SHIFTED:
                 names = tuple(series.functions[each.function].name for each in inner)
-                check = Check(Stage.COST_SHIFT, False, {"moved": moved}, names)
+                check = Check(CheckStage.COST_SHIFT, False, {"moved": moved}, names)
         trial.checks.append(check)
         if not check.passed and trial.is_self:
             shifted.append(trial)
@@ -149,7 +151,7 @@ def _check_shifts(series: ServiceSeries, baseline: Baseline, trials: Sequence[_T
 
 def _merge_duplicates(
     series: ServiceSeries, baseline: Baseline, trials: Sequence[_Trial]
-) -> list[Finding]:
+) -> list[DetectedChange]:
     """Make one finding of each group with the same cause; the others fail the last check."""
     findings = []
     for group in _group(series, trials):
@@ -157,7 +159,7 @@ def _merge_duplicates(
         name = series.functions[cause.function].name
         for trial in group:
             evidence = {"hours_apart": float(abs(trial.start - cause.start))}
-            trial.checks.append(Check(Stage.DUPLICATE, trial is cause, evidence, (name,)))
+            trial.checks.append(Check(CheckStage.DUPLICATE, trial is cause, evidence, (name,)))
         names = {series.functions[each.function].name for each in group} - {name}
         found = _build_finding(series, baseline, cause)
         findings.append(replace(found, merged=tuple(sorted(names))))
@@ -191,7 +193,7 @@ def _find_cause(series: ServiceSeries, group: Sequence[_Trial]) -> _Trial:
     return max(deep, key=lambda each: (series.depth[each.function], each.is_self))
 
 
-def _changes(trial: _Trial) -> Changes:
+def _changes(trial: _Trial) -> SeriesChanges:
     if trial.changes is None:
         raise ValueError("The changes at its change point are not measured yet.")
     return trial.changes
@@ -201,7 +203,7 @@ def _change(trial: _Trial) -> float:
     return float(_changes(trial).delta[trial.index])
 
 
-def _build_finding(series: ServiceSeries, baseline: Baseline, trial: _Trial) -> Finding:
+def _build_finding(series: ServiceSeries, baseline: Baseline, trial: _Trial) -> DetectedChange:
     change = _change(trial)
     error = abs(change / float(_changes(trial).scores[trial.index]))
     before = float(baseline.means[trial.index])
@@ -210,9 +212,9 @@ def _build_finding(series: ServiceSeries, baseline: Baseline, trial: _Trial) -> 
     statistics = {check.stage: check.evidence for check in trial.checks}
     load = float(baseline.means[: len(series.functions)].sum())
     absolute = min(1.0, abs(change) / max(load, 1e-300) / 0.05)  # 5 % of a service is most urgent
-    known = 1.0 if version.version else 0.0
+    has_version = 1.0 if version.version else 0.0
     rarity = 1.0 / (1 + np.count_nonzero(series.ancestors[:, trial.function]))
-    return Finding(
+    return DetectedChange(
         candidate=_candidate(series, trial),
         change_hour=series.first_hour + trial.start,
         change=change,
@@ -221,17 +223,17 @@ def _build_finding(series: ServiceSeries, baseline: Baseline, trial: _Trial) -> 
         relative=relative,
         before=before,
         after=before + change,
-        p=statistics[Stage.SIGNIFICANCE]["p"],
+        p=statistics[CheckStage.SIGNIFICANCE]["p"],
         profiles_before=int(baseline.profiles[baseline.history].sum()),
         profiles_after=int(baseline.profiles[trial.start :].sum()),
         version_before=version.before,
         version=version.version,
-        rank=0.6 * absolute + 0.2 * min(1.0, abs(relative)) + 0.1 * rarity + 0.1 * known,
+        rank=0.6 * absolute + 0.2 * min(1.0, abs(relative)) + 0.1 * rarity + 0.1 * has_version,
     )
 
 
-def _candidate(series: ServiceSeries, trial: _Trial) -> Candidate:
+def _candidate(series: ServiceSeries, trial: _Trial) -> ChangeCandidate:
     name = series.functions[trial.function].name
     checks = tuple(trial.checks)
     identity = (series.service, series.type, trial.function, name)
-    return Candidate(*identity, trial.is_self, trial.score, checks)
+    return ChangeCandidate(*identity, trial.is_self, trial.score, checks)

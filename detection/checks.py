@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 
 from detection.baseline import Baseline
-from detection.findings import Check, Stage
+from detection.findings import Check, CheckStage
 
 _WEEK = 168
 _MAX_WEEKS = 3
@@ -23,7 +23,7 @@ def check_lasting(baseline: Baseline, series: int, start: int) -> Check:
     share = float(late[series] / change) if change else 0.0
     score = float(late[series] * np.sign(change) / max(errors[series], 1e-300))
     passed = share >= _MIN_LASTING and score >= _MIN_LASTING_SCORE
-    return Check(Stage.WENT_AWAY, passed, {"remaining": share, "score": score})
+    return Check(CheckStage.WENT_AWAY, passed, {"remaining": share, "score": score})
 
 
 def check_seasonality(baseline: Baseline, series: int, start: int) -> Check:
@@ -43,7 +43,7 @@ def check_seasonality(baseline: Baseline, series: int, start: int) -> Check:
         weight += profiles[earlier]
     paired = (after > 0) & (weight > 0)
     if not paired.any():
-        return Check(Stage.SEASONALITY, True, {"weeks": 0.0})
+        return Check(CheckStage.SEASONALITY, True, {"weeks": 0.0})
     change = float(values[hours] @ after / after.sum())
     n = after[paired]
     before = float((past[paired] / weight[paired]) @ n / n.sum())
@@ -54,5 +54,5 @@ def check_seasonality(baseline: Baseline, series: int, start: int) -> Check:
     share = difference / change if change else 0.0
     passed = bool(share >= _MIN_PAIRED and score >= _MIN_PAIRED_SCORE)
     return Check(
-        Stage.SEASONALITY, passed, {"same_hours": before, "remaining": share, "score": score}
+        CheckStage.SEASONALITY, passed, {"same_hours": before, "remaining": share, "score": score}
     )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from detection.baseline import Baseline
-from detection.findings import Check, Stage
+from detection.findings import Check, CheckStage
 from detection.series import Floats, ServiceSeries
 
 _MIN_SCORE = 4.0  # of a counterpart, in standard errors
@@ -17,20 +17,20 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
-    """Changes of all series at one change point, [S]: self values, then totals."""
+class SeriesChanges:
+    """SeriesChanges of all series at one change point, [S]: self values, then totals."""
 
     delta: Floats
     scores: Floats
 
 
-def measure_all(baseline: Baseline, start: int) -> Changes:
+def measure_all(baseline: Baseline, start: int) -> SeriesChanges:
     delta, errors = baseline.measure_changes(start, baseline.end)
-    return Changes(delta, delta / np.maximum(errors, 1e-300))
+    return SeriesChanges(delta, delta / np.maximum(errors, 1e-300))
 
 
 def check_cost_shift(
-    series: ServiceSeries, baseline: Baseline, changes: Changes, function: int, is_self: bool
+    series: ServiceSeries, baseline: Baseline, changes: SeriesChanges, function: int, is_self: bool
 ) -> Check:
     """Look for opposite changes of self values near a function whose cost changed.
 
@@ -50,7 +50,7 @@ def check_cost_shift(
         if coverage > best:
             best, moved = coverage, found
     names = tuple(series.functions[each].name for each in np.flatnonzero(moved))
-    return Check(Stage.COST_SHIFT, best < _MIN_COVERAGE, {"moved": best}, names)
+    return Check(CheckStage.COST_SHIFT, best < _MIN_COVERAGE, {"moved": best}, names)
 
 
 def _domains(series: ServiceSeries, baseline: Baseline, function: int) -> list[Mask]:

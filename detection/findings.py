@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Stage(StrEnum):
+class CheckStage(StrEnum):
     """Checks of a candidate, in their order."""
 
     SAMPLES = "samples"  # too few in a day for a test
@@ -22,14 +22,14 @@ class Stage(StrEnum):
 class Check:
     """Outcome of one stage, with the numbers that decided."""
 
-    stage: Stage
+    stage: CheckStage
     passed: bool
     evidence: dict[str, float]
     functions: tuple[str, ...] = ()  # counterparts of a shift, or the finding that explains it
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ChangeCandidate:
     """Series that the screen selected, with each check until the first that it failed."""
 
     service: str
@@ -41,15 +41,15 @@ class Candidate:
     checks: tuple[Check, ...]
 
     @property
-    def dropped(self) -> Stage | None:
+    def dropped(self) -> CheckStage | None:
         return None if self.checks[-1].passed else self.checks[-1].stage
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DetectedChange:
     """Confirmed change of one function, per profile in the unit of the metric."""
 
-    candidate: Candidate
+    candidate: ChangeCandidate
     change_hour: int  # first hour after the change, since 1970
     change: float  # absolute; negative: an improvement
     low: float  # 95 % interval of the change
@@ -70,6 +70,6 @@ class Finding:
 class Detection:
     """Result for one service and type."""
 
-    findings: tuple[Finding, ...]  # highest rank first
-    dropped: tuple[Candidate, ...]
+    findings: tuple[DetectedChange, ...]  # highest rank first
+    dropped: tuple[ChangeCandidate, ...]
     is_analyzed: bool  # False: too little history

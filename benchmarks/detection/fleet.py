@@ -18,7 +18,7 @@ from benchmarks.detection.simulated_service import (
 from benchmarks.tools.table import Figure, show
 from detection.analysis import detect_changes
 from detection.baseline import WINDOW_HOURS
-from detection.findings import Finding, Stage
+from detection.findings import CheckStage, DetectedChange
 from detection.power import max_p
 
 STEP_HOURS = 12
@@ -28,7 +28,7 @@ MOST_LATE = 48  # hours from the change to the report
 FLEET_SERVICES = 100
 
 
-class Outcome:
+class ServiceOutcome:
     """Counts of what was found in one service."""
 
     def __init__(self, name: str) -> None:
@@ -37,7 +37,7 @@ class Outcome:
         self.is_reported = False  # any finding at the planted change
         self.repeated = 0  # findings with the cause of an earlier one
         self.false_findings: list[str] = []
-        self.dropped: Counter[Stage] = Counter()  # of the function of the change
+        self.dropped: Counter[CheckStage] = Counter()  # of the function of the change
         self.seconds = 0.0
         self.runs = 0
 
@@ -63,7 +63,7 @@ class Outcome:
                     if candidate.function == service.function and candidate.dropped
                 )
 
-    def _count(self, service: SimulatedService, finding: Finding, end: int) -> None:
+    def _count(self, service: SimulatedService, finding: DetectedChange, end: int) -> None:
         function, hour = finding.candidate.function, finding.change_hour
         ancestors = service.series.ancestors
         is_related = ancestors[function, service.function] or ancestors[service.function, function]
@@ -78,11 +78,11 @@ class Outcome:
         self.is_found |= is_right and end <= service.hour + MOST_LATE + STEP_HOURS
 
 
-def analyze(seed: int, count: int, plant: Plant) -> list[Outcome]:
+def analyze(seed: int, count: int, plant: Plant) -> list[ServiceOutcome]:
     outcomes = []
     for number in range(count):
         service = simulate_service(seed, number, plant)
-        outcome = Outcome(f"{plant}, {service.series.service}")
+        outcome = ServiceOutcome(f"{plant}, {service.series.service}")
         outcome.analyze(service)
         outcomes.append(outcome)
     return outcomes

@@ -8,7 +8,7 @@ import pytest
 from detection.analysis import detect_changes
 from detection.baseline import WINDOW_HOURS, Baseline
 from detection.checks import check_seasonality
-from detection.findings import Detection, Stage
+from detection.findings import CheckStage, Detection
 from detection.power import max_p, smallest_detectable_change, two_sided_p
 from detection.series import Floats, FunctionSymbol, ServiceSeries
 
@@ -49,7 +49,7 @@ def detect(plan: Plan) -> Detection:
     return detect_changes(simulate(plan), HOURS, max_p(30_000, 2, 0.25))
 
 
-def drop_stages(detection: Detection, function: int) -> set[Stage | None]:
+def drop_stages(detection: Detection, function: int) -> set[CheckStage | None]:
     return {each.dropped for each in detection.dropped if each.function == function}
 
 
@@ -90,8 +90,8 @@ def test_cost_that_moved_to_a_sibling_is_ruled_out_as_a_shift() -> None:
 
     detection = detect(plan)
     assert detection.findings == ()
-    assert Stage.COST_SHIFT in drop_stages(detection, CHANGED)
-    assert Stage.COST_SHIFT in drop_stages(detection, SIBLING)
+    assert CheckStage.COST_SHIFT in drop_stages(detection, CHANGED)
+    assert CheckStage.COST_SHIFT in drop_stages(detection, SIBLING)
 
 
 def test_rename_is_ruled_out_as_a_shift() -> None:
@@ -101,13 +101,13 @@ def test_rename_is_ruled_out_as_a_shift() -> None:
 
     detection = detect(plan)
     assert detection.findings == ()
-    assert Stage.COST_SHIFT in drop_stages(detection, CHANGED)
+    assert CheckStage.COST_SHIFT in drop_stages(detection, CHANGED)
     (shift,) = (
         check
         for each in detection.dropped
         if each.function == CHANGED and each.is_self
         for check in each.checks
-        if check.stage is Stage.COST_SHIFT
+        if check.stage is CheckStage.COST_SHIFT
     )
     assert shift.functions == ("f51",)
 
@@ -118,7 +118,7 @@ def test_change_that_went_away_is_no_finding() -> None:
 
     detection = detect(plan)
     assert detection.findings == ()
-    assert Stage.WENT_AWAY in drop_stages(detection, CHANGED)
+    assert CheckStage.WENT_AWAY in drop_stages(detection, CHANGED)
 
 
 def test_change_that_comes_every_week_is_no_finding() -> None:
@@ -152,7 +152,7 @@ def test_change_below_two_percent_is_too_small() -> None:
 
     detection = detect(plan)
     assert detection.findings == ()
-    assert Stage.SIZE in drop_stages(detection, CHANGED)
+    assert CheckStage.SIZE in drop_stages(detection, CHANGED)
 
 
 def test_change_is_reported_after_a_day_and_not_after_two() -> None:

@@ -94,7 +94,8 @@ def test_the_chart_is_read_at_the_cursor_and_with_keys(breakdown: Page) -> None:
     expect(chart.locator("canvas")).to_be_visible()
     chart.focus()
     chart.press("End")
-    chart.press("ArrowLeft")
+    for _ in range(5):  # the newest minutes have no profiles: time has passed since they were sent
+        chart.press("ArrowLeft")
     read = chart.locator("[aria-live]")
     expect(read).to_contain_text("web-")
     expect(read).to_contain_text("All")
