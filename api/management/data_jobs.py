@@ -18,7 +18,7 @@ from profiles.project_export.jobs import ExportJob
 from projects.permissions import Permission
 from projects.profile_types import ProfileType
 
-_MAX_NAME = 512
+_MAX_SERVICE, _MAX_NAME = 255, 512  # characters that the database stores
 _TIME = {"type": "string", "format": "date-time"}
 
 
@@ -42,7 +42,7 @@ def _read_selection(body: Message) -> DeletionSelection:
     if kind and kind not in set(ProfileType):
         raise BadField("type", f"must be one of {', '.join(ProfileType)}")
     return DeletionSelection(
-        service=_read_name(body, "service") or "",
+        service=_read_name(body, "service", _MAX_SERVICE) or "",
         type=kind,
         zone=_read_name(body, "zone"),
         version=_read_name(body, "version"),
@@ -51,13 +51,13 @@ def _read_selection(body: Message) -> DeletionSelection:
     )
 
 
-def _read_name(body: Message, name: str) -> str | None:
+def _read_name(body: Message, name: str, most: int = _MAX_NAME) -> str | None:
     """Return a text, which may be empty; None if it is absent."""
     if body.get(name) is None:
         return None
     text = read_text(body, name, name)
-    if len(text) > _MAX_NAME:
-        raise BadField(name, f"has {len(text):,} characters; {_MAX_NAME} are allowed")
+    if len(text) > most:
+        raise BadField(name, f"has {len(text):,} characters; {most} are allowed")
     return text
 
 

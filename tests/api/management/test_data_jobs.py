@@ -41,7 +41,9 @@ def test_deletion_is_requested_listed_and_canceled(token_client: TokenClient) ->
     [
         ({}, "all profiles would be deleted"),
         ({"service": ""}, "all profiles would be deleted"),
-        ({"service": "x" * 513}, "512 are allowed"),
+        ({"service": "x" * 256}, "255 are allowed"),
+        ({"zone": "x" * 513}, "512 are allowed"),
+        ({"version": "x" * 513}, "512 are allowed"),
         ({"type": "COFFEE"}, "must be one of CPU"),
         ({"service": 5}, "service"),
         ({"start": "yesterday"}, "start"),
