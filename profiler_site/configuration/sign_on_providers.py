@@ -32,10 +32,12 @@ class OpenIdConnectClient:
 def build(
     *, oidc: OpenIdConnectClient, google: OpenIdConnectClient, github: tuple[str, str]
 ) -> dict[str, Any]:
-    """Return SOCIALACCOUNT_PROVIDERS with those that are configured."""
+    """Return SOCIALACCOUNT_PROVIDERS with those that are configured; empty without any."""
+    providers: dict[str, Any] = {}
     apps = [client.to_app() for client in (oidc, google) if client.issuer]
+    if apps:
+        providers["openid_connect"] = {"APPS": apps}
     client_id, secret = github
-    providers: dict[str, Any] = {"openid_connect": {"APPS": apps}}
     if client_id:
         app = {
             "client_id": client_id,

@@ -8,6 +8,7 @@ from profiler_site.configuration.checks import (
     check_signup_domains,
     check_single_sign_on,
 )
+from profiler_site.configuration.sign_on_providers import OpenIdConnectClient, build
 
 
 @pytest.mark.parametrize(
@@ -42,6 +43,10 @@ def test_domains_for_sign_up_need_a_way_to_verify_addresses(
 ) -> None:
     settings.SIGNUP_DOMAINS = ("acme.example",)
     settings.SENDS_MAIL = verifies == "mail"
-    settings.SOCIALACCOUNT_PROVIDERS = {"github": {}} if verifies == "provider" else {}
+    none = OpenIdConnectClient("", "", "", "", "")
+    is_configured = verifies == "provider"
+    settings.SOCIALACCOUNT_PROVIDERS = build(
+        oidc=none, google=none, github=("id", "secret") if is_configured else ("", "")
+    )
     problems = [str(message.id) for message in check_signup_domains(None)]
     assert problems == ([] if verifies else ["flamewatch.E007"])
