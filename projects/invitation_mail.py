@@ -9,6 +9,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone, translation
 
 from projects.credentials import invitation_tokens
+from projects.mail_message import render_message
 from projects.models import Invitation, InvitationState, MailState
 
 logger = logging.getLogger(__name__)
@@ -51,10 +52,4 @@ def render(row: Invitation) -> EmailMultiAlternatives:
     }
     with translation.override(row.language):
         subject = render_to_string("mail/invitation_subject.txt", context)
-        text = render_to_string("mail/invitation.txt", context)
-        html = render_to_string("mail/invitation.html", context)
-    message = EmailMultiAlternatives(
-        settings.ACCOUNT_EMAIL_SUBJECT_PREFIX + " ".join(subject.split()), text, to=[row.email]
-    )
-    message.attach_alternative(html, "text/html")
-    return message
+        return render_message("invitation", context, subject, row.email)

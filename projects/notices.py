@@ -13,14 +13,13 @@ from datetime import date, datetime, timedelta
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
-from django.core.mail import EmailMultiAlternatives
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from projects import quota_requests
+from projects.mail_message import render_message
 from projects.models import (
     ApiKey,
     DayUsage,
@@ -32,14 +31,14 @@ from projects.models import (
     Role,
     User,
 )
-from projects.usage import day_usage
-from projects.usage.limits import LimitName, get_limits
+from projects.usage.day_usage import utc_day
+from projects.usage.limits import LimitName
 from projects.usage.quota_reached import amount_text
 from projects.usage.usage import LABELS
+from projects.usage.warnings import QuotaWarning, load_warnings
 
 logger = logging.getLogger(__name__)
 
-_FULL, _NEARLY_FULL = 100, 80  # percent of a quota
 # A notice that could not be sent for so long is no news any more.
 MAX_AGE = timedelta(days=2)
 _RECIPIENT_ROLES = (Role.OWNER, Role.ADMIN)
@@ -64,7 +63,7 @@ def send_notices() -> int:
         return 0
     now, sent = timezone.now(), 0
     with translation.override(settings.LANGUAGE_CODE):
-        for fact in (*_list_expiring_keys(now), *_list_quotas(now), *_list_requests(now)):
+        for fact in (*_list_expiring_keys(now), *_list_quotas(), *_list_requests(now)):
             row, _is_new = MailNotice.objects.get_or_create(project=fact.project, fact=fact.name)
             if row.sent is None and now - row.created < MAX_AGE and _send(fact):
                 MailNotice.objects.filter(pk=row.pk).update(sent=now)
@@ -112,34 +111,25 @@ def _list_expiring_keys(now: datetime) -> Iterator[Fact]:
         )
 
 
-def _list_quotas(now: datetime) -> Iterator[Fact]:
+def _list_quotas() -> Iterator[Fact]:
     """Yield the quotas of today's active projects that are used to a threshold or more."""
-    today = day_usage.utc_day()
+    today = utc_day()
     rows = DayUsage.objects.filter(day=today, project__deletion_due=None)
     for row in rows.select_related("project").order_by("project_id"):
-        used = {
-            LimitName.PROFILES_PER_DAY: row.profiles,
-            LimitName.NEW_DEPLOYMENTS_PER_DAY: row.new_deployments,
-            LimitName.STORED_BYTES: day_usage.read(row.project_id).stored_bytes,
-        }
-        limits = get_limits(row.project_id)
-        for name, amount in used.items():
-            allowed = limits.get_limit(name)
-            percent = next((t for t in (_FULL, _NEARLY_FULL) if 100 * amount >= t * allowed), None)
-            if percent is not None and amount:
-                yield _describe_quota(row.project, name, amount, allowed, percent, today)
+        for warning in load_warnings(row.project_id):
+            yield _describe_quota(row.project, warning, today)
 
 
-def _describe_quota(
-    project: Project, name: LimitName, used: int, allowed: int, percent: int, day: date
-) -> Fact:
+def _describe_quota(project: Project, warning: QuotaWarning, day: date) -> Fact:
+    name = warning.limit
     values = {
         "project": project.name,
         "limit": LABELS[name],
-        "used": amount_text(name, used),
-        "allowed": amount_text(name, allowed),
+        "used": amount_text(name, warning.used),
+        "allowed": amount_text(name, warning.allowed),
     }
-    if percent == _FULL:
+    percent = 100 if warning.is_full else 80  # part of the stored names of facts
+    if warning.is_full:
         subject = _("%(project)s has reached a quota: %(limit)s")
         sentence = _(
             "%(limit)s of %(project)s: %(used)s of %(allowed)s are used. What exceeds the quota is"
@@ -213,14 +203,7 @@ def _send(fact: Fact) -> bool:
     }
     try:
         for recipient in _list_recipients(fact):
-            message = EmailMultiAlternatives(
-                settings.ACCOUNT_EMAIL_SUBJECT_PREFIX + " ".join(fact.subject.split()),
-                render_to_string("mail/notice.txt", context),
-                to=[recipient],
-            )
-            html = render_to_string("mail/notice.html", context)
-            message.attach_alternative(html, "text/html")
-            message.send()
+            render_message("notice", context, fact.subject, recipient).send()
     except OSError as error:  # of the network or, as smtplib's are, of the server
         logger.warning("a notice about %s was not sent: %s", fact.project.project_id, error)
         return False

@@ -1,4 +1,4 @@
-"""Quotas of a project that are used to 80 % or more, for the banner of every page."""
+"""Quotas of a project that are used to 80 % or more, for the banner of every page and e-mails."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,8 @@ def get_warnings(project: int) -> tuple[QuotaWarning, ...]:
     return _warnings.get_or_load_blocking(project)
 
 
-def _load(project: int) -> tuple[QuotaWarning, ...]:
+def load_warnings(project: int) -> tuple[QuotaWarning, ...]:
+    """Return the same from the database as it is now."""
     today = Q(day=utc_day())
     sums = DayUsage.objects.filter(project=project).aggregate(
         profiles=Sum("profiles", filter=today, default=0),
@@ -50,5 +51,5 @@ def _load(project: int) -> tuple[QuotaWarning, ...]:
 
 
 _warnings: Cache[int, tuple[QuotaWarning, ...]] = Cache(
-    _load, size=MOST_PROJECTS, seconds=SECONDS_CACHED
+    load_warnings, size=MOST_PROJECTS, seconds=SECONDS_CACHED
 )
