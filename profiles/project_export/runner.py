@@ -67,6 +67,7 @@ class _Export:
         self._parts: list[bytes] = []
         self._size = 0
         self._index: list[str] = []
+        self._series = _list_series(job.project_id)
 
     def run(self, until: float) -> bool:
         while (hour := self._find_hour()) is not None:
@@ -78,10 +79,11 @@ class _Export:
                     continue
                 self._add(hour, group, names)
                 self._move(hour, group)
-                if self._size >= PART_BYTES or time.monotonic() >= until:
-                    self._commit()
                 if time.monotonic() >= until:
+                    self._commit()
                     return True
+                if self._size >= PART_BYTES:
+                    self._commit()
             self._move(hour._replace(start=hour.end), "")
         self._commit()
         self._finish()
@@ -102,7 +104,7 @@ class _Export:
         """Return the hour at the cursor, or the next one that has profiles; None at the end."""
         cursor, project = self._job.cursor, self._job.project_id
         position = (cursor.get("service", ""), cursor.get("type", ""))
-        for service, type_ in _list_series(project):
+        for service, type_ in self._series:
             if (service, type_) < position:
                 continue
             is_current = (service, type_) == position
@@ -129,15 +131,12 @@ class _Export:
         else:
             name = f"profiles/{self._job.files + 1:08}.pb.gz"
             entry |= {"file": name, "profiles": profiles, "left_out": left_out}
-            self._append([*_member(name, [data])])
+            head, end = _member_frame(name, len(data))
+            self._parts += [head, data, end]
+            self._size += len(head) + len(data) + len(end)
             self._job.files += 1
             self._job.profiles += profiles
         self._index.append(_line(entry))
-
-    def _append(self, pieces: Iterable[bytes]) -> None:
-        for piece in pieces:
-            self._parts.append(piece)
-            self._size += len(piece)
 
     def _move(self, hour: Hour, group: str) -> None:
         self._job.cursor = {
@@ -152,12 +151,13 @@ class _Export:
 
     def _commit(self) -> None:
         """Store the buffer as the next part, with the cursor behind it."""
-        data = b"".join(self._parts)
+        data, index = b"".join(self._parts), "".join(self._index)
+        # Before the transaction, in which SQLite lets nobody else write.
+        stored = _put(self._job.project_id, data) if data or index else None
         with transaction.atomic():
             job = self._lock()
-            number = job.parts.count()
-            if data or self._index:
-                _store_part(job, number, data, "".join(self._index))
+            if stored is not None:
+                _create_part(job, job.parts.count(), *stored, index)
             self._job.bytes += len(data)
             fields = ["cursor", "files", "profiles", "bytes", "problem"]
             self._job.problem = ""
@@ -268,22 +268,12 @@ def _pack(texts: Iterable[str]) -> Iterator[bytes]:
         yield b"".join(pieces)
 
 
-def _member(name: str, content: list[bytes]) -> Iterator[bytes]:
-    head, end = _member_frame(name, sum(map(len, content)))
-    yield from (head, *content, end)
-
-
 def _member_frame(name: str, size: int) -> tuple[bytes, bytes]:
     """Return the header of a file in a tar archive, and the bytes that fill its last block."""
     info = tarfile.TarInfo(name)
     info.size = size
     info.mtime = int(time.time())
     return info.tobuf(tarfile.PAX_FORMAT), bytes(-size % tarfile.BLOCKSIZE)
-
-
-def _store_part(job: ExportJob, number: int, data: bytes, index: str) -> None:
-    key, size = _put(job.project_id, data)
-    _create_part(job, number, key, size, index)
 
 
 def _create_part(job: ExportJob, number: int, key: str, size: int, index: str) -> None:

@@ -23,8 +23,7 @@ from projects.models import Project, User
 @never_cache
 def show_data(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
-    context = _context(project) | {"form": SelectionForm(project)}
-    return render(request, "frontend/deletion/page.html", context)
+    return _render_page(request, project, SelectionForm(project))
 
 
 @require_safe
@@ -42,8 +41,7 @@ def delete_selection(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
     form = SelectionForm(project, request.GET)
     if not form.is_valid():
-        context = _context(project) | {"form": form}
-        return render(request, "frontend/deletion/page.html", context, status=400)
+        return _render_page(request, project, form, status=400)
     selection = form.selection
     confirm = ConfirmForm(selection.service or project.project_id, request.POST or None)
     if request.method == "POST" and confirm.is_valid():
@@ -106,12 +104,18 @@ def cancel(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
     return redirect("data", project_id)
 
 
+def _render_page(
+    request: HttpRequest, project: Project, form: SelectionForm, status: int = 200
+) -> HttpResponse:
+    context = _context(project) | export_context(project) | {"form": form}
+    return render(request, "frontend/deletion/page.html", context, status=status)
+
+
 def _context(project: Project) -> dict[str, object]:
     deletions = jobs.list_deletions(project)
     return {
         "project": project,
         "here": "settings",
-        **export_context(project),
         "deletions": deletions,
         "is_running": any(each.is_open for each in deletions),
         "days": settings.PROJECT_DELETION_DAYS,
