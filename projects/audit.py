@@ -79,6 +79,11 @@ def record_account(
     )
 
 
+def record_own_action(request: HttpRequest, user: User, action: str, **detail: object) -> None:
+    """Add an entry about an action of a person on the own account."""
+    record_account(user, action, actor=user, origin=Origin.from_request(request), **detail)
+
+
 def _entry(
     project: Project | None,
     action: str,

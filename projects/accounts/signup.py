@@ -68,11 +68,11 @@ class SignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]
                 if record["method"] == "socialaccount"
             ]
             details = {"provider": providers[-1]} if providers else {}
-            _record(request, user, "account.sign_in", **details)
+            audit.record_own_action(request, user, "account.sign_in", **details)
 
     def logout(self, request: HttpRequest) -> None:
         with transaction.atomic():
-            _record(request, cast("User", request.user), "account.sign_out")
+            audit.record_own_action(request, cast("User", request.user), "account.sign_out")
             super().logout(request)
 
     def set_password(self, user: User, password: str) -> None:
@@ -80,7 +80,7 @@ class SignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         user.set_password(password)
         with transaction.atomic():
             user.save(update_fields=["password"])
-            _record(self.request, user, "account.password_change")
+            audit.record_own_action(self.request, user, "account.password_change")
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         try:
@@ -142,9 +142,8 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
         """Create the account; return it, or the response that says why there is none."""
-        reason = count_new_account(request)
-        if reason:
-            page = render(request, "account/signup_limit.html", {"reason": reason}, status=429)
+        page = count_new_account(request)
+        if page is not None:
             return None, page
         return cast("tuple[User | None, HttpResponse | None]", super().try_save(request))
 
@@ -167,19 +166,14 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
         audit.record_account(user, "account.sign_up", actor=user, origin=origin)
 
 
-def _record(request: HttpRequest, user: User, action: str, **details: str) -> None:
-    origin = Origin.from_request(request)
-    audit.record_account(user, action, actor=user, origin=origin, **details)
-
-
 def is_domain_allowed(email: str) -> bool:
     """Return whether an account can be created with the address, as far as its domain decides."""
     domain = email.rpartition("@")[2].lower()
     return not settings.SIGNUP_DOMAINS or domain in settings.SIGNUP_DOMAINS
 
 
-def count_new_account(request: HttpRequest) -> str:
-    """Count an account of the client's address; return the limit that it exceeds, or "".
+def count_new_account(request: HttpRequest) -> HttpResponse | None:
+    """Count an account of the client's address; return a page if it exceeds a limit.
 
     Single sign-on creates accounts in GET requests.
     """
@@ -202,8 +196,9 @@ def count_new_account(request: HttpRequest) -> str:
             allowed,
         )
     else:
-        return ""
-    return sentence % {"allowed": allowed}
+        return None
+    context = {"reason": sentence % {"allowed": allowed}}
+    return render(request, "account/signup_limit.html", context, status=429)
 
 
 def _consume(request: HttpRequest, action: str) -> bool:

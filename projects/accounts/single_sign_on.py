@@ -35,7 +35,6 @@ from projects import audit
 from projects.accounts import invited_session
 from projects.accounts.openid_connect.provider import StrictOpenIdAdapter
 from projects.accounts.signup import count_new_account, is_domain_allowed
-from projects.audit import Origin
 from projects.models import User
 
 
@@ -71,9 +70,8 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: None = None) -> User:
         """Create the account, without a password, within the limits of new accounts."""
-        reason = count_new_account(request)
-        if reason:
-            page = render(request, "account/signup_limit.html", {"reason": reason}, status=429)
+        page = count_new_account(request)
+        if page is not None:
             raise ImmediateHttpResponse(page)
         with transaction.atomic():
             user = cast("User", super().save_user(request, sociallogin, form))
@@ -163,5 +161,4 @@ def _record_removed(request: HttpRequest, socialaccount: SocialAccount, **_: Any
 
 
 def _record(request: HttpRequest, user: User, action: str, account: SocialAccount) -> None:
-    origin = Origin.from_request(request)
-    audit.record_account(user, action, actor=user, origin=origin, provider=account.provider)
+    audit.record_own_action(request, user, action, provider=account.provider)

@@ -71,5 +71,4 @@ def _record_reset(request: HttpRequest, authenticator: Authenticator, **_: Any) 
 
 def _record(request: HttpRequest, authenticator: Authenticator, action: str) -> None:
     user = cast("User", authenticator.user)
-    origin = Origin.from_request(request)
-    audit.record_account(user, action, actor=user, origin=origin, factor=authenticator.type)
+    audit.record_own_action(request, user, action, factor=authenticator.type)
