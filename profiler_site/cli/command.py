@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import cast
 from urllib.error import HTTPError
 
+from flamewatch_client.command_groups import add_group
 from flamewatch_client.upload_command import add_upload
 
 Run = Callable[[Namespace], int]
@@ -206,20 +207,10 @@ def add_commands(commands: "_SubParsersAction[ArgumentParser]") -> None:
     )
     for name, add_arguments in ARGUMENTS.items():
         words = name.split()
-        parent = _add_group(commands, words[0]) if len(words) == 2 else commands
+        parent = add_group(commands, words[0], HELP[words[0]]) if len(words) == 2 else commands
         one = parent.add_parser(words[-1], parents=[common], help=HELP[name])
         add_arguments(one)
         one.set_defaults(command=name, run=_run)
-
-
-def _add_group(
-    commands: "_SubParsersAction[ArgumentParser]", name: str
-) -> "_SubParsersAction[ArgumentParser]":
-    parser = commands.choices.get(name) or commands.add_parser(name, help=HELP[name])
-    for action in parser._actions:
-        if isinstance(action, _SubParsersAction):
-            return action
-    return parser.add_subparsers(required=True, metavar="COMMAND")
 
 
 def _run(options: Namespace) -> int:

@@ -1,6 +1,5 @@
 """`flamewatch login`: check a personal access token and store it."""
 
-import json
 import sys
 from argparse import ArgumentParser, Namespace
 from getpass import getpass
@@ -9,6 +8,7 @@ from flamewatch_client import stored_login
 from flamewatch_client.connection import TOKEN_PREFIX, ServerConnection, check_url
 from flamewatch_client.errors import RequestFailed
 from flamewatch_client.stored_login import Login
+from flamewatch_client.terminal import print_json
 
 
 def add_login(parser: ArgumentParser) -> None:
@@ -18,7 +18,7 @@ def add_login(parser: ArgumentParser) -> None:
     )
 
 
-def store_token(options: Namespace, _connection: ServerConnection) -> int:
+def store_token(options: Namespace) -> int:
     url = options.server or options.url
     if not url and not options.token_stdin:
         url = input("URL of the server: ").strip()
@@ -36,7 +36,7 @@ def store_token(options: Namespace, _connection: ServerConnection) -> int:
     user = connection.get("user")
     path = stored_login.save(Login(url, token, options.project or "", options.ca_file or ""))
     if options.json:
-        print(json.dumps({"url": url, "email": user["email"], "scopes": user["token"]["scopes"]}))
-        return 0
+        scopes = user["token"]["scopes"]
+        return print_json({"url": url, "email": user["email"], "scopes": scopes})
     print(f"Signed in to {url} as {user['email']}. The token is stored in {path}.")
     return 0

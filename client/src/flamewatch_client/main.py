@@ -8,6 +8,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace, _SubParsersAction
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.metadata import entry_points
 
 from flamewatch_client import (
@@ -18,19 +19,20 @@ from flamewatch_client import (
     stored_login,
 )
 from flamewatch_client import upload_command as upload
+from flamewatch_client.command_groups import add_group
 from flamewatch_client.connection import ServerConnection
 from flamewatch_client.errors import RequestFailed
 
-Run = Callable[[Namespace, ServerConnection], int]
+Run = Callable[[Namespace], int]
+RunConnected = Callable[[Namespace, ServerConnection], int]
 AddArguments = Callable[[ArgumentParser], None]
 
-
-def _upload(options: Namespace, _connection: ServerConnection) -> int:
-    return upload.upload(options)
-
-
-COMMANDS: dict[str, tuple[str, AddArguments, Run]] = {
+# Commands that find server and key by rules of their own.
+UNCONNECTED: dict[str, tuple[str, AddArguments, Run]] = {
     "login": ("store a personal access token", login_command.add_login, login_command.store_token),
+    "upload": ("import files of other profilers", upload.add_upload, upload.upload),
+}
+COMMANDS: dict[str, tuple[str, AddArguments, RunConnected]] = {
     "services": (
         "list the services of a project",
         profile_commands.add_services,
@@ -48,7 +50,6 @@ COMMANDS: dict[str, tuple[str, AddArguments, Run]] = {
         profile_commands.add_download,
         profile_commands.download,
     ),
-    "upload": ("import files of other profilers", upload.add_upload, _upload),
     "keys list": (
         "list the API keys",
         project_commands.add_nothing,
@@ -113,8 +114,12 @@ def build_parser() -> ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for point in entry_points(group="flamewatch.commands"):
         point.load()(commands)
-    for name, (help_text, add_arguments, run) in COMMANDS.items():
+    for name, (help_text, add_arguments, run) in UNCONNECTED.items():
         if name not in commands.choices:  # a distribution may replace a command
+            _add_command(commands, name, help_text, add_arguments, run)
+    for name, (help_text, add_arguments, run_connected) in COMMANDS.items():
+        if name not in commands.choices:
+            run = partial(_run_connected, run_connected)
             _add_command(commands, name, help_text, add_arguments, run)
     one = commands.add_parser("completion", help="print the completion script of a shell")
     completion.add_completion(one)
@@ -130,14 +135,10 @@ def _add_command(
     run: Run,
 ) -> None:
     first, _, last = name.partition(" ")
-    parent = commands
-    if last:
-        group = commands.choices.get(first) or commands.add_parser(first, help=GROUPS[first])
-        found = [each for each in group._actions if isinstance(each, _SubParsersAction)]
-        parent = found[0] if found else group.add_subparsers(required=True, metavar="COMMAND")
+    parent = add_group(commands, first, GROUPS[first]) if last else commands
     one = parent.add_parser(last or first, parents=[_common_options()], help=help_text)
     add_arguments(one)
-    one.set_defaults(run=lambda options: run(options, _connect(options)))
+    one.set_defaults(run=run)
 
 
 def _common_options() -> ArgumentParser:
@@ -152,24 +153,21 @@ def _common_options() -> ArgumentParser:
     return common
 
 
-def _connect(options: Namespace) -> ServerConnection:
-    if "server" in options or "key_file" in options:  # login and upload have their own
-        return ServerConnection("", "")
-    if options.url:
-        os.environ["FLAMEWATCH_URL"] = options.url  # the stored token is for one server
-    login = stored_login.load()
+def _run_connected(run: RunConnected, options: Namespace) -> int:
+    login = stored_login.load(options.url or "")
     if not login.url or not login.token:
         raise RequestFailed(
             "There is no server or token. Run `flamewatch login`, or set FLAMEWATCH_URL and "
             "FLAMEWATCH_TOKEN."
         )
-    return ServerConnection(
+    connection = ServerConnection(
         login.url,
         login.token,
         options.project or login.project,
         options.ca_file or login.ca_file,
         options.timeout,
     )
+    return run(options, connection)
 
 
 if __name__ == "__main__":

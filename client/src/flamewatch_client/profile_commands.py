@@ -1,6 +1,5 @@
 """Commands that query profiles: services, top, flame, diff and download."""
 
-import json
 import shutil
 import sys
 from argparse import ArgumentParser, Namespace
@@ -18,6 +17,7 @@ from flamewatch_client.terminal import (
     has_colours,
     make_printable,
     paint,
+    print_json,
     print_table,
 )
 
@@ -35,7 +35,7 @@ def list_services(options: Namespace, connection: ServerConnection) -> int:
     pairs = [(name, given[name]) for name in ("from", "to", "span") if given[name]]
     document = connection.get(connection.project_path("services"), pairs or [("span", "1d")])
     if options.json:
-        return _print_json(document)
+        return print_json(document)
     rows = [
         (
             row["service"],
@@ -60,7 +60,7 @@ def print_top(options: Namespace, connection: ServerConnection) -> int:
     pairs = [*read_selection(options), ("sort", options.sort), ("size", str(options.size))]
     document = connection.get(connection.project_path("top"), pairs)
     if options.json:
-        return _print_json(document)
+        return print_json(document)
     _print_head(document)
     functions, whole = document["functions"], document["total"]
     unit = document["metric"]["unit"]
@@ -96,7 +96,7 @@ def print_flame(options: Namespace, connection: ServerConnection) -> int:
         pairs.append(("view", "bottomup"))
     document = connection.get(connection.project_path("tree"), pairs)
     if options.json:
-        return _print_json(document)
+        return print_json(document)
     _print_head(document)
     width = options.width or shutil.get_terminal_size((100, 24)).columns
     tree, root = document.get("callees", document), f"{options.service} {options.type}"
@@ -120,7 +120,7 @@ def print_diff(options: Namespace, connection: ServerConnection) -> int:
         raise RequestFailed("Say what to compare with, for example --b-version or --b-span.")
     document = connection.get(connection.project_path("compare"), pairs)
     if options.json:
-        return _print_json(document)
+        return print_json(document)
     _print_head(document)
     _print_head(document["b"] | {"metric": document["metric"]}, "Baseline: ")
     print_table(
@@ -183,7 +183,7 @@ def download(options: Namespace, connection: ServerConnection) -> int:
     except OSError as error:
         raise RequestFailed(f"Cannot write {path}: {error.strerror}.") from None
     if options.json:
-        return _print_json({"file": str(path), "bytes": len(content)})
+        return print_json({"file": str(path), "bytes": len(content)})
     print(f"{path}: {len(content):,} bytes")
     return 0
 
@@ -200,8 +200,3 @@ def _print_head(document: dict[str, Any], prefix: str = "") -> None:
     print(paint(make_printable(text), "2"))
     for missing in document["missing"]:
         print(f"Left out: {missing['profiles']:,} profiles. {make_printable(missing['why'])}")
-
-
-def _print_json(document: object) -> int:
-    print(json.dumps(document))
-    return 0

@@ -1,7 +1,6 @@
 """Commands that manage a project: keys, members and audit."""
 
 import csv
-import json
 import sys
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime, timedelta
@@ -10,7 +9,7 @@ from urllib.parse import quote
 
 from flamewatch_client.connection import ServerConnection
 from flamewatch_client.errors import RequestFailed
-from flamewatch_client.terminal import format_time, make_printable, print_table
+from flamewatch_client.terminal import format_time, make_printable, print_json, print_table
 
 _ROLES = ["viewer", "member", "admin", "owner"]
 _AUDIT_FIELDS = ("time", "actor_kind", "actor", "api_key", "action", "target", "address", "result")
@@ -24,7 +23,7 @@ def add_nothing(_parser: ArgumentParser) -> None:
 def list_keys(options: Namespace, connection: ServerConnection) -> int:
     document = connection.get(connection.project_path("keys"))
     if options.json:
-        return _print_json(document)
+        return print_json(document)
     rows = [
         (
             row["id"],
@@ -95,7 +94,7 @@ def rotate_key(options: Namespace, connection: ServerConnection) -> int:
 
 def _print_key(options: Namespace, document: dict[str, Any]) -> int:
     if options.json:
-        return _print_json(document)
+        return print_json(document)
     print(document["key"])  # alone on standard output, for scripts
     print("The key is shown once. Store it now.", file=sys.stderr)
     return 0
@@ -109,7 +108,7 @@ def revoke_key(options: Namespace, connection: ServerConnection) -> int:
 def list_members(options: Namespace, connection: ServerConnection) -> int:
     document = connection.get(connection.project_path("members"))
     if options.json:
-        return _print_json(document)
+        return print_json(document)
     rows = [
         (row["email"], row["name"], row["role"], format_time(row["since"]))
         for row in document["rows"]
@@ -129,7 +128,7 @@ def invite(options: Namespace, connection: ServerConnection) -> int:
     body = {"emails": options.email, "role": options.role}
     document = connection.change("POST", connection.project_path("invitations"), body)
     if options.json:
-        return _print_json(document)
+        return print_json(document)
     for row in document["rows"]:
         print(f"{row['email'] or 'link'}: {row['link'] or 'invited by e-mail'}")
     return 0
@@ -148,7 +147,7 @@ def change_role(options: Namespace, connection: ServerConnection) -> int:
     path = _member_path(options, connection)
     document = connection.change("PATCH", path, {"role": options.role})
     if options.json:
-        return _print_json(document)
+        return print_json(document)
     print(f"{document['email']} is {document['role']} now.")
     return 0
 
@@ -178,7 +177,7 @@ def add_audit(parser: ArgumentParser) -> None:
 def print_audit(options: Namespace, connection: ServerConnection) -> int:
     rows = _read_audit(options, connection)
     if options.json:
-        return _print_json({"rows": rows})
+        return print_json({"rows": rows})
     lines = [[str(row[name]) for name in _AUDIT_FIELDS] for row in rows]
     if options.csv:
         writer = csv.writer(sys.stdout)
@@ -212,10 +211,7 @@ def _escape_formula(text: str) -> str:
 
 
 def _print_done(options: Namespace, text: str) -> int:
-    print(json.dumps({"done": True}) if options.json else make_printable(text))
-    return 0
-
-
-def _print_json(document: object) -> int:
-    print(json.dumps(document))
+    if options.json:
+        return print_json({"done": True})
+    print(make_printable(text))
     return 0

@@ -37,13 +37,13 @@ def save(login: Login) -> Path:
     return path
 
 
-def load() -> Login:
-    """Return the login of this process.
+def load(url: str = "") -> Login:
+    """Return the login of this process, for the server of `url` or of FLAMEWATCH_URL if given.
 
-    With FLAMEWATCH_URL, the stored token is used only for the server that it was stored for.
+    The stored token is used only for the server that it was stored for.
     """
     stored = _read()
-    url = os.environ.get("FLAMEWATCH_URL", "").rstrip("/") or stored.url
+    url = (url or os.environ.get("FLAMEWATCH_URL", "")).rstrip("/") or stored.url
     if url != stored.url:
         stored = Login(url=url)
     token = os.environ.get("FLAMEWATCH_TOKEN") or os.environ.get("FLAMEWATCH_KEY")

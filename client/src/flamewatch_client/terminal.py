@@ -1,11 +1,18 @@
 """Output for people: tables, colours, values with units."""
 
+import json
 import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 _SECONDS = {"nanoseconds": 1e9, "microseconds": 1e6, "milliseconds": 1e3, "seconds": 1.0}
+
+
+def print_json(document: object) -> int:
+    """Print a document for programs; return the exit code of success."""
+    print(json.dumps(document))
+    return 0
 
 
 def has_colours() -> bool:

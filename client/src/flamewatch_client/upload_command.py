@@ -1,7 +1,6 @@
 """`flamewatch upload FILE…`: import files of other profilers into a service, or look at them."""
 
 import gzip
-import json
 import os
 import sys
 from argparse import ArgumentParser, Namespace
@@ -11,7 +10,7 @@ from typing import Any
 from flamewatch_client import stored_login
 from flamewatch_client.connection import TOKEN_PREFIX, Pairs, ServerConnection, check_url
 from flamewatch_client.errors import RequestFailed
-from flamewatch_client.terminal import make_printable
+from flamewatch_client.terminal import make_printable, print_json
 
 KEY_VARIABLE = "FLAMEWATCH_KEY"
 _KEY_PREFIXES = ("fw_", TOKEN_PREFIX)
@@ -75,7 +74,7 @@ def upload_files(options: Namespace, url: str) -> int:
         if not options.json:
             _print_result(results[-1])
     if options.json:
-        print(json.dumps({"files": results}))
+        print_json({"files": results})
     return 1 if any("error" in result for result in results) else 0
 
 
