@@ -12,11 +12,12 @@ from detection.baseline import (
     CONFIRMATION_HOURS,
     WINDOW_HOURS,
     Baseline,
+    SeriesChanges,
     fit_baseline,
 )
 from detection.change_point import find_change_point
 from detection.checks import check_lasting, check_seasonality
-from detection.cost_shift import SeriesChanges, check_cost_shift, measure_all
+from detection.cost_shift import check_cost_shift
 from detection.findings import ChangeCandidate, Check, CheckStage, DetectedChange, Detection
 from detection.power import SCREEN_SCORE, two_sided_p
 from detection.series import Floats, ServiceSeries
@@ -32,7 +33,7 @@ _INTERVAL = 1.959964
 
 @dataclass(slots=True)
 class _Trial:
-    """ChangeCandidate while it is checked."""
+    """Series that the screen selected, while it is checked."""
 
     index: int  # of the 2 F series
     function: int
@@ -55,12 +56,13 @@ def detect_changes(series: ServiceSeries, end: int, max_p: float) -> Detection:
     baseline = fit_baseline(series, end)
     if baseline is None:
         return Detection((), (), is_analyzed=False)
-    trials = _screen(series, baseline)
+    latest = baseline.measure_changes(end - CONFIRMATION_HOURS)
+    trials = _screen(series, baseline, latest.scores)
     for trial in trials:
-        _check_alone(baseline, trial, max_p)
+        _check_alone(baseline, latest, trial, max_p)
     alive = [trial for trial in trials if trial.is_alive]
     for trial in alive:
-        trial.changes = measure_all(baseline, trial.start)
+        trial.changes = baseline.measure_changes(trial.start)
     _check_shifts(series, baseline, alive)
     findings = _merge_duplicates(series, baseline, [each for each in alive if each.is_alive])
     dropped = [_candidate(series, trial) for trial in trials if not trial.is_alive]
@@ -68,15 +70,9 @@ def detect_changes(series: ServiceSeries, end: int, max_p: float) -> Detection:
     return Detection(tuple(ranked), tuple(dropped), is_analyzed=True)
 
 
-def score_series(baseline: Baseline) -> Floats:
-    """Return the change of the last day against the history in standard errors, [S]."""
-    delta, errors = baseline.measure_changes(baseline.end - CONFIRMATION_HOURS, baseline.end)
-    return np.asarray(delta / np.maximum(errors, 1e-300), np.float64)
-
-
-def _screen(series: ServiceSeries, baseline: Baseline) -> list[_Trial]:
-    """Select series by one vectorised test of the last 24 hours."""
-    scores, count = score_series(baseline), len(series.functions)
+def _screen(series: ServiceSeries, baseline: Baseline, scores: Floats) -> list[_Trial]:
+    """Select series by the scores of the last 24 hours."""
+    count = len(series.functions)
     selected = np.abs(scores) >= SCREEN_SCORE
     selected |= np.abs(baseline.share_scores) >= SCREEN_SCORE
     selected &= baseline.variances > 0
@@ -86,12 +82,10 @@ def _screen(series: ServiceSeries, baseline: Baseline) -> list[_Trial]:
     ]
 
 
-def _check_alone(baseline: Baseline, trial: _Trial, max_p: float) -> None:
+def _check_alone(baseline: Baseline, latest: SeriesChanges, trial: _Trial, max_p: float) -> None:
     """Append the checks that need no other series, until one fails."""
     index, end = trial.index, baseline.end
-    delta, errors = (
-        float(each[index]) for each in baseline.measure_changes(end - CONFIRMATION_HOURS, end)
-    )
+    delta, errors = float(latest.delta[index]), float(latest.errors[index])
     level = max(float(baseline.means[index]), baseline.means[index] + delta)
     precision = errors / level if level > 0 else inf
     passed = precision <= MAX_RELATIVE_ERROR
@@ -205,7 +199,7 @@ def _change(trial: _Trial) -> float:
 
 def _build_finding(series: ServiceSeries, baseline: Baseline, trial: _Trial) -> DetectedChange:
     change = _change(trial)
-    error = abs(change / float(_changes(trial).scores[trial.index]))
+    error = float(_changes(trial).errors[trial.index])
     before = float(baseline.means[trial.index])
     relative = change / before if before > 0 else inf
     version = attribute_version(series, baseline, trial.index, trial.start)

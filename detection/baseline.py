@@ -1,6 +1,7 @@
 """Expected cost of each function by load and hour of the day, and the noise around it."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +21,19 @@ _POOLED_WEIGHT = 20.0  # degrees of freedom of the inflation pooled over a servi
 _CHI_SQUARE_MEDIAN = 0.93  # of χ² / df at 9 degrees of freedom
 
 
+@dataclass(frozen=True)
+class SeriesChanges:
+    """Changes of all series against the history, per profile, [S]: self values, then totals."""
+
+    delta: Floats
+    errors: Floats  # standard errors
+
+    @cached_property
+    def scores(self) -> Floats:
+        """Return the changes in standard errors."""
+        return np.asarray(self.delta / np.maximum(self.errors, 1e-300), np.float64)
+
+
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """Residuals of S = 2 F series: self values of all functions, then their totals."""
@@ -36,17 +50,17 @@ class Baseline:
     def history(self) -> slice:
         return slice(self.end - WINDOW_HOURS, self.end - ANALYSIS_HOURS - CONFIRMATION_HOURS)
 
-    def measure_changes(self, start: int, end: int) -> tuple[Floats, Floats]:
-        """Return mean residuals over [start, end) less the history's, and standard errors, [S]."""
-        after = self.profiles[start:end]
+    def measure_changes(self, start: int) -> SeriesChanges:
+        """Return mean residuals from `start` to the end, less those of the history."""
+        after = self.profiles[start : self.end]
         history = self.profiles[self.history]
         count = max(float(after.sum()), 1.0)
-        delta = self.residuals[:, start:end] @ after / count
+        delta = self.residuals[:, start : self.end] @ after / count
         # Variance grows with the mean. That of new functions was measured after the change.
         is_new = self.means <= delta / _NEW
         growth = np.where(is_new, 1, np.maximum(1, 1 + delta / np.maximum(self.means, 1e-300)))
         each = growth / count + 1 / history.sum()
-        return delta, np.sqrt(self.variances * self.inflation * each)
+        return SeriesChanges(delta, np.sqrt(self.variances * self.inflation * each))
 
 
 def stack_sums(series: ServiceSeries) -> Floats:

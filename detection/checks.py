@@ -18,10 +18,10 @@ _MIN_PAIRED_SCORE = 4.0
 def check_lasting(baseline: Baseline, series: int, start: int) -> Check:
     """Compare the later half of the hours since the change with all of them."""
     middle = (start + baseline.end) // 2
-    change = baseline.measure_changes(start, baseline.end)[0][series]
-    late, errors = baseline.measure_changes(middle, baseline.end)
-    share = float(late[series] / change) if change else 0.0
-    score = float(late[series] * np.sign(change) / max(errors[series], 1e-300))
+    change = baseline.measure_changes(start).delta[series]
+    late = baseline.measure_changes(middle)
+    share = float(late.delta[series] / change) if change else 0.0
+    score = float(late.scores[series] * np.sign(change))
     passed = share >= _MIN_LASTING and score >= _MIN_LASTING_SCORE
     return Check(CheckStage.WENT_AWAY, passed, {"remaining": share, "score": score})
 

@@ -1,32 +1,17 @@
 """Costs that moved: between functions of a caller, a file, a class or a package."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from detection.baseline import Baseline
+from detection.baseline import Baseline, SeriesChanges
 from detection.findings import Check, CheckStage
-from detection.series import Floats, ServiceSeries
+from detection.series import ServiceSeries
 
 _MIN_SCORE = 4.0  # of a counterpart, in standard errors
 _MIN_COVERAGE = 0.6  # of the change, by changes in the other direction
 _MAX_DOMAIN = 0.5  # of the service; a larger domain always has something that changed
 
 Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesChanges:
-    """SeriesChanges of all series at one change point, [S]: self values, then totals."""
-
-    delta: Floats
-    scores: Floats
-
-
-def measure_all(baseline: Baseline, start: int) -> SeriesChanges:
-    delta, errors = baseline.measure_changes(start, baseline.end)
-    return SeriesChanges(delta, delta / np.maximum(errors, 1e-300))
 
 
 def check_cost_shift(
