@@ -28,6 +28,7 @@ from django.utils.translation import gettext_lazy
 
 from common.amounts import bytes_text
 from projects.admin.quota_request_list import list_open_requests
+from projects.admin.usage_columns import usage_columns
 from projects.models import DayUsage, Project, User
 from projects.usage.day_usage import utc_day
 from projects.usage.limits import LimitName, list_general_rows, merge_quotas
@@ -176,10 +177,7 @@ def _annotate(
 
 
 def _annotations() -> dict[str, Any]:
-    usage = DayUsage.objects.filter(project=OuterRef("pk"))
-    today = usage.filter(day=utc_day())
-    sums = usage.order_by().values("project").annotate(sum=Sum("stored_bytes")).values("sum")
-    used = usage.filter(profiles__gt=0).order_by("-day")
+    used = DayUsage.objects.filter(project=OuterRef("pk"), profiles__gt=0).order_by("-day")
     default = merge_quotas(list_general_rows(None))
     limits = {
         name: Coalesce(F(f"quota__{name}"), F(f"plan__{name}"), Value(default.get_limit(name)))
@@ -187,9 +185,7 @@ def _annotations() -> dict[str, Any]:
     }
     return {
         "lower_name": Lower("name"),
-        "profiles": Coalesce(Subquery(today.values("profiles")), 0),
-        "rejected": Coalesce(Subquery(today.values("rejected")), 0),
-        "stored": Coalesce(Subquery(sums), 0),
+        **usage_columns(),
         "last_day": Subquery(used.values("day")[:1]),
         "allowed": limits[LimitName.STORED_BYTES],
         "share": Greatest(

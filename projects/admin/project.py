@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.db.models import OuterRef, QuerySet, Subquery, Sum
+from django.db.models import QuerySet
 from django.forms import BaseInlineFormSet, ModelForm
 from django.http import HttpRequest
 from django.urls import URLPattern, reverse
@@ -18,9 +18,9 @@ from projects.admin.limits_beside_use import explain
 from projects.admin.quota_form import QuotaForm, record_changes
 from projects.admin.read_only import operator_origin
 from projects.admin.tenant_page import tenant_urls
+from projects.admin.usage_columns import usage_columns
 from projects.members import LastOwner
-from projects.models import DayUsage, Member, Project, Quota, Role, User
-from projects.usage.day_usage import utc_day
+from projects.models import Member, Project, Quota, Role, User
 
 
 class MemberFormSet(BaseInlineFormSet):  # type: ignore[type-arg]
@@ -111,27 +111,20 @@ class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return format_html('<a href="{}">{}</a>', address, _("Open"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Project]:
-        usage = DayUsage.objects.filter(project=OuterRef("pk"))
-        today = usage.filter(day=utc_day())
-        stored = usage.order_by().values("project").annotate(all=Sum("stored_bytes")).values("all")
         rows: QuerySet[Project] = super().get_queryset(request)
-        return rows.annotate(
-            _profiles=Subquery(today.values("profiles")),
-            _rejected=Subquery(today.values("rejected")),
-            _stored=Subquery(stored),
-        )
+        return rows.annotate(**usage_columns())
 
-    @admin.display(description=_("profiles today"), ordering="_profiles")
+    @admin.display(description=_("profiles today"), ordering="profiles")
     def profiles_today(self, project: Any) -> int:
-        return project._profiles or 0
+        return int(project.profiles)
 
-    @admin.display(description=_("rejected today"), ordering="_rejected")
+    @admin.display(description=_("rejected today"), ordering="rejected")
     def rejected_today(self, project: Any) -> int:
-        return project._rejected or 0
+        return int(project.rejected)
 
-    @admin.display(description=_("stored"), ordering="_stored")
+    @admin.display(description=_("stored"), ordering="stored")
     def stored(self, project: Any) -> str:
-        return bytes_text(project._stored or 0)
+        return bytes_text(project.stored)
 
     def save_formset(
         self,
