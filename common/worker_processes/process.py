@@ -1,5 +1,6 @@
 """One worker process, seen from its parent."""
 
+import contextlib
 import os
 import select
 import signal
@@ -99,6 +100,7 @@ class WorkerProcess:
         self.tenant: Hashable = None  # of the last job
         self.started_at = time.monotonic()
         self.is_ready = False
+        self.has_low_priority = False
         self.memory = 0  # resident bytes without a job; known when it is ready
         self.idle_since = self.started_at
         self._own_bytes = 0  # without a job
@@ -141,6 +143,16 @@ class WorkerProcess:
     def growth_bytes(self) -> int:
         """Return the memory of its own that this process has beyond that before its first job."""
         return _read_own_bytes(self.pid) - self._own_bytes if self.is_ready else 0
+
+    def lower_priority(self, nice: int) -> None:
+        """Set the priority to that of this process plus `nice`, for good.
+
+        Only a privileged process may raise it again. Call it when the worker is ready.
+        """
+        self.has_low_priority = True
+        nice = min(19, os.getpriority(os.PRIO_PROCESS, 0) + nice)
+        with contextlib.suppress(ProcessLookupError):  # it has ended: its next job notices
+            os.setpriority(os.PRIO_PROCESS, self.pid, nice)
 
     def kill(self) -> None:
         """Kill the process, from any thread; whoever uses it then gets WorkerEnded."""

@@ -22,6 +22,8 @@ class WorkerProgram:
     preload: Sequence[str]
     classes: Sequence[type]
     nice: int  # added to the priority of the parent
+    # The same for jobs of tenants that have cost much lately; None: no difference.
+    costly_nice: int | None = None
     name: str = "worker"  # of the process, at most 15 characters
     # A worker that has grown more than this by its jobs, after it gave back what it could, is
     # replaced. Starting one takes 0.2 s of CPU time and more, by its modules.

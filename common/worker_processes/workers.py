@@ -42,6 +42,9 @@ _CRASHES = frozenset(
 # Resident bytes, as a share of the limit of memory, from which a crash is taken for that limit:
 # compiled code that gets no memory aborts, often when it doubles a buffer.
 _LIMIT_SHARE = 0.25
+# Recent cost from which a tenant's jobs get the lower priority of the program: a third of a core
+# all the time, at the half-life of 60 s.
+COSTLY_SECONDS = 30.0
 
 
 class Outcome(StrEnum):
@@ -65,6 +68,7 @@ class WorkerEnd(StrEnum):
     GROWN = "grown"  # by its jobs, or its caches while it was idle
     SURPLUS = "surplus"  # was needed for more jobs at a time than usual
     AGED = "aged"
+    LOW_PRIORITY = "low_priority"  # had the jobs of a costly tenant, which is gone
 
 
 # Outcomes of a job that end its worker.
@@ -164,7 +168,9 @@ class Workers:
             self._fork_server.stop()
 
     def release_idle(self, seconds: float) -> None:
-        """End workers without a job for so long that have grown, or are more than at the start."""
+        """End workers without a job for so long that are more than at the start, have grown, or
+        have a low priority.
+        """
         with self._lock:
             surplus = len(self._idle) + len(self._busy) - self._at_start
             released: list[tuple[WorkerProcess, WorkerEnd]] = []
@@ -173,6 +179,8 @@ class Workers:
                     continue
                 if len(released) < surplus:
                     released.append((worker, WorkerEnd.SURPLUS))
+                elif worker.has_low_priority:
+                    released.append((worker, WorkerEnd.LOW_PRIORITY))
                 elif worker.growth_bytes > _MAX_IDLE_GROWTH_BYTES:
                     released.append((worker, WorkerEnd.GROWN))
             for worker, reason in released:
@@ -193,11 +201,13 @@ class Workers:
         request: JobRequest,
         on_part: Callable[[Any], None] | None = None,
         is_cancelled: Callable[[], bool] = lambda: False,
+        is_costly: bool = False,
     ) -> JobResult:
         """Run a job, again on another worker if its first one crashes or is lost.
 
         A job whose first parts went to `on_part` is not run again. The tenant's job goes to the
-        worker that had its last one, if that is idle: its caches have what the tenant reads.
+        worker that had its last one, if that is idle: its caches have what the tenant reads. Jobs
+        of costly tenants get the priority that the program has for them.
         """
         parts = encode_request(request)
         outcomes: Counter[Outcome] = Counter()
@@ -210,7 +220,7 @@ class Workers:
 
         cpu_seconds = 0.0
         while True:
-            result = self._attempt(tenant, parts, request.limits, pass_on, is_cancelled)
+            result = self._attempt(tenant, is_costly, parts, request.limits, pass_on, is_cancelled)
             cpu_seconds += result.cpu_seconds
             outcomes[result.outcome] += 1
             is_final = result.outcome not in {Outcome.CRASHED, Outcome.LOST} or sent
@@ -234,7 +244,8 @@ class Workers:
         began = time.monotonic()
         cpu_seconds = 0.0
         try:
-            result = self.perform(tenant, request, on_part, is_cancelled)
+            is_costly = costs_of_process.get(tenant, began) > COSTLY_SECONDS
+            result = self.perform(tenant, request, on_part, is_cancelled, is_costly)
             cpu_seconds = result.cpu_seconds
             return result
         finally:
@@ -244,13 +255,14 @@ class Workers:
     def _attempt(
         self,
         tenant: Hashable,
+        is_costly: bool,
         parts: Sequence[memoryview],
         limits: JobLimits,
         on_part: Callable[[Any], None],
         is_cancelled: Callable[[], bool],
     ) -> JobResult:
         try:
-            worker = self._take(tenant)
+            worker = self._take(tenant, is_costly)
         except OSError as error:
             log.warning("No worker process of %s could be started: %s", self.name, error)
             return JobResult(Outcome.LOST)
@@ -260,6 +272,9 @@ class Workers:
             log.warning("A worker process of %s did not start: %s", self.name, error)
             self._end(worker, Outcome.LOST)  # the next job starts another one
             return JobResult(Outcome.LOST)
+        nice = self._program.costly_nice
+        if is_costly and nice is not None and not worker.has_low_priority:
+            worker.lower_priority(nice)
         try:
             final = worker.perform(
                 parts, limits.wall_seconds, limits.result_bytes, on_part, is_cancelled
@@ -285,10 +300,15 @@ class Workers:
             self._give_back(worker)
         return JobResult(_OUTCOMES[final.reply.kind], final.reply.content, final.cpu_seconds)
 
-    def _take(self, tenant: Hashable) -> WorkerProcess:
+    def _take(self, tenant: Hashable, is_costly: bool) -> WorkerProcess:
+        def get_rank(worker: WorkerProcess) -> tuple[bool, bool, bool]:
+            is_other_priority = worker.has_low_priority != is_costly
+            return is_other_priority, worker.tenant != tenant, not worker.is_ready
+
         with self._lock:
-            # The tenant's own, the one that had no job for the longest time, or one that starts.
-            idle = sorted(self._idle, key=lambda each: (each.tenant != tenant, not each.is_ready))
+            # One of its priority, the tenant's own, the one that had no job for the longest time,
+            # or one that starts.
+            idle = sorted(self._idle, key=get_rank)
             if idle:
                 self._idle.remove(idle[0])
             worker = idle[0] if idle else self._start_worker()

@@ -17,7 +17,7 @@ from profiler_site.process import query_program
 from profiles.storage.blobs import BlobDeadlinePassed, BlobMissing, BlobUnavailable
 
 # Queries, which have a lower priority than the server, come before compaction.
-_NICE = query_program.NICE + 5
+_NICE = query_program.COSTLY_NICE + 5
 # Forking another one takes 10 ms: an idle worker should be small.
 _GROWTH_BYTES = 8 * 2**20
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +13,11 @@ from typing import Any
 
 import pytest
 
+from common.recent_costs import costs_of_process
 from common.worker_processes import process
 from common.worker_processes.messages import JobLimits, JobRequest
 from common.worker_processes.program import WorkerProgram
-from common.worker_processes.workers import JobResult, Outcome, Workers
+from common.worker_processes.workers import COSTLY_SECONDS, JobResult, Outcome, WorkerEnd, Workers
 from tests.common.worker_processes import jobs
 from tests.leftovers import set_subreaper
 from tests.paths import ROOT
@@ -43,6 +45,16 @@ def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
 @pytest.fixture
 def forked() -> Iterator[Workers]:
     made = Workers("test", FORKED, at_start=1)
+    yield made
+    made.stop()
+    set_subreaper(False)  # nothing here waits for orphans of other tests
+
+
+@pytest.fixture(params=[SPAWNED, FORKED], ids=["spawned", "forked"])
+def costly_nice(request: pytest.FixtureRequest) -> Iterator[Workers]:
+    """Two workers of a program that lowers the priority of costly tenants from 1 to 4."""
+    made = Workers("test", replace(request.param, nice=1, costly_nice=4), at_start=2)
+    made.start()
     yield made
     made.stop()
     set_subreaper(False)  # nothing here waits for orphans of other tests
@@ -116,6 +128,29 @@ def test_a_tenant_gets_the_worker_of_its_last_job(workers: Workers, tmp_path: Pa
     end.touch()
     waiting.join()
     assert {perform(workers, jobs.process_id).content for _ in range(4)} == {own}
+
+
+def test_costly_tenant_gets_low_priority_that_no_other_tenant_gets(costly_nice: Workers) -> None:
+    job = JobRequest(jobs.priority, (), LIMITS)
+    now = time.monotonic()
+    costs_of_process.add("costly", COSTLY_SECONDS + 10, now)
+    try:
+        low = costly_nice.perform_charged("costly", job).content
+        others = {costly_nice.perform_charged(name, job).content for name in ("a", "b", "a")}
+        again = costly_nice.perform_charged("costly", job).content
+    finally:
+        costs_of_process.add("costly", -COSTLY_SECONDS - 10, now)
+    base = os.getpriority(os.PRIO_PROCESS, 0)
+    assert (low, again, others) == (base + 4, base + 4, {base + 1})
+
+
+def test_idle_worker_of_low_priority_is_replaced(costly_nice: Workers) -> None:
+    request = JobRequest(jobs.process_id, (), LIMITS)
+    lowered = costly_nice.perform("costly", request, is_costly=True).content
+    costly_nice.release_idle(0.0)
+    assert costly_nice.statistics.ends[WorkerEnd.LOW_PRIORITY] == 1
+    assert not is_running(lowered)
+    assert len(costly_nice._idle) == 2
 
 
 def test_job_that_ends_its_forked_worker_gets_the_outcome(forked: Workers) -> None:

@@ -101,7 +101,7 @@ def test_worker_has_a_lower_priority_than_queries(
     assert queries is not None
     (pid,) = workers.process_ids()
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    assert os.getpriority(os.PRIO_PROCESS, pid) == min(19, own + query_program.NICE + 5)
+    assert os.getpriority(os.PRIO_PROCESS, pid) == min(19, own + query_program.COSTLY_NICE + 5)
     assert not Path(f"/proc/{pid}/task").joinpath(str(os.getpid())).exists()
     assert pid not in queries.process_ids()
 
