@@ -81,6 +81,7 @@ _RULES: dict[type[Exception], Rule] = {
         403, "PERMISSION_DENIED", _SELDOM, "Your role in this project does not allow this change."
     ),
     errors.KeyRevoked: Rule(403, "PERMISSION_DENIED", _SELDOM),
+    errors.ForeignOrigin: Rule(403, "PERMISSION_DENIED", _SELDOM),
     errors.PlainHttp: Rule(403, "PERMISSION_DENIED", _SELDOM),
     errors.NotFound: Rule(404, "NOT_FOUND", _SELDOM),
     errors.UnknownPath: Rule(404, "NOT_FOUND", _SELDOM),

@@ -50,6 +50,15 @@ class NotFound(Exception):
     """Object that does not exist, has expired or belongs to another project than the key."""
 
 
+class ForeignOrigin(Exception):
+    """Request from a page of another site."""
+
+    def __init__(self, origin: str) -> None:
+        super().__init__(
+            f"Pages of {origin[:200]} may not use this server: only those of FLAMEWATCH_URL may."
+        )
+
+
 class UnknownPath(Exception):
     """Path that no API and no page has."""
 
@@ -57,7 +66,8 @@ class UnknownPath(Exception):
         super().__init__(
             f"No such path: {path[:200]!r}. This server speaks Cloud Profiler's API v2 (/v2/),"
             " Pyroscope's (/ingest, /push.v1.PusherService/Push, /querier.v1.QuerierService/),"
-            " OpenTelemetry profiles (/v1development/profiles) and its own query API (/api/v1/)."
+            " OpenTelemetry profiles (/v1development/profiles), the Model Context Protocol (/mcp)"
+            " and its own query API (/api/v1/)."
         )
 
 

@@ -19,6 +19,7 @@ from asgiref.typing import (
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 django.setup(set_prefix=False)
 
+from api.mcp import urls as mcp  # noqa: E402  needs Django to be set up
 from api.pyroscope import urls as pyroscope_queries  # noqa: E402  needs Django to be set up
 from common.client_address import through_proxies  # noqa: E402
 from endpoints import plain_asgi  # noqa: E402
@@ -77,6 +78,7 @@ ROUTES = (
         LeanHandler(pyroscope_queries.__name__, connect_rejection),
         of_programs=True,
     ),
+    _route(mcp.PATH.__eq__, LeanHandler(mcp.__name__), of_programs=True),
     _route(_below(API), LeanHandler(API_URLCONF), of_programs=True),
     _route(_below(embeds.PREFIX), LeanHandler(embeds.__name__)),
     _route(_below(static_files.PREFIX), static_files.StaticHandler()),

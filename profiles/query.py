@@ -7,6 +7,7 @@ what they read.
 """
 
 from profiles.engine.calltree.patterns import BadFilterPattern, matcher
+from profiles.engine.calltree.peek import Neighbour
 from profiles.engine.coverage import Coverage, Missing
 from profiles.engine.exports.csv_file import encode as encode_csv
 from profiles.engine.exports.csv_file import encode_rows as encode_csv_rows
@@ -166,6 +167,7 @@ __all__ = [
     "MetricNotFound",
     "Missing",
     "NearestProfiles",
+    "Neighbour",
     "NothingToStore",
     "OptionsResult",
     "Order",

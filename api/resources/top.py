@@ -1,7 +1,6 @@
 """`…/top`: self and total cost of each function."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from api.documents import metric_json, selection_fields
@@ -33,21 +32,13 @@ _KEYS: dict[str, Callable[[FunctionRow], int | str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Sort order and maximum number of rows."""
+def sort_functions(rows: Sequence[FunctionRow], sort: str) -> list[FunctionRow]:
+    """Sort rows by the value of FUNCTION_SORT.
 
-    sort: str
-    size: int
-
-    def sort_and_limit(self, rows: Sequence[FunctionRow]) -> list[FunctionRow]:
-        """Sort the rows and return the first `size`.
-
-        Numbers are sorted in descending order, names in ascending order; a leading `-` reverses
-        that.
-        """
-        key = _KEYS[self.sort.removeprefix("-")]
-        return sorted(rows, key=key, reverse=self.sort.startswith("-"))[: self.size]
+    Numbers are sorted in descending order, names in ascending order; a leading `-` reverses that.
+    """
+    key = _KEYS[sort.removeprefix("-")]
+    return sorted(rows, key=key, reverse=sort.startswith("-"))
 
 
 def query(request: ApiRequest) -> ApiQuery:
@@ -55,18 +46,18 @@ def query(request: ApiRequest) -> ApiQuery:
     form = request.form(JSON, CSV)
     selection = read_selection(parameters, request.project, request.now)
     view = read_view(parameters)
-    rows = _Rows(parameters.read(FUNCTION_SORT), parameters.read(SIZE))
+    sort, size = parameters.read(FUNCTION_SORT), parameters.read(SIZE)
 
     def run(context: QueryContext) -> bytes | ExportFile:
         if form is CSV:
             return run_export(context, selection, view, ExportFormat.CSV)
-        return _json(request, run_top(context, selection, view), rows)
+        result = run_top(context, selection, view)
+        return _json(request, result, sort_functions(result.rows, sort)[:size])
 
     return ApiQuery(run, selection.end, selection.service, form)
 
 
-def _json(request: ApiRequest, result: TopResult, rows: _Rows) -> bytes:
-    shown = rows.sort_and_limit(result.rows)
+def _json(request: ApiRequest, result: TopResult, shown: Sequence[FunctionRow]) -> bytes:
     return dumps(
         {
             **selection_fields(request, result.selection, result.coverage),

@@ -12,7 +12,8 @@ from django.db import connections
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 django.setup(set_prefix=False)
 
-from api.pyroscope import urls as _pyroscope_queries  # noqa: E402, F401  loads what jobs call
+from api.mcp import urls as _mcp  # noqa: E402, F401  loads what jobs call
+from api.pyroscope import urls as _pyroscope_queries  # noqa: E402, F401
 from api.resources import table as _resources  # noqa: E402, F401
 from common.memory_allocator import keep_freed_memory  # noqa: E402
 from frontend.http.page_handler import get_page_handler  # noqa: E402

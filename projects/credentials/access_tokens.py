@@ -164,6 +164,15 @@ def find_member(holder: TokenHolder, project_id: str) -> Member | None:
     return rows.filter(user=holder.user, project__project_id=project_id).first()
 
 
+def list_project_ids(holder: TokenHolder, most: int) -> list[str]:
+    """Return ids of projects whose profiles the token may read, in their order; may block."""
+    if TokenScope.READ not in holder.scopes:
+        return []
+    visible = Member.objects.filter(user=holder.user, project__deletion_due=None)
+    ids = visible.order_by("project__project_id").values_list("project__project_id", flat=True)
+    return list(ids[:most])
+
+
 def is_allowed(holder: TokenHolder, role: str, permission: Permission) -> bool:
     return has_permission(role, permission) and SCOPES[permission] in holder.scopes
 

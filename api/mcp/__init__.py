@@ -1,0 +1,1 @@
+"""MCP server: tools with which assistants read profiles; see docs/guide/assistants.md."""
