@@ -4,6 +4,7 @@ The model knows who may do what. Each response, and after each action the state 
 projects, has to be that of the model: an action of one tenant neither sees nor changes another's.
 """
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -207,6 +208,28 @@ class World:
                 missing.request("GET", missing.profiles).text,
             )
 
+    def ask_assistant(self, user: User, tenant: ExpectedProject, number: int) -> None:
+        """Call a tool of the MCP server with a key of any project."""
+        owner, client = self._client(tenant, number)
+        own, foreign, missing = (
+            self._count_profiles(client.key, id) for id in (owner.id, tenant.id, MISSING)
+        )
+        assert own == owner.profiles
+        assert missing is None
+        assert foreign == (tenant.profiles if owner is tenant else None)
+
+    def _count_profiles(self, key: str, project: str) -> int | None:
+        """Return the number of profiles that `list_services` counts, None for an error."""
+        call = {"name": "list_services", "arguments": {"project": project, "span": "400d"}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        response = Client(project, key).request("POST", "/mcp", json=message)
+        result = response.json()["result"]
+        text = result["content"][0]["text"]
+        if result["isError"]:
+            assert text == "No such project, or this key belongs to another one."
+            return None
+        return sum(row[4] for row in json.loads(text)["rows"])
+
     # -- Checks
 
     def check_state(self) -> None:
@@ -342,6 +365,7 @@ ACTIONS: tuple[Callable[[World, User, ExpectedProject, int], None], ...] = (
     World.read_audit,
     World.upload,
     World.list_profiles,
+    World.ask_assistant,
 )
 _step = st.tuples(
     st.sampled_from(ACTIONS), st.integers(0, 11), st.integers(0, 2), st.integers(0, 1000)
