@@ -228,7 +228,7 @@ class World:
         if result["isError"]:
             assert text == "No such project, or this key belongs to another one."
             return None
-        return sum(row[4] for row in json.loads(text)["rows"])
+        return sum(int(row[4]) for row in json.loads(text)["rows"])
 
     # -- Checks
 
