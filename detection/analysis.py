@@ -198,8 +198,9 @@ def _change(trial: _Trial) -> float:
 
 
 def _build_finding(series: ServiceSeries, baseline: Baseline, trial: _Trial) -> DetectedChange:
-    change = _change(trial)
-    error = float(_changes(trial).errors[trial.index])
+    # Of the latest day, as `before` is: over other hours the load would be another one.
+    latest = baseline.measure_changes(baseline.end - CONFIRMATION_HOURS)
+    change, error = float(latest.delta[trial.index]), float(latest.errors[trial.index])
     before = float(baseline.means[trial.index])
     relative = change / before if before > 0 else inf
     version = attribute_version(series, baseline, trial.index, trial.start)

@@ -47,7 +47,7 @@ class ChangeCandidate:
 
 @dataclass(frozen=True, slots=True)
 class DetectedChange:
-    """Confirmed change of one function, per profile in the unit of the metric."""
+    """Confirmed change of one function, per profile of the latest day in the unit of the metric."""
 
     candidate: ChangeCandidate
     change_hour: int  # first hour after the change, since 1970

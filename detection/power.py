@@ -1,7 +1,9 @@
 """Thresholds of tests, and the smallest change that they find."""
 
 from math import erfc, expm1, log1p, sqrt
-from statistics import NormalDist
+from statistics import NormalDist, median
+
+from detection.baseline import Baseline
 
 SCREEN_SCORE = 4.0  # standard errors
 _POWER = NormalDist().inv_cdf(0.8)
@@ -40,3 +42,24 @@ def smallest_detectable_change(
     normal = NormalDist().inv_cdf(1 - max(p, 1e-15) / 2) * (8 * df + 3) / (8 * df + 1)
     needed = sqrt(df * expm1(normal * normal / df)) + _POWER
     return needed * sqrt(variance * inflation * 1.1 / profiles_a_day) / mean
+
+
+def find_detectable_change(baseline: Baseline, share: float, p: float) -> float | None:
+    """Return the relative change that is found of a function with a share of the self values.
+
+    It is the median over the functions whose self share is between a quarter and four times of
+    `share`, scaled to it: the relative noise of samples falls with the square root of the share.
+    None if there are no such functions.
+    """
+    count = len(baseline.means) // 2
+    whole = float(baseline.means[:count].sum())
+    day = float(baseline.profiles[-24:].sum())
+    found = []
+    for function in range(count):
+        mean, variance = float(baseline.means[function]), float(baseline.variances[function])
+        own = mean / whole if whole > 0 else 0.0
+        if share / 4 <= own <= share * 4 and variance > 0:
+            inflation = float(baseline.inflation[function])
+            change = smallest_detectable_change(mean, variance, day, p, inflation)
+            found.append(change * sqrt(own / share))
+    return median(found) if found else None

@@ -16,7 +16,7 @@ from django.db.utils import DatabaseError
 
 from common.client_address import is_loopback
 from common.thread_pool import ThreadPool
-from profiler_site.diagnosis.finding import Finding, Severity
+from profiler_site.diagnosis.result import DiagnosisResult, Severity
 from profiler_site.diagnosis.service_checks import SERVICE_CHECKS
 from profiler_site.operator_access import TOKEN_REQUIRED, is_operator
 from profiler_site.text_response import send_text
@@ -61,11 +61,11 @@ async def respond_verbosely(scope: HTTPScope, send: ASGISendCallable) -> None:
         return
     status, text = await ready()
     # A recent success must not contradict the reason above it.
-    findings = await service_findings(are_recent_used=status == 200)
-    await send_text(send, status, f"{text}\n\n{format_findings(findings)}")
+    results = await service_results(are_recent_used=status == 200)
+    await send_text(send, status, f"{text}\n\n{format_results(results)}")
 
 
-async def service_findings(*, are_recent_used: bool = True) -> list[Finding]:
+async def service_results(*, are_recent_used: bool = True) -> list[DiagnosisResult]:
     """Return the outcomes of all checks of services.
 
     With `are_recent_used` each may be up to RECENT_SECONDS old.
@@ -73,14 +73,14 @@ async def service_findings(*, are_recent_used: bool = True) -> list[Finding]:
     A check that does not end within READY_SECONDS is reported as failed, and goes on in its thread:
     it is not started again before it ends.
     """
-    checks = (_checks[name].finding(is_recent_used=are_recent_used) for name in SERVICE_CHECKS)
+    checks = (_checks[name].result(is_recent_used=are_recent_used) for name in SERVICE_CHECKS)
     return list(await asyncio.gather(*checks))
 
 
-def format_findings(findings: Sequence[Finding]) -> str:
+def format_results(results: Sequence[DiagnosisResult]) -> str:
     return "".join(
         f"{each.severity:8} {each.name:11} {_age_text(each.age):22} {each.text}\n"
-        for each in findings
+        for each in results
     )
 
 
@@ -94,10 +94,10 @@ class _RepeatedCheck:
     def __init__(self, name: str) -> None:
         self._name = name
         self._threads = ThreadPool(f"flamewatch-check-{name.replace(' ', '-')}", threads=1)
-        self._running: asyncio.Future[Finding] | None = None
+        self._running: asyncio.Future[DiagnosisResult] | None = None
         self._ended_at = self._worked_at = float("-inf")
 
-    async def finding(self, *, is_recent_used: bool) -> Finding:
+    async def result(self, *, is_recent_used: bool) -> DiagnosisResult:
         running = self._running
         is_usable = running is not None and running.get_loop() is _loop()
         is_recent = is_recent_used and time.monotonic() - self._ended_at < RECENT_SECONDS
@@ -110,15 +110,15 @@ class _RepeatedCheck:
                 found = await asyncio.shield(running)
         except TimeoutError:
             text = f"It has not responded for {READY_SECONDS:g} s."
-            found = Finding(self._name, Severity.FAILED, text)
+            found = DiagnosisResult(self._name, Severity.FAILED, text)
         return replace(found, age=self._age(found))
 
-    def _note_end(self, ended: "asyncio.Future[Finding]") -> None:
+    def _note_end(self, ended: "asyncio.Future[DiagnosisResult]") -> None:
         self._ended_at = time.monotonic()
         if not ended.cancelled() and ended.exception() is None and ended.result().is_ok:
             self._worked_at = self._ended_at
 
-    def _age(self, found: Finding) -> float | None:
+    def _age(self, found: DiagnosisResult) -> float | None:
         """Return the seconds since the service worked: as it says, or since its last check."""
         if found.age:
             return found.age

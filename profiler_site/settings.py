@@ -180,6 +180,7 @@ INSTALLED_APPS = [
     "scheduler",
     "ingest",
     "profiles",
+    "findings",
     "frontend",
     "allauth",
     "allauth.account",

@@ -45,6 +45,7 @@ from profiles.queries.functions import (
 )
 from profiles.queries.query_record import QueryStatus
 from profiles.queries.query_workers import QueryJob
+from profiles.queries.reports.function_sums import FunctionSumsResult, run_function_sums
 from profiles.queries.reports.heat_map import HeatMapResult, run_heat_map
 from profiles.queries.reports.history import (
     HistoryLine,
@@ -153,6 +154,7 @@ __all__ = [
     "FoldedTree",
     "FunctionChange",
     "FunctionRow",
+    "FunctionSumsResult",
     "Group",
     "GroupKind",
     "GroupSeries",
@@ -223,6 +225,7 @@ __all__ = [
     "run_first_profiles",
     "run_focus",
     "run_function_strip",
+    "run_function_sums",
     "run_heat_map",
     "run_history",
     "run_label_names",

@@ -70,6 +70,13 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "embed.create": _("Created embedded image"),
         "embed.revoke_all": _("Revoked embedded images"),
     },
+    _("Findings"): {
+        "finding.acknowledged": _("Acknowledged finding"),
+        "finding.resolved": _("Resolved finding"),
+        "finding.reopened": _("Reopened finding"),
+        "finding.muted": _("Muted finding"),
+        "finding.assigned": _("Assigned finding"),
+    },
     _("Deletion"): {
         "deletion.request": _("Requested deletion"),
         "deletion.cancel": _("Canceled deletion"),

@@ -25,6 +25,7 @@ class Permission(models.TextChoices):
     CAPTURE = "capture", _("Request captures")
     IMPORT = "import", _("Upload profiles")
     EMBED = "embed", _("Create embedded images")
+    MANAGE_FINDINGS = "manage_findings", _("Acknowledge, resolve and mute findings")
     CREATE_ALERTS = "create_alerts", _("Create alert rules")
     CHANGE_SAVED = "change_saved", _("Rename and delete views and snapshots of others")
     REVOKE_EMBEDS = "revoke_embeds", _("Revoke embedded images")
@@ -46,6 +47,7 @@ LOWEST_ROLES: dict[Permission, Role] = {
     Permission.CAPTURE: Role.MEMBER,
     Permission.IMPORT: Role.MEMBER,
     Permission.EMBED: Role.MEMBER,
+    Permission.MANAGE_FINDINGS: Role.MEMBER,
     Permission.CREATE_ALERTS: Role.MEMBER,
     Permission.CHANGE_SAVED: Role.ADMIN,
     Permission.REVOKE_EMBEDS: Role.ADMIN,
@@ -64,6 +66,7 @@ LOWEST_ROLES: dict[Permission, Role] = {
 # A route that declares one of them has to remove it here (tests/test_urls.py).
 PLANNED = frozenset(
     {
+        Permission.MANAGE_FINDINGS,
         Permission.CREATE_ALERTS,
     }
 )

@@ -60,6 +60,7 @@ _SUMMARIES = {
     "profiles": "List single profiles",
     "deployments": "List deployments",
     "annotations": "List notes",
+    "regressions": "List changes of functions that the server found",
 }
 
 

@@ -8,6 +8,7 @@ from api.resources import (
     compare,
     deployments,
     profiles,
+    regressions,
     services,
     top,
     tree,
@@ -24,4 +25,5 @@ RESOURCES: Mapping[str, Callable[[ApiRequest], ApiQuery]] = {
     "profiles": profiles.query,
     "deployments": deployments.query,
     "annotations": annotation_list.query,
+    "regressions": regressions.query,
 }

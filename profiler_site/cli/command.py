@@ -6,6 +6,7 @@ A module is imported only when its command runs, because it needs django.setup()
 import json
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, _SubParsersAction
 from collections.abc import Callable
+from datetime import UTC, datetime
 from importlib import import_module
 from typing import cast
 from urllib.error import HTTPError
@@ -139,6 +140,24 @@ def _upload(parser: ArgumentParser) -> None:
     add_upload(parser)
 
 
+def _time(text: str) -> datetime:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(f"invalid time {text!r}; use 2026-11-20T12:00, of UTC") from None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _analyze(parser: ArgumentParser) -> None:
+    parser.add_argument("--project", metavar="PROJECT", help="project id (default: all projects)")
+    parser.add_argument(
+        "--at",
+        type=_time,
+        metavar="TIME",
+        help="analyze the profiles up to the last midnight or noon of UTC before (default: now)",
+    )
+
+
 def _backup(parser: ArgumentParser) -> None:
     parser.add_argument(
         "folder", metavar="DIR", help="folder for the backup: new, or with an older backup"
@@ -171,6 +190,7 @@ ARGUMENTS: dict[str, Callable[[ArgumentParser], None]] = {
     "key generate": _no_arguments,
     "capture": _capture,
     "upload": _upload,
+    "analyze": _analyze,
     "backup": _backup,
     "restore": _restore,
 }
@@ -193,6 +213,7 @@ HELP = {
     "key": "manage API keys",
     "capture": "request one profile from the next free agent of a service",
     "upload": "import files of other profilers",
+    "analyze": "look for functions whose cost changed, now",
     "backup": "back up the database and the blobs, while the server runs",
     "restore": "restore a backup to an empty installation",
 }

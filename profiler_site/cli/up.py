@@ -19,8 +19,8 @@ from profiler_site import demo as demos
 from profiler_site.cli.command import CommandFailed
 from profiler_site.configuration.checks import check_grpc_tls, find_problems
 from profiler_site.configuration.initialization import initialize
-from profiler_site.diagnosis.finding import Severity
 from profiler_site.diagnosis.installation_checks import problem_text
+from profiler_site.diagnosis.result import Severity
 from profiler_site.diagnosis.service_checks import check_blob_store, check_redis
 from profiler_site.process import (
     data_folder,
@@ -84,11 +84,11 @@ def _require_usable_services() -> None:
 
     A service that does not respond may recover: the server starts, and says so.
     """
-    for finding in (check_redis(), check_blob_store()):
-        if finding.is_permanent:
-            raise CommandFailed(finding.text)
-        if finding.severity is Severity.FAILED:
-            _warn(finding.text)
+    for result in (check_redis(), check_blob_store()):
+        if result.is_permanent:
+            raise CommandFailed(result.text)
+        if result.severity is Severity.FAILED:
+            _warn(result.text)
 
 
 def _warn(text: str) -> None:

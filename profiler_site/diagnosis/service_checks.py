@@ -16,7 +16,7 @@ from common import heartbeats
 from common.disk_space import free_bytes
 from common.heartbeats import Heartbeat, HeartbeatsUnavailable
 from common.redis_outage import redis_options
-from profiler_site.diagnosis.finding import Finding, Severity
+from profiler_site.diagnosis.result import DiagnosisResult, Severity
 from profiles.storage import disk
 from profiles.storage.blobs import probe
 from profiles.storage.blobs.address import BadAddress
@@ -27,7 +27,7 @@ _LATE_PERIODS, _LATE_SECONDS = 3, 180.0
 _PROBE_KEY, _PROBE_SECONDS = "flamewatch:probe", 60
 
 
-def check_database() -> Finding:
+def check_database() -> DiagnosisResult:
     """Open a new connection and run a statement."""
     began = time.monotonic()
     try:
@@ -36,16 +36,16 @@ def check_database() -> Finding:
             cursor.execute("SELECT 1")
     except (DatabaseError, InterfaceError) as error:
         text = f"The database does not respond: {first_line(error)} Check DATABASE_URL."
-        return Finding("database", Severity.FAILED, text)
+        return DiagnosisResult("database", Severity.FAILED, text)
     finally:
         connection.close()
     return _responds("database", began)
 
 
-def check_redis() -> Finding:
+def check_redis() -> DiagnosisResult:
     """Write, read and delete a value."""
     if not settings.REDIS_URL:
-        return Finding("redis", Severity.OK, "Not used: REDIS_URL is not set.", 0.0)
+        return DiagnosisResult("redis", Severity.OK, "Not used: REDIS_URL is not set.", 0.0)
     began = time.monotonic()
     client = redis.Redis.from_url(settings.REDIS_URL, **redis_options())
     try:
@@ -54,73 +54,75 @@ def check_redis() -> Finding:
         client.delete(_PROBE_KEY)
     except (AuthenticationError, NoPermissionError) as error:
         text = f"Redis rejects the user or password of REDIS_URL: {first_line(error)}"
-        return Finding("redis", Severity.FAILED, text, is_permanent=True)
+        return DiagnosisResult("redis", Severity.FAILED, text, is_permanent=True)
     except RedisError as error:
         text = f"Redis does not respond: {first_line(error)} Check REDIS_URL, or start Redis."
-        return Finding("redis", Severity.FAILED, text)
+        return DiagnosisResult("redis", Severity.FAILED, text)
     finally:
         client.close()
     if found is None:
         text = "Redis has lost a value at once. Check its memory limit (maxmemory)."
-        return Finding("redis", Severity.FAILED, text)
+        return DiagnosisResult("redis", Severity.FAILED, text)
     return _responds("redis", began)
 
 
-def check_blob_store() -> Finding:
+def check_blob_store() -> DiagnosisResult:
     """Write, read and delete a blob."""
     began = time.monotonic()
     try:
         probe.probe_store(settings.BLOB_URL)
     except probe.StoreUnusable as error:
-        return Finding("blob store", Severity.FAILED, str(error), is_permanent=error.is_permanent)
+        return DiagnosisResult(
+            "blob store", Severity.FAILED, str(error), is_permanent=error.is_permanent
+        )
     return _responds("blob store", began)
 
 
-def check_disk() -> Finding:
+def check_disk() -> DiagnosisResult:
     """Compare the free bytes of the local disks with FLAMEWATCH_MIN_FREE_BYTES."""
     try:
         shortage, folders = disk.shortage(), disk.folders()
     except BadAddress:
         text = "Unknown: BLOB_URL does not say where blobs are."
-        return Finding("disk", Severity.WARNING, text)
+        return DiagnosisResult("disk", Severity.WARNING, text)
     if shortage:
-        return Finding("disk", Severity.FAILED, shortage)
+        return DiagnosisResult("disk", Severity.FAILED, shortage)
     amounts = [f"{free_bytes(folder):,} bytes free in {folder}" for folder in folders]
     text = ", ".join(amounts) or "No profiles are stored on this machine's disks."
-    return Finding("disk", Severity.OK, text, 0.0)
+    return DiagnosisResult("disk", Severity.OK, text, 0.0)
 
 
-def check_beat() -> Finding:
+def check_beat() -> DiagnosisResult:
     return _check_heartbeat(
         "beat", Heartbeat.BEAT, "Start exactly one: celery -A profiler_site beat"
     )
 
 
-def check_worker() -> Finding:
+def check_worker() -> DiagnosisResult:
     return _check_heartbeat(
         "worker", Heartbeat.WORKER, "Start one or more: celery -A profiler_site worker"
     )
 
 
-def _check_heartbeat(name: str, heartbeat: Heartbeat, remedy: str) -> Finding:
+def _check_heartbeat(name: str, heartbeat: Heartbeat, remedy: str) -> DiagnosisResult:
     try:
         last = heartbeats.read()[heartbeat]
     except HeartbeatsUnavailable as error:
         text = f"Unknown while Redis does not respond: {first_line(error)}"
-        return Finding(name, Severity.WARNING, text)
+        return DiagnosisResult(name, Severity.WARNING, text)
     if not settings.REDIS_URL:
         remedy = (
             f"It runs in this server every {settings.PLAN_PERIOD_SECONDS:g} s, for the first time"
             " that long after the start: restart the server if it does not."
         )
     if last is None:
-        return Finding(name, Severity.WARNING, f"Celery's {name} has not run yet. {remedy}")
+        return DiagnosisResult(name, Severity.WARNING, f"Celery's {name} has not run yet. {remedy}")
     age = max(0.0, time.time() - last)
     allowed = max(_LATE_SECONDS, _LATE_PERIODS * settings.PLAN_PERIOD_SECONDS)
     if age > allowed:
         text = f"Celery's {name} ran {age:,.0f} s ago; every {allowed:,.0f} s at least. {remedy}"
-        return Finding(name, Severity.FAILED, text, age)
-    return Finding(name, Severity.OK, "runs", age)
+        return DiagnosisResult(name, Severity.FAILED, text, age)
+    return DiagnosisResult(name, Severity.OK, "runs", age)
 
 
 def first_line(error: Exception) -> str:
@@ -129,12 +131,12 @@ def first_line(error: Exception) -> str:
     return line if line.endswith(".") else f"{line}."
 
 
-def _responds(name: str, began: float) -> Finding:
+def _responds(name: str, began: float) -> DiagnosisResult:
     milliseconds = (time.monotonic() - began) * 1000
-    return Finding(name, Severity.OK, f"responds in {milliseconds:.0f} ms", 0.0)
+    return DiagnosisResult(name, Severity.OK, f"responds in {milliseconds:.0f} ms", 0.0)
 
 
-SERVICE_CHECKS: dict[str, Callable[[], Finding]] = {
+SERVICE_CHECKS: dict[str, Callable[[], DiagnosisResult]] = {
     "database": check_database,
     "redis": check_redis,
     "blob store": check_blob_store,

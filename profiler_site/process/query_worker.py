@@ -16,6 +16,7 @@ from api.mcp import urls as _mcp  # noqa: E402, F401  loads what jobs call
 from api.pyroscope import urls as _pyroscope_queries  # noqa: E402, F401
 from api.resources import table as _resources  # noqa: E402, F401
 from common.memory_allocator import keep_freed_memory  # noqa: E402
+from findings.hourly_sums import storage as _hourly_sums  # noqa: E402, F401
 from frontend.http.page_handler import get_page_handler  # noqa: E402
 from frontend.rendering.load_pages import load_pages  # noqa: E402
 from profiles.compaction import build as _builds  # noqa: E402, F401  for the worker of compaction

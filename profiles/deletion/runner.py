@@ -48,7 +48,7 @@ from profiles.storage.column_files import column_files
 from projects import audit
 from projects.models import Agent, Deployment
 from projects.registration import deployments
-from projects.service_erasure import erase_service
+from projects.service_erasure import ErasedRange, erase_range, erase_service
 
 log = logging.getLogger(__name__)
 
@@ -182,6 +182,7 @@ class _SelectionDeletion:
         self._delete_snapshots()
         if job.has_deleted:  # archives of before have the deleted profiles
             export_jobs.discard_all(self._project)
+            erase_range(self._describe_range())
         if self._selection.is_service:
             erase_service(job.project, job.service)
         if self._selection.has_all_types_and_times:
@@ -214,6 +215,12 @@ class _SelectionDeletion:
             return False
         DeletionJob.objects.filter(pk=self._job.pk).update(state=DeletionState.DELETING)
         return True
+
+    def _describe_range(self) -> ErasedRange:
+        """Return the range of the selection, whose zone and version do not restrict it."""
+        selection = self._selection
+        end = selection.end or self._job.requested
+        return ErasedRange(self._project, selection.service, selection.type, selection.start, end)
 
     def _delete_snapshots(self) -> None:
         """Delete the snapshots of selections whose service, type and range have such profiles."""

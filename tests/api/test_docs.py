@@ -14,6 +14,7 @@ from api.management.routes import RESOURCES, route
 from api.urls import urlpatterns
 from profiles.query import ExportFormat
 from projects.models import Annotation, Project
+from tests.findings.factory import CHECKS, add_finding
 from tests.ingest.client import Client
 from tests.paths import ROOT
 from tests.profiles import rows
@@ -87,6 +88,7 @@ def shop(project: Project) -> None:
         link="https://ci.example/builds/31",
         created_key="fw_abcdefghij",
     )
+    add_finding(project, finding_id="3f2a90c17b5e", checks=CHECKS[:1], merged=[])
     Annotation.objects.update(created=datetime(2026, 11, 20, 12, 3, tzinfo=UTC))
 
 

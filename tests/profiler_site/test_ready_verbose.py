@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from profiler_site import health
 from profiler_site.asgi import application
-from profiler_site.diagnosis.finding import Finding, Severity
+from profiler_site.diagnosis.result import DiagnosisResult, Severity
 from profiler_site.diagnosis.service_checks import SERVICE_CHECKS
 
 TOKEN = "a token"
@@ -67,7 +67,7 @@ async def test_without_a_configured_token_an_empty_one_is_401(settings: Settings
 async def test_failed_service_is_listed_and_the_status_stays_200(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    failed = Finding("redis", Severity.FAILED, "Redis does not respond: it is away.")
+    failed = DiagnosisResult("redis", Severity.FAILED, "Redis does not respond: it is away.")
     monkeypatch.setitem(SERVICE_CHECKS, "redis", lambda: failed)
     response = await get()
     assert response.status_code == 200
@@ -77,7 +77,7 @@ async def test_failed_service_is_listed_and_the_status_stays_200(
 async def test_a_recent_success_does_not_contradict_a_database_that_is_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    away = Finding("database", Severity.FAILED, "The database does not respond.")
+    away = DiagnosisResult("database", Severity.FAILED, "The database does not respond.")
     assert "ok       database" in (await get()).text
     monkeypatch.setitem(SERVICE_CHECKS, "database", lambda: away)
     monkeypatch.setattr(health, "_trouble", lambda: (503, "The database is not available."))
@@ -92,10 +92,10 @@ def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     calls: list[str] = []
     end = Event()
 
-    def hang() -> Finding:
+    def hang() -> DiagnosisResult:
         calls.append("redis")
         end.wait(60)
-        return Finding("redis", Severity.OK, "responds", 0.0)
+        return DiagnosisResult("redis", Severity.OK, "responds", 0.0)
 
     monkeypatch.setitem(SERVICE_CHECKS, "redis", hang)
     monkeypatch.setattr(health, "READY_SECONDS", 0.5)

@@ -37,6 +37,18 @@ class TimeSeriesMerge(Merge):
         return indexes, np.full(len(indexes), self.step, np.int32)
 
 
+def break_cycles(callers: NDArray[np.int64], order: Sequence[int]) -> NDArray[np.int64]:
+    """Return the callers without those that would close a cycle, of functions added in `order`."""
+    acyclic = np.full(len(callers), -1, np.int64)
+    for function in order:
+        above = int(callers[function])
+        while above not in {-1, function}:
+            above = int(acyclic[above])
+        if above == -1:
+            acyclic[function] = callers[function]
+    return acyclic
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionSeries:
     """Sums of a function in each of T steps; recursion counts once."""
@@ -78,6 +90,37 @@ class SeriesByFunction:
         """Return the time series of these functions, by index."""
         total = np.array([totals(self._tree.parent, row, self._check) for row in self._tree.self])
         return [self._build_series(function, total) for function in functions]
+
+    def sum_all(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the self values and totals of all functions, each [F, T]."""
+        shape = (len(self.functions.id), len(self._tree.self))
+        own, total = np.zeros(shape), np.zeros(shape)
+        calls = self.functions.of_node[self._outermost]
+        for step, row in enumerate(self._tree.self):
+            self._check()
+            own[:, step] = np.bincount(self.functions.of_node, row, len(own))
+            below = totals(self._tree.parent, row, self._check)
+            total[:, step] = np.bincount(calls, below[self._outermost], len(own))
+        return own, total
+
+    def find_main_callers(self) -> NDArray[np.int64]:
+        """Return the caller with the greatest part of each function's total, [F].
+
+        -1: most of it has no caller, or the caller would close a cycle. Functions with greater
+        totals choose first.
+        """
+        tree, functions, count = self._tree, self.functions, len(self.functions.id)
+        total = totals(tree.parent, tree.self.sum(axis=0), self._check)[self._outermost]
+        parent = tree.parent[self._outermost]
+        caller = np.where(parent >= 0, functions.of_node[parent], -1).astype(np.int64)
+        called = functions.of_node[self._outermost].astype(np.int64)
+        pairs, inverse = np.unique(called * (count + 1) + caller + 1, return_inverse=True)
+        values = np.bincount(inverse, total, len(pairs))
+        callers = np.full(count, -1, np.int64)
+        for pair in pairs[np.argsort(values, kind="stable")].tolist():  # the greatest is last
+            callers[pair // (count + 1)] = pair % (count + 1) - 1
+        order = np.argsort(-np.bincount(called, total, count), kind="stable")
+        return break_cycles(callers, order.tolist())
 
     def _build_series(self, function: int, total: NDArray[np.int64]) -> FunctionSeries:
         calls = self.functions.of_node == function

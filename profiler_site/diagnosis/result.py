@@ -13,7 +13,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DiagnosisResult:
     """Outcome of a check: its subject, and a sentence that says what to do if anything is wrong."""
 
     name: str

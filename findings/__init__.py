@@ -1,0 +1,1 @@
+"""Findings: changes of functions that detection found, with their states and evidence."""
