@@ -18,6 +18,8 @@ from findings.hourly_sums import storage
 from findings.hourly_sums.series import WindowSeries, build_series
 from findings.models import (
     OPEN_STATES,
+    POINT_DAYS,
+    POINT_HOURS,
     AnalysisStatus,
     Direction,
     Finding,
@@ -255,6 +257,8 @@ def _build_finding(
         version_before=change.version_before or "",
         version=change.version or "",
         merged=list(change.merged),
+        points=_list_points(window, candidate.function, is_self=candidate.is_self),
+        points_end=end,
         checks=[_describe_check(check) for check in candidate.checks],
     )
 
@@ -283,12 +287,27 @@ def _follow_findings(project: Project, window: WindowSeries, end: datetime) -> N
         rest = max(finding.profile_total - finding.before, 0.0)
         load = max(total - value, 0.0) / rest if rest > 0 else 1.0
         finding.latest_change = value - finding.before * load
-        finding.save(update_fields=["latest_change"])
+        if index is not None:
+            finding.points = _list_points(window, index, is_self=finding.is_self)
+            finding.points_end = end
+        finding.save(update_fields=["latest_change", "points", "points_end"])
         part = finding.latest_change / finding.change
         if part < _RESOLVED_PART:
             states.resolve_by_itself(finding, end)
         elif part > _ESCALATED_PART and finding.escalated is None:
             states.escalate(finding, end)
+
+
+def _list_points(window: WindowSeries, function: int, *, is_self: bool) -> list[float | None]:
+    """Return the function's values per profile over the last days, by POINT_HOURS."""
+    series, hours = window.series, POINT_DAYS * 24
+    row = (series.self_sums if is_self else series.total_sums)[function, -hours:]
+    sums = row.reshape(-1, POINT_HOURS).sum(axis=1)
+    profiles = series.profiles[-hours:].reshape(-1, POINT_HOURS).sum(axis=1)
+    return [
+        float(f"{total / count:.4g}") if count else None
+        for total, count in zip(sums.tolist(), profiles.tolist(), strict=True)
+    ]
 
 
 def _describe_check(check: Check) -> dict[str, object]:

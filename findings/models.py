@@ -9,6 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from projects.models import Project
 
 MAX_NOTE = 500  # characters
+POINT_HOURS = 3
+POINT_DAYS = 14
 
 
 class Direction(models.TextChoices):
@@ -64,6 +66,10 @@ class Finding(models.Model):
     version = models.CharField(max_length=512, blank=True, default="")  # that it came with
     merged = models.JSONField(default=list)  # names of other functions with this cause
     checks = models.JSONField(default=list)  # [{stage, passed, evidence, functions}, …]
+    # Values of the last profiles, per profile, of POINT_HOURS each until `points_end`; null without
+    # profiles. They stay as they are once the finding is resolved or muted.
+    points = models.JSONField(default=list)
+    points_end = models.DateTimeField()
     # The change as of the latest analysis; None before the first one after it was found.
     latest_change = models.FloatField(null=True)
     escalated = models.DateTimeField(null=True)  # became three quarters larger

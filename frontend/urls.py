@@ -21,6 +21,7 @@ from frontend.pages.compare import view as compare
 from frontend.pages.deletion import deleted_projects, exports
 from frontend.pages.deletion import view as deletion
 from frontend.pages.embed import page as embed
+from frontend.pages.findings import view as findings
 from frontend.pages.flame import download, lines, more_functions, tree
 from frontend.pages.flame import view as flame
 from frontend.pages.flame.over_time import view as over_time
@@ -76,6 +77,14 @@ urlpatterns = [
     project_page("/compare", compare.compare, "compare", Permission.VIEW),
     project_data("/compare/tree", compare.compare_tree, "compare_tree", Permission.VIEW),
     project_page("/compare/csv", compare.compare_csv, "compare_csv", Permission.VIEW),
+    project_page("/findings", findings.list_findings, "findings", Permission.VIEW),
+    project_page("/findings/<str:finding_id>", findings.show_finding, "finding", Permission.VIEW),
+    project_page(
+        "/findings/<str:finding_id>/<str:action>",
+        findings.change_finding,
+        "change_finding",
+        Permission.MANAGE_FINDINGS,
+    ),
     project_page("/history", history.history, "history", Permission.VIEW),
     project_page("/history/csv", history.history_csv, "history_csv", Permission.VIEW),
     project_page("/breakdown", breakdown.breakdown, "breakdown", Permission.VIEW),

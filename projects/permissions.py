@@ -66,7 +66,6 @@ LOWEST_ROLES: dict[Permission, Role] = {
 # A route that declares one of them has to remove it here (tests/test_urls.py).
 PLANNED = frozenset(
     {
-        Permission.MANAGE_FINDINGS,
         Permission.CREATE_ALERTS,
     }
 )

@@ -41,6 +41,7 @@ from projects.permissions import LOWEST_ROLES, PLANNED, Permission
 from projects.profile_types import ProfileType
 from scheduler import user_captures
 from scheduler.models import UserCapture
+from tests.findings.factory import add_finding
 
 pytestmark = pytest.mark.django_db
 PROJECT = "acme-shop"
@@ -53,6 +54,7 @@ CAPTURE = "rejected-abcdefghij"
 NOTE = "4711"
 OTHER_MEMBER = "4711"  # primary key of a viewer
 INVITATION = "4711"
+FINDING = "3f2a90c17b5e"
 DELETION = "4711"
 EXPORT = "4712"
 
@@ -197,6 +199,10 @@ PAGES = [
         (PROJECT,),
         data={"limit": "stored_bytes", "amount": "40 GB", "reason": "More services"},
     ),
+    Page("findings", For.VIEWERS, (PROJECT,)),
+    Page("finding", For.VIEWERS, (PROJECT, FINDING)),
+    Page("change_finding", For.MEMBERS, (PROJECT, FINDING, "acknowledge"), data={}),
+    Page("change_finding", For.MEMBERS, (PROJECT, FINDING, "vote"), data={"real": "1"}),
     Page("audit", For.ADMINS, (PROJECT,)),
     Page("audit_export", For.ADMINS, (PROJECT, "csv")),
     Page("audit_export", For.ADMINS, (PROJECT, "json")),
@@ -247,6 +253,11 @@ def names(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iter
 def key(project: Project) -> None:
     row, _text = keys.create(project, "production")
     ApiKey.objects.filter(pk=row.pk).update(key_id=KEY_ID)
+
+
+@pytest.fixture(autouse=True)
+def finding(project: Project) -> None:
+    add_finding(project, finding_id=FINDING)
 
 
 @pytest.fixture(autouse=True)

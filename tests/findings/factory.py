@@ -79,6 +79,8 @@ def add_finding(project: Project, **changes: Any) -> Finding:
         "version_before": "1",
         "version": "2",
         "merged": ["shop.checkout"],
+        "points": [100 * MS] * 100 + [123 * MS] * 12,
+        "points_end": FOUND,
         "checks": CHECKS,
     }
     finding = Finding.objects.create(project=project, **fields | changes)

@@ -51,6 +51,8 @@ def test_planted_rise_is_found_with_its_function_version_and_size(project: Proje
     assert finding.duration_ns == 10 * 10**9
     assert [each.kind for each in finding.events.all()] == [FindingEventKind.FOUND]
     assert {check["stage"] for check in finding.checks} >= {"significance", "cost_shift"}
+    assert len(finding.points) == 14 * 24 / 3
+    assert max(finding.points[:-12]) < max(finding.points)
     detections = ServiceDetection.objects.filter(project=project)
     assert {(each.service, each.status) for each in detections} == {
         ("quiet", AnalysisStatus.ANALYZED),

@@ -6,15 +6,18 @@ Tests of properties that hold for all pages take them from this module.
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from findings import states
 from projects import audit, saved_views
 from projects.audit import Origin
 from projects.models import ActorKind, Annotation, AuditEntry, Project, User
 from tests import sample_project
+from tests.findings.factory import add_detection, add_finding
 
 P = "/p/acme-shop"
 OF = "service=checkout&type=CPU&span=1d"
 NOTE = 4711
 ENTRY = 4711
+FINDING = "3f2a90c17b5e"
 HTMX = {"HX-Request": "true"}
 
 
@@ -65,6 +68,9 @@ PAGES = (
     Shown("new note of a function", "new_note", f"{P}/notes/new?service=checkout&function=f"),
     Shown("edit note", "edit_note", f"{P}/notes/{NOTE}"),
     Shown("delete note", "delete_note", f"{P}/notes/{NOTE}/delete"),
+    Shown("findings", "findings", f"{P}/findings"),
+    Shown("improvements", "findings", f"{P}/findings?direction=improvement"),
+    Shown("finding", "finding", f"{P}/findings/{FINDING}"),
     Shown("agents", "agents", f"{P}/agents"),
     Shown("deployments", "agents", f"{P}/agents?show=deployments"),
     Shown("saved", "saved", f"{P}/saved"),
@@ -102,6 +108,7 @@ STATES = (
     Shown("no samples", "flame", f"{P}/flame?{OF}&sample.endpoint=nothing"),
     Shown("no profiles to list", "profiles", f"{P}/profiles?{OF}&end=2026-01-01T00:00Z"),
     Shown("no such agent", "agents", f"{P}/agents?find=nothing-has-this-name"),
+    Shown("no such finding", "findings", f"{P}/findings?find=nothing-has-this-name"),
     Shown("no such entry", "audit", f"{P}/settings/audit?find=nothing-has-this-name"),
     Shown("an address that cannot be read", "agents", f"{P}/agents?show=pods&page=0"),
 )
@@ -119,6 +126,7 @@ FRAGMENTS = (
     Shown("deployments", "agents", f"{P}/agents?show=deployments", fragment=True),
     Shown("create API key", "new_key", f"{P}/settings/keys/new", fragment=True),
     Shown("audit log", "audit", f"{P}/settings/audit?who=key", fragment=True),
+    Shown("findings", "findings", f"{P}/findings?state=all", fragment=True),
     Shown("suggested id", "suggested_id", "/projects/new/id?name=Shop", fragment=True),
     Shown("invite people", "invite", f"{P}/settings/members/invite", fragment=True),
     Shown("leave", "leave_project", f"{P}/settings/members/leave", fragment=True),
@@ -137,6 +145,24 @@ def furnish(project: Project, owner: User, now: datetime) -> None:
     saved_views.create(project, "Checkout, last day", f"{P}/flame?{OF}", actor=owner)
     notes(project, owner, now)
     audit_entries(project, owner)
+    findings(project, owner, now)
+
+
+def findings(project: Project, owner: User, now: datetime) -> None:
+    """Add findings in several states, FINDING with a history, and analyses."""
+    times = {"found": now, "change_time": now - timedelta(hours=36), "points_end": now}
+    finding = add_finding(
+        project,
+        finding_id=FINDING,
+        service="checkout",
+        function="shop.pricing.Rule.matches",
+        **times,
+    )
+    states.acknowledge(finding, actor=owner, origin=Origin("192.0.2.7"), note="known")
+    add_finding(project, service="catalog", before=0.0, version="", **times)
+    add_finding(project, direction="improvement", change=-20e6, after=80e6, **times)
+    add_detection(project)
+    add_detection(project, service="till", status="little_history", detectable=None)
 
 
 def notes(project: Project, owner: User, now: datetime) -> None:

@@ -1,0 +1,1 @@
+"""Pages of findings: their list, and one finding."""

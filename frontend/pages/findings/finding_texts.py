@@ -1,0 +1,211 @@
+"""Texts and drawings of one finding, for its row in the list and for its page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from findings.models import POINT_HOURS, Direction, Finding, FindingState
+from frontend.text.display_names import SplitName, split_name, type_name
+from frontend.text.units import (
+    format_delta,
+    format_delta_percent,
+    format_percent,
+    format_value,
+)
+from projects.models import Project
+from projects.profile_types import ProfileType
+
+_CORES = "cores"
+_HIGH_CONFIDENCE_P = 1e-9  # of the likelihood ratio; p of every finding is below 1e-5 or so
+CHART_WIDTH, CHART_HEIGHT = 100, 32
+POINT_SECONDS = POINT_HOURS * 3600
+
+
+@dataclass(frozen=True)
+class FindingTexts:
+    """Finding with what pages say about it."""
+
+    project: Project
+    row: Finding
+    agents: int  # of the service at the moment
+
+    @cached_property
+    def name(self) -> SplitName:
+        return split_name(self.row.function)
+
+    @property
+    def type(self) -> str:
+        return type_name(ProfileType(self.row.type))
+
+    @property
+    def is_regression(self) -> bool:
+        return self.row.direction == Direction.REGRESSION
+
+    @property
+    def relative(self) -> str:
+        """Return the change in percent; a function without cost before is new."""
+        relative = self.row.relative
+        if relative is None or relative > 20:
+            return _("new")
+        if self.row.after <= 0:
+            return _("gone")
+        return format_delta_percent(relative)
+
+    @property
+    def before(self) -> str:
+        return format_value(self.row.before, self.row.unit)
+
+    @property
+    def after(self) -> str:
+        return format_value(max(self.row.after, 0), self.row.unit)
+
+    @property
+    def interval(self) -> str:
+        low, high = (format_delta(each, self.row.unit) for each in (self.row.low, self.row.high))
+        return f"{low} … {high}"
+
+    @property
+    def share_before(self) -> str:
+        return format_percent(self.row.before, self.row.profile_total)
+
+    @property
+    def share_change(self) -> str:
+        whole = self.row.profile_total
+        return format_delta_percent(self.row.change / whole) if whole > 0 else ""
+
+    @property
+    def cores(self) -> str:
+        """Return the change in cores of all agents; "" for values that are no CPU time."""
+        if self.row.type != ProfileType.CPU or not self.row.duration_ns or not self.agents:
+            return ""
+        cores = self.row.change / self.row.duration_ns * self.agents
+        return format_delta(cores, _CORES).rpartition(" ")[0] or "0"
+
+    @property
+    def state(self) -> str:
+        return str(FindingState(self.row.state).label)
+
+    @property
+    def is_open(self) -> bool:
+        return self.row.state in {FindingState.NEW, FindingState.ACKNOWLEDGED}
+
+    @property
+    def sentence(self) -> str:
+        """Return the heading of the page, after the name of the function."""
+        names = {"change": self.relative.lstrip("+-"), "type": self.type}
+        if self.row.relative is None or self.row.relative > 20:
+            text = _("is new and takes %(after)s of %(type)s per profile")
+            sentence = text % {"after": self.after, "type": self.type}
+        elif self.is_regression:
+            sentence = _("takes %(change)s more %(type)s") % names
+        elif self.row.after <= 0:
+            sentence = _("takes no %(type)s any more") % names
+        else:
+            sentence = _("takes %(change)s less %(type)s") % names
+        if not self.row.version:
+            return sentence
+        return _("%(sentence)s since %(version)s") % {
+            "sentence": sentence,
+            "version": self.row.version,
+        }
+
+    @property
+    def confidence(self) -> str:
+        return _("High") if self.row.p < _HIGH_CONFIDENCE_P else _("Medium")
+
+    @property
+    def url(self) -> str:
+        return reverse("finding", args=[self.project.project_id, self.row.finding_id])
+
+    @cached_property
+    def chart(self) -> "FindingChart":
+        return FindingChart(self.row)
+
+
+class FindingChart:
+    """Line of the values of a finding, in a box of CHART_WIDTH × CHART_HEIGHT."""
+
+    def __init__(self, row: Finding) -> None:
+        self._row = row
+        self._points: Sequence[float | None] = row.points
+        known = [each for each in row.points if each is not None]
+        self.top = max([*known, row.before, row.after, 1e-300]) * 1.1
+
+    @property
+    def lines(self) -> list[str]:
+        """Return the points of each line; hours without profiles divide lines."""
+        lines: list[list[str]] = [[]]
+        for index, value in enumerate(self._points):
+            if value is None:
+                lines.append([])
+            else:
+                x = (index + 0.5) / len(self._points) * CHART_WIDTH
+                lines[-1].append(f"{x:.2f},{self._y(value):.2f}")
+        return [" ".join(line) for line in lines if len(line) > 1]
+
+    @property
+    def change_x(self) -> str:
+        return self._x(self._row.change_time.timestamp())
+
+    @property
+    def found_x(self) -> str:
+        return self._x(self._row.found.timestamp())
+
+    @property
+    def confirmed_width(self) -> str:
+        """Return the width of the time between the change and the finding."""
+        return f"{max(float(self.found_x) - float(self.change_x), 0):.2f}"
+
+    @property
+    def before_y(self) -> str:
+        return f"{self._y(self._row.before):.2f}"
+
+    @property
+    def after_y(self) -> str:
+        return f"{self._y(max(self._row.after, 0)):.2f}"
+
+    def _y(self, value: float) -> float:
+        return float(CHART_HEIGHT * (1 - value / self.top))
+
+    def _x(self, time: float) -> str:
+        start, length = self.start, len(self._points) * POINT_SECONDS
+        part = (time - start) / length if length > 0 else 0.0
+        return f"{min(max(part, 0.0), 1.0) * CHART_WIDTH:.2f}"
+
+    @property
+    def start(self) -> float:
+        end: float = self._row.points_end.timestamp()
+        return end - len(self._points) * POINT_SECONDS
+
+
+def build_evidence_links(finding: FindingTexts) -> dict[str, str]:
+    """Return the URLs of the views that prove a finding, by their names."""
+    row, project = finding.row, finding.project.project_id
+    common = {"service": row.service, "type": row.type}
+    day = 86_400
+    after = _range(row.change_time.timestamp(), row.found.timestamp())
+    before = _range(row.change_time.timestamp() - 7 * day, row.change_time.timestamp())
+    whole = _range(row.change_time.timestamp() - 10 * day, row.found.timestamp() + 2 * day)
+    baseline = {f"b.{name}": value for name, value in before.items()}
+    return {
+        "compare": _url("compare", project, common | after | baseline),
+        "history": _url("history", project, common | whole | {"function": row.function}),
+        "flame": _url("flame", project, common | after | {"focus": row.function}),
+    }
+
+
+def _range(start: float, end: float) -> dict[str, str]:
+    return {"from": _format_time(start), "to": _format_time(end)}
+
+
+def _format_time(time: float) -> str:
+    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _url(page: str, project: str, parameters: dict[str, str]) -> str:
+    return f"{reverse(page, args=[project])}?{urlencode(parameters)}"

@@ -1,0 +1,124 @@
+"""Lists of findings and of detection limits, as the page shows them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Count
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from findings import listing
+from findings.models import (
+    AnalysisStatus,
+    Direction,
+    FindingState,
+    ServiceDetection,
+)
+from frontend.components.results.pagination import Pages, paginate
+from frontend.pages.findings.finding_texts import FindingTexts
+from frontend.pages.findings.params import FindingsQuery
+from frontend.text.display_names import type_name
+from frontend.text.units import format_percent
+from projects.models import Agent, Project
+from projects.profile_types import ProfileType
+
+ROWS = 50  # of a page
+_RECENT = timedelta(hours=1)  # agents that were seen since then run at the moment
+_WEAK = 0.2  # a detectable change above it is a warning
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionLimit:
+    """Analysis of a service and type in words."""
+
+    service: str
+    type: str
+    profiles_a_day: float
+    detectable: str  # "" if nothing is known
+    text: str
+    is_weak: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FindingList:
+    rows: Sequence[FindingTexts]
+    pages: Pages
+    counts: dict[str, int]  # of open findings, by direction
+    new: int
+    limits: Sequence[DetectionLimit]
+    services: Sequence[str]
+    is_learning: bool  # no service has been analyzed yet
+
+    @property
+    def weakest(self) -> str:
+        """Return the largest of the changes that the services' analyses can miss."""
+        known = [each.detectable for each in self.limits if each.detectable]
+        return known[-1] if known else ""
+
+
+def build_list(project: Project, query: FindingsQuery) -> FindingList:
+    matching = listing.find_findings(
+        project.pk, query.build_filter(), listing.FindingOrder(query.sort)
+    )
+    pages = paginate(matching.count(), ROWS, query.page)
+    agents = count_agents(project)
+    detections = listing.list_detections(project)
+    by_state = {each: listing.count_states(project.pk, each) for each in Direction}
+    return FindingList(
+        rows=[
+            FindingTexts(project, row, agents.get(row.service, 0))
+            for row in matching[pages.first : pages.behind]
+        ],
+        pages=pages,
+        counts={
+            each.value: states[FindingState.NEW] + states[FindingState.ACKNOWLEDGED]
+            for each, states in by_state.items()
+        },
+        new=by_state[Direction(query.direction)][FindingState.NEW],
+        limits=_list_limits(detections),
+        services=sorted({each.service for each in detections}),
+        is_learning=not any(each.status == AnalysisStatus.ANALYZED for each in detections),
+    )
+
+
+def count_agents(project: Project) -> dict[str, int]:
+    """Return the number of agents of each service that were seen in the last hour."""
+    rows = Agent.objects.filter(
+        deployment__project=project, last_seen__gte=timezone.now() - _RECENT
+    )
+    counts = rows.values("deployment__service").annotate(count=Count("pk"))
+    return {row["deployment__service"]: row["count"] for row in counts}
+
+
+def _list_limits(detections: Sequence[ServiceDetection]) -> list[DetectionLimit]:
+    """Return the limits, those of the smallest detectable changes first."""
+    ordered = sorted(detections, key=lambda each: (each.detectable is None, each.detectable or 0))
+    return [_build_limit(each) for each in ordered]
+
+
+def _build_limit(detection: ServiceDetection) -> DetectionLimit:
+    detectable = detection.detectable
+    is_known = detection.status == AnalysisStatus.ANALYZED and detectable is not None
+    words = format_percent(detectable or 0, 1) if is_known else ""
+    return DetectionLimit(
+        service=detection.service,
+        type=type_name(ProfileType(detection.type)),
+        profiles_a_day=detection.profiles_a_day,
+        detectable=words,
+        text=_describe_limit(detection, words),
+        is_weak=not is_known or (detectable or 0) > _WEAK,
+    )
+
+
+def _describe_limit(detection: ServiceDetection, detectable: str) -> str:
+    match detection.status:
+        case AnalysisStatus.LITTLE_HISTORY:
+            return _("Too little history: five days of ten need profiles")
+        case AnalysisStatus.FAILED:
+            return detection.problem
+    if not detectable:
+        return _("No function has about 1% of this service")
+    if (detection.detectable or 0) > _WEAK:
+        return _("Too few samples to see changes below %(change)s") % {"change": detectable}
+    return _("Changes of %(change)s or more are found within two days") % {"change": detectable}
