@@ -2,7 +2,8 @@
 
 import gzip
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from http import HTTPStatus
 
@@ -10,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.http import parse_etags
 
 from api.requests import ApiQuery, ApiRequest
-from profiles.query import QueryContext
+from profiles.query import ExportFile, QueryContext
 
 # gzip level: higher levels save a few percent of the size for twice the time.
 COMPRESSION = 5
@@ -31,16 +32,19 @@ class Body:
     compressed: bool
     tag: str
     left_out: int = 0  # matching profiles missing from a file that cannot say so itself
+    headers: Mapping[str, str] = field(default_factory=dict)  # further ones of the response
 
 
 def build_body(query: ApiQuery, may_compress: bool, context: QueryContext) -> Body:
     """Run the query and compress its result if that is worthwhile; may block."""
     result = query.run(context)
-    data, left_out = (result, 0) if isinstance(result, bytes) else (result.data, result.left_out)
+    file = ExportFile(result, 0) if isinstance(result, bytes) else result
+    data = file.data
     tag = f'W/"{hashlib.blake2b(data, digest_size=16).hexdigest()}"'
     if may_compress and not query.form.packed and len(data) >= WORTH_COMPRESSING:
-        return Body(gzip.compress(data, COMPRESSION, mtime=0), True, tag, left_out)
-    return Body(data, False, tag, left_out)
+        compressed = gzip.compress(data, COMPRESSION, mtime=0)
+        return Body(compressed, True, tag, file.left_out, file.headers)
+    return Body(data, False, tag, file.left_out, file.headers)
 
 
 def may_compress(request: HttpRequest) -> bool:
@@ -58,6 +62,8 @@ def respond(
     if body.tag in parse_etags(request.headers.get("if-none-match", "")):
         response = HttpResponse(status=HTTPStatus.NOT_MODIFIED)
         del response["Content-Type"]
+    for name, value in body.headers.items():
+        response[name] = value
     response["ETag"] = body.tag
     if body.left_out:
         response[LEFT_OUT] = str(body.left_out)

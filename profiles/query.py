@@ -68,6 +68,7 @@ from profiles.queries.reports.options import (
     run_options,
     run_sample_labels,
 )
+from profiles.queries.reports.pgo import PgoResult, run_pgo
 from profiles.queries.reports.profile_times import (
     NearestProfiles,
     run_calendar,
@@ -173,6 +174,7 @@ __all__ = [
     "NothingToStore",
     "OptionsResult",
     "Order",
+    "PgoResult",
     "ProfileOrder",
     "ProfileRow",
     "ProfileSelection",
@@ -233,6 +235,7 @@ __all__ = [
     "run_lines",
     "run_nearest",
     "run_options",
+    "run_pgo",
     "run_profile_values",
     "run_profiles",
     "run_query",

@@ -27,7 +27,10 @@ MAX_LINE = 200  # characters, except in tables and code
 API = (
     *("endpoints.credentials", "endpoints.params.selection", "endpoints.params.view"),
     "endpoints.params.lists",
-    *(f"api.resources.{name}" for name in ("deployments", "profiles", "top", "value_queries")),
+    *(
+        f"api.resources.{name}"
+        for name in ("deployments", "pgo", "profiles", "top", "value_queries")
+    ),
 )
 PAGES_OF_SITE = (
     *("frontend.params.page_params", "frontend.params.list_params"),

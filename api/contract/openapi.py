@@ -59,6 +59,7 @@ _SUMMARIES = {
     "services": "List the services with their profiles in a time range",
     "profiles": "List single profiles",
     "deployments": "List deployments",
+    "pgo": "Get a CPU profile for profile-guided optimization of a Go program",
     "annotations": "List notes",
     "regressions": "List changes of functions that the server found",
 }

@@ -7,6 +7,7 @@ from api.resources import (
     annotation_list,
     compare,
     deployments,
+    pgo,
     profiles,
     regressions,
     services,
@@ -24,6 +25,7 @@ RESOURCES: Mapping[str, Callable[[ApiRequest], ApiQuery]] = {
     "services": services.query,
     "profiles": profiles.query,
     "deployments": deployments.query,
+    "pgo": pgo.query,
     "annotations": annotation_list.query,
     "regressions": regressions.query,
 }

@@ -1,6 +1,7 @@
 """Export of a view as a file for other programs: pprof, folded stacks, speedscope or CSV."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
@@ -34,6 +35,7 @@ class ExportFormat(StrEnum):
 class ExportFile:
     data: bytes
     left_out: int  # matching profiles that the file leaves out
+    headers: Mapping[str, str] = field(default_factory=dict)  # of HTTP, about the file
 
 
 def run_export(
@@ -56,7 +58,7 @@ def run_export(
     if form is ExportFormat.PPROF:
         return _pprof(context, selection, replace(view, group=group))
     result = run_tree(context, selection, replace(view, group=group, max_nodes=_ALL))
-    _limit_frames(context, result.tree)
+    limit_frames(context, result.tree)
     return ExportFile(_stacks(context, result, form), result.coverage.left_out)
 
 
@@ -91,7 +93,7 @@ def _pprof(context: QueryContext, selection: Selection, view: View) -> ExportFil
         merged = MetricsMerge(selection, view, view.group, tuple(file_metrics)).run(context)
     coverage = merged.sum.coverage
     tree = apply_view(context, merged.sum.tree, view)
-    _limit_frames(context, tree)
+    limit_frames(context, tree)
     if view.split is not None:
         tree = with_tag_roots(tree, view.split.label)
     data = encode.encode(
@@ -108,7 +110,7 @@ def _pprof(context: QueryContext, selection: Selection, view: View) -> ExportFil
     return ExportFile(data, coverage.left_out)
 
 
-def _limit_frames(context: QueryContext, tree: Tree) -> None:
+def limit_frames(context: QueryContext, tree: Tree) -> None:
     """Raise InvalidQuery if the stacks of the tree have too many frames for a file.
 
     A file repeats every stack from its root, so a deep tree has far more frames than nodes.

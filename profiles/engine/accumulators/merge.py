@@ -45,6 +45,8 @@ class Merge:
 
     If `by_function` is set, lines, mappings and sample labels are dropped. If a profile type is
     given, the metrics of stored trees are matched by their canonical names, as queries use them.
+    If `by_start_line` is set, the same line of a function that begins on another line, in another
+    version of the program, is another frame; otherwise the greatest of its start lines counts.
     """
 
     def __init__(
@@ -54,8 +56,10 @@ class Merge:
         max_nodes: int = MAX_NODES,
         profile_type: str = "",
         check: Check = never_cancel,
+        by_start_line: bool = False,
     ) -> None:
         self.metrics = tuple(metrics)
+        self._by_start_line = by_start_line
         self._profile_type = profile_type
         self._check = check
         self.by_function = by_function
@@ -66,6 +70,7 @@ class Merge:
         # Arrays [3, frames]: name, file and line, in order of frame index; name and file are
         # indexes of self._texts.
         self._frames: list[NDArray[np.int32]] = [np.zeros((3, 0), np.int32)]
+        self._start_lines = np.zeros(0, np.int32)  # by frame index; unknown beyond the end
         self._mappings: dict[int, str] = {}  # by frame index
         self._mapping_texts: dict[str, str] = {}  # those met so far, to themselves
         self._labelled = SumTable(len(self.metrics), max_nodes, LIMIT)
@@ -77,7 +82,7 @@ class Merge:
     def _add_tree(self, tree: Tree) -> NDArray[np.int32]:
         """Add a tree and return the index of each of its nodes in the merged tree."""
         self._check()
-        ids = tree.frames.id
+        ids = self._line_ids(tree.frames)
         if self.by_function:
             texts = StringTable.from_strings(tree.frames.strings).ids()
             functions = function_ids(texts, tree.frames.name, tree.frames.file)
@@ -90,6 +95,7 @@ class Merge:
         )
         if not self.by_function:
             self._prefer_mappings(rows, tree.frames)
+            self._prefer_start_lines(rows, tree.frames)
         if self._keeps_labels and tree.labelled:
             self._add_labelled(tree.labelled, forest_node, indexes, columns)
         return forest_node
@@ -193,9 +199,11 @@ class Merge:
             file=block.functions.file[function],
             line=line,
             mapping=block.lines.mapping[used],
+            start_line=block.lines.start_line[used],
         )
-        rows = self._enter_frames(frames.id, frames)
+        rows = self._enter_frames(self._line_ids(frames), frames)
         self._prefer_mappings(rows, frames)
+        self._prefer_start_lines(rows, frames)
         return rows
 
     def tree(self) -> Tree:
@@ -248,6 +256,24 @@ class Merge:
             if other != now:
                 self._mappings[row] = max(now, other, key=_rank) if now else other
 
+    def _line_ids(self, frames: Frames) -> NDArray[np.uint64]:
+        """Return the ids by which frames are distinct; those of the frames, by default."""
+        start_line = frames.start_line
+        if not self._by_start_line or start_line is None:
+            return frames.id
+        return np.where(start_line > 0, frame_ids(frames.id, start_line), frames.id)
+
+    def _prefer_start_lines(self, rows: NDArray[np.int32], frames: Frames) -> None:
+        """Store the greatest start line of each frame, independent of the order."""
+        if frames.start_line is None or not frames.start_line.any():
+            return
+        count = self._forest.frames.count
+        if count > len(self._start_lines):
+            grown = np.zeros(2 * count, np.int32)
+            grown[: len(self._start_lines)] = self._start_lines
+            self._start_lines = grown
+        np.maximum.at(self._start_lines, rows, frames.start_line)
+
     def _add_labelled(
         self,
         labelled: LabelledSelf | LabelledValues,
@@ -272,7 +298,18 @@ class Merge:
         )
         mapping = np.full(len(ids), used[-1], np.int32)
         mapping[list(self._mappings)] = used[:-1]
-        return Frames(StringTable(*self._texts.table()), ids, name, file, line, mapping)
+        start_line = np.zeros(len(ids), np.int32)
+        stored = self._start_lines[: len(ids)]
+        start_line[: len(stored)] = stored
+        return Frames(
+            StringTable(*self._texts.table()),
+            ids,
+            name,
+            file,
+            line,
+            mapping,
+            start_line=start_line if len(stored) else None,
+        )
 
     def _tree_labels(self) -> LabelledSelf | None:
         keys, values = self._labelled.table()

@@ -335,4 +335,5 @@ def _with_labels(frames: Frames, texts: Sequence[str]) -> Frames:
         line=np.concatenate([frames.line, line]),
         mapping=np.concatenate([frames.mapping, nothing]),
         is_label=is_label,
+        start_line=np.concatenate([frames.get_start_lines(), line]),
     )

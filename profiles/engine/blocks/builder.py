@@ -50,6 +50,7 @@ class Nodes:
     function: NDArray[np.int32]  # [F]
     line: NDArray[np.int32]  # [F]
     mapping: NDArray[np.int32]  # [F], index strings
+    start_line: NDArray[np.int32]  # [F]
     parent: NDArray[np.int32]  # [N]
     frame: NDArray[np.int32]  # [N]
 
@@ -63,7 +64,9 @@ class StoredLabels(NamedTuple):
 
 
 class Builder:
-    """Accumulates nodes, each distinct node once; frames with different mappings are different.
+    """Accumulates nodes, each distinct node once.
+
+    Frames with different mappings, or start lines of their function, are different.
 
     The node positions that the methods return are valid until `finish`, which renumbers them.
     """
@@ -83,6 +86,7 @@ class Builder:
             nodes.function,
             nodes.line,
             strings.insert(*table, nodes.mapping),
+            nodes.start_line,
         )
         return self._trees.forest.add(
             nodes.parent, nodes.frame, rows, _NO_NODES, _NO_VALUES, _NO_NODES
@@ -154,9 +158,8 @@ class Builder:
         strings, (name, file, mapping) = self._select_strings(*names[:, used], columns[2])
         functions = BlockFunctions(ids[used], name, file)
         above = np.where(parent >= 0, line_node[parent], -1)[order].astype(np.int32)
-        lines = LineTree(
-            above, _inverse(by_function)[frame[order]], columns[0], columns[1], mapping
-        )
+        node_frame = _inverse(by_function)[frame[order]]
+        lines = LineTree(above, node_frame, columns[0], columns[1], mapping, columns[3])
         return Dictionary(strings, functions, tree, lines), line_node
 
     def _function_tree(

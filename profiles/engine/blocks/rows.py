@@ -338,6 +338,7 @@ def enter_used(builder: Builder, block: Block, used: NDArray[np.uint8]) -> NDArr
             function=of_frame.astype(np.int32),
             line=lines.line[part.frames],
             mapping=lines.mapping[part.frames],
+            start_line=lines.start_line[part.frames],
             parent=part.parent,
             frame=part.frame,
         )

@@ -73,4 +73,5 @@ def _frames(a: Frames, b: Frames, new: NDArray[np.bool_]) -> Frames:
         file=file,
         line=np.concatenate([a.line, b.line[new]]),
         mapping=mapping,
+        start_line=np.concatenate([a.get_start_lines(), b.get_start_lines()[new]]),
     )

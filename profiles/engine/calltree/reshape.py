@@ -187,4 +187,5 @@ def _select_frames(frames: Frames, used: NDArray[np.int32]) -> Frames:
         line=frames.line[used],
         mapping=frames.mapping[used],
         is_label=None if frames.is_label is None else frames.is_label[used],
+        start_line=None if frames.start_line is None else frames.start_line[used],
     )

@@ -27,6 +27,14 @@ class Frames:
     mapping: NDArray[np.int32]  # [F], build id and path of the binary
     # [F], True for values of the label that splits the tree; None: all frames are of functions
     is_label: NDArray[np.bool_] | None = None
+    # [F], line on which the frame's function begins, 0 if unknown; None: all are unknown
+    start_line: NDArray[np.int32] | None = None
+
+    def get_start_lines(self) -> NDArray[np.int32]:
+        """Return the start line of each frame's function, [F], 0 if unknown."""
+        if self.start_line is None:
+            return np.zeros(len(self.id), np.int32)
+        return self.start_line
 
 
 class Label(NamedTuple):

@@ -19,10 +19,10 @@ from profiles.engine.encoding.stored_tree import StoredTree, to_columns, to_tree
 from profiles.engine.errors import BadTree
 from profiles.engine.string_table import StringTable
 
-MAGIC = b"ft\x02"  # the last byte is the version
+MAGIC = b"ft\x03"  # the last byte is the version
 # Version 1 differs in its mappings: the build id or the path of a binary, not both. They are
-# told apart in profiles.engine.pprof.binaries.
-_READABLE = (b"ft\x01", MAGIC)
+# told apart in profiles.engine.pprof.binaries. Version 2 has no start lines of functions.
+_READABLE = (b"ft\x01", b"ft\x02", MAGIC)
 _LENGTH_BYTES = 4  # of the length of the numbers section
 
 

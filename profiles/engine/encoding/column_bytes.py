@@ -40,6 +40,12 @@ class ColumnReader:
         self.head, self.at = head or read_head(data)
         self._data = data
         self._columns = iter(self.head["columns"])
+        self._unread = len(self.head["columns"])
+
+    @property
+    def has_more(self) -> bool:
+        """Return True if there is a column after the last one that was read."""
+        return self._unread > 0
 
     def index(self, below: int) -> NDArray[np.int32]:
         """Read numbers from 0 to `below` - 1. Raise `ValueError` if one is larger."""
@@ -86,5 +92,6 @@ class ColumnReader:
         column = next(self._columns, None)
         if column is None:
             raise ValueError("a column is missing")
+        self._unread -= 1
         code, count = column
         return int(code), int(count)

@@ -40,5 +40,6 @@ class LineMerger(StoredTreeReader):
         function: NDArray[np.int32],
         line: NDArray[np.int32],
         mapping: NDArray[np.int32],
+        start_line: NDArray[np.int32],
     ) -> NDArray[np.int32]: ...
     def table(self) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32]]: ...

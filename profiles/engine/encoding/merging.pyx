@@ -233,7 +233,7 @@ cdef class FunctionMerger(StoredTreeReader):
 
 @cython.final
 cdef class LineMerger(StoredTreeReader):
-    """Forest whose frames differ by function, line and mapping, and the values of each tree.
+    """Forest whose frames differ by function, line, mapping and start line; values of each tree.
 
     A tree is read (`read`), named if necessary (`name`), and added (`add`). If a tree turns out to
     be damaged, discard the whole object: part of the tree may have been added.
@@ -243,11 +243,13 @@ cdef class LineMerger(StoredTreeReader):
     cdef readonly KeyTable function_ids  # function ids
     cdef readonly StringPool strings
     cdef int32_t[:, ::1] names  # [functions, 2]: name and file, as string numbers
-    cdef int32_t[:, ::1] lines  # [frames, 3]: function, line and the number of the mapping
+    cdef int32_t[:, ::1] lines  # [frames, 4]: function, line, number of the mapping, start line
     cdef Py_ssize_t named  # number of functions that have names
     cdef int32_t[::1] after_function  # function that followed each in the last tree that had it
     cdef int32_t[::1] after_frame  # the same for frames
     cdef int32_t[::1] line, mapping  # of each frame of the tree
+    cdef int32_t[::1] start_line  # of each function of the tree, if it has any
+    cdef bint has_start_lines
     cdef int32_t[::1] mapping_strings  # strings of the tree that are mappings, ascending
     cdef int32_t[::1] mapping_numbers  # string number of each of these
     cdef uint64_t[::1] mapping_ids  # string id of each of these
@@ -260,10 +262,10 @@ cdef class LineMerger(StoredTreeReader):
         self.function_ids = KeyTable(max_nodes, limit)
         self.strings = StringPool()
         self.names = np.zeros((INITIAL_CAPACITY, 2), np.int32)
-        self.lines = np.zeros((INITIAL_CAPACITY, 3), np.int32)
+        self.lines = np.zeros((INITIAL_CAPACITY, 4), np.int32)
         self.after_function = np.zeros(INITIAL_CAPACITY, np.int32)
         self.after_frame = np.zeros(INITIAL_CAPACITY, np.int32)
-        self.line = self.mapping = np.empty(0, np.int32)
+        self.line = self.mapping = self.start_line = np.empty(0, np.int32)
         self.clear(0)
 
     def clear(self, Py_ssize_t metrics):
@@ -283,10 +285,16 @@ cdef class LineMerger(StoredTreeReader):
         """
         cdef Py_ssize_t before = self.function_ids.count, unknown
         self.open_tree(data, at, columns, metrics)
+        # The last column, after those of the labels; trees of version 2 lack it.
+        cdef Py_ssize_t start_lines = FIRST_VALUES + 2 * metrics + 2
+        self.has_start_lines = start_lines < self.columns and self.count[start_lines] > 0
         self.check_tables()
+        if self.has_start_lines and self.count[start_lines] != self.functions:
+            raise ValueError("columns of a table differ in length")
         self.reserve(self.functions, self.frames)
         if self.line.shape[0] < self.forest_function.shape[0]:
-            self.line, self.mapping = np.empty((2, self.forest_function.shape[0]), np.int32)
+            arrays = np.empty((3, self.forest_function.shape[0]), np.int32)
+            self.line, self.mapping, self.start_line = arrays
         table = np.array(mappings, np.uint64).reshape(-1, 2)
         self.mapping_strings = table[:, 0].astype(np.int32)
         self.mapping_ids = np.ascontiguousarray(table[:, 1])
@@ -295,6 +303,8 @@ cdef class LineMerger(StoredTreeReader):
             self.read_nodes()
             self.read_index(LINE_OF_FRAME, <int64_t>1 << 31, self.line)
             self.read_index(MAPPING_OF_FRAME, <int64_t>1 << 31, self.mapping)
+            if self.has_start_lines:
+                self.read_index(start_lines, <int64_t>1 << 31, self.start_line)
             unknown = self.find_mappings()
             self.insert_functions(self.function_ids)
         return unknown > 0 or self.function_ids.count > before
@@ -356,6 +366,7 @@ cdef class LineMerger(StoredTreeReader):
         const int32_t[::1] function,
         const int32_t[::1] line,
         const int32_t[::1] mapping,
+        const int32_t[::1] start_line,
     ):
         """Add the functions and frames of a block; return the frame indexes, int32 [F].
 
@@ -373,15 +384,17 @@ cdef class LineMerger(StoredTreeReader):
                     self.names[self.named, 0], self.names[self.named, 1] = name[i], file[i]
                     self.named += 1
             for i in range(function.shape[0]):
-                last = self.frame_after(last, of_function[function[i]], line[i], mapping[i])
+                last = self.frame_after(
+                    last, of_function[function[i]], line[i], mapping[i], start_line[i]
+                )
                 out[i] = <int32_t>last
         return rows
 
     def table(self):
         """Return the functions and frames.
 
-        The result is (function ids uint64 [P]; name, file int32 [2, P]; function, line, mapping
-        int32 [3, F]).
+        The result is (function ids uint64 [P]; name, file int32 [2, P]; function, line, mapping,
+        start line int32 [4, F]).
         """
         return (
             self.function_ids.table(),
@@ -449,11 +462,16 @@ cdef class LineMerger(StoredTreeReader):
     cdef int insert_frames(self) except -1 nogil:
         """Replace the function of each frame of the tree by its frame index in the forest."""
         cdef Py_ssize_t i, at = 0, last = -1
-        cdef int32_t function
+        cdef int32_t function, start_line
         for i in range(self.frames):
             at = self.mapping_of(at, self.mapping[i])
             function = self.forest_function[self.frame_function[i]]
-            last = self.frame_after(last, function, self.line[i], self.mapping_numbers[at])
+            start_line = 0
+            if self.has_start_lines:
+                start_line = self.start_line[self.frame_function[i]]
+            last = self.frame_after(
+                last, function, self.line[i], self.mapping_numbers[at], start_line
+            )
             self.frame_function[i] = <int32_t>last
         return 0
 
@@ -474,7 +492,12 @@ cdef class LineMerger(StoredTreeReader):
         return low
 
     cdef Py_ssize_t frame_after(
-        self, Py_ssize_t last, int32_t function, int32_t line, int32_t mapping
+        self,
+        Py_ssize_t last,
+        int32_t function,
+        int32_t line,
+        int32_t mapping,
+        int32_t start_line,
     ) except -1 nogil:
         """Return the index of a frame; fast if it follows the `last` one as in an earlier tree."""
         cdef Py_ssize_t next, before = self.forest.frames.count
@@ -485,13 +508,15 @@ cdef class LineMerger(StoredTreeReader):
                 self.lines[next, 0] == function
                 and self.lines[next, 1] == line
                 and self.lines[next, 2] == mapping
+                and self.lines[next, 3] == start_line
             ):
                 return next
         id = pair_id(self.function_ids.keys[function], <uint64_t>line)
-        next = self.forest.frames.insert(pair_id(id, self.strings.ids.keys[mapping]))
+        id = pair_id(id, self.strings.ids.keys[mapping])
+        next = self.forest.frames.insert(pair_id(id, <uint64_t>start_line) if start_line else id)
         if next == before:
             self.lines[next, 0], self.lines[next, 1] = function, line
-            self.lines[next, 2] = mapping
+            self.lines[next, 2], self.lines[next, 3] = mapping, start_line
         if last >= 0:
             self.after_frame[last] = <int32_t>next
         return next

@@ -28,6 +28,7 @@ from profiles.engine.string_table import StringTable
 
 _NONE = np.zeros(0, np.int64)
 _OF_TREE = 9  # number of columns before the values
+_OF_FRAMES = 6  # number of columns of functions and frames before those of the nodes
 _PARENT = 6  # index of the column with the parents of nodes
 
 
@@ -40,6 +41,7 @@ class StoredFrames(NamedTuple):
     function: NDArray[np.int32]  # [F], function of each frame
     line: NDArray[np.int32]  # [F]
     mapping: NDArray[np.int32]  # [F], index of the tree's strings
+    function_start_line: NDArray[np.int32]  # [P], 0 if unknown
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,13 @@ def to_columns(tree: Tree) -> StoredTree:
     return StoredTree(
         metrics=tree.metrics,
         frames=StoredFrames(
-            function_ids(texts.ids(), name, file), name, file, function, frames.line, frames.mapping
+            function_ids(texts.ids(), name, file),
+            name,
+            file,
+            function,
+            frames.line,
+            frames.mapping,
+            _find_start_lines(frames, function, len(name)),
         ),
         parent=tree.parent,
         frame=tree.frame,
@@ -93,6 +101,7 @@ def to_tree(columns: StoredTree) -> Tree:
             file=frames.function_file[frames.function],
             line=frames.line,
             mapping=frames.mapping,
+            start_line=_spread_start_lines(frames),
         ),
         id=node_ids(columns.parent, columns.frame, ids),
         parent=columns.parent,
@@ -105,14 +114,16 @@ def to_tree(columns: StoredTree) -> Tree:
 def write(columns: StoredTree) -> tuple[bytes, bytes]:
     """Encode the numbers section and the texts section."""
     labelled, texts = columns.labelled, columns.strings
+    start_line = columns.frames.function_start_line
     scaled = [_scale(row) for row in columns.values]
     table: list[Column] = [
-        *columns.frames,
+        *columns.frames[:_OF_FRAMES],
         np.arange(len(columns.parent), dtype=np.int32) - columns.parent,
         columns.frame,
         _steps(columns.node),
         *(row for row, _ in scaled),
         *_label_columns(labelled, len(scaled)),
+        start_line if start_line.any() else _NONE,
     ]
     head = {
         "metrics": [[*metric] for metric in columns.metrics],
@@ -155,16 +166,23 @@ def read(numbers: bytes, texts: Callable[[], bytes], labels: bool = True) -> Sto
     frame, node = columns.index(len(function)), columns.index(ANY)
     decode_steps(node, len(parent))
     values = columns.values(len(node), head["factors"])
+    if labels:
+        labelled = _read_labelled_columns(columns, len(metrics), len(parent))
+    else:
+        labelled = None
+        columns.skip(2 + len(metrics))
+    start_line = _read_start_lines(columns, len(ids))
+    columns.end()
     _same({len(ids), len(name), len(file)}, {len(function), len(line), len(mapping)})
     _same({len(parent), len(frame)}, {len(metrics), len(values)})
     return StoredTree(
         metrics=metrics,
-        frames=StoredFrames(ids, name, file, function, line, mapping),
+        frames=StoredFrames(ids, name, file, function, line, mapping, start_line),
         parent=parent,
         frame=frame,
         node=node,
         values=values,
-        labelled=_read_labelled_columns(columns, len(metrics), len(parent)) if labels else None,
+        labelled=labelled,
         read_strings=lambda: read_strings(texts(), strings),
     )
 
@@ -220,11 +238,35 @@ def _read_labelled_columns(columns: ColumnReader, width: int, nodes: int) -> Lab
     node = columns.index(nodes)
     label_set = columns.index(len(sets))
     values = columns.values(len(node), [1] * width)
-    columns.end()
     _same({len(node), len(label_set)})
     if not len(node):
         return None
     return LabelledSelf(read_label_sets(sets), node, label_set, values)
+
+
+def _find_start_lines(
+    frames: Frames, function: NDArray[np.int32], functions: int
+) -> NDArray[np.int32]:
+    """Return the start line of each function: the greatest, if versions of it were merged."""
+    found = np.zeros(functions, np.int32)
+    if frames.start_line is not None:
+        np.maximum.at(found, function, frames.start_line)
+    return found
+
+
+def _spread_start_lines(frames: StoredFrames) -> NDArray[np.int32] | None:
+    """Return the start line of each frame's function, None if all are unknown."""
+    start_line = frames.function_start_line
+    return start_line[frames.function] if start_line.any() else None
+
+
+def _read_start_lines(columns: ColumnReader, functions: int) -> NDArray[np.int32]:
+    """Read the last column, which trees before version 3 lack; it is empty if all are unknown."""
+    found = columns.index(ANY) if columns.has_more else np.zeros(0, np.int32)
+    if not len(found):
+        return np.zeros(functions, np.int32)
+    _same({len(found), functions})
+    return found
 
 
 def _same(*lengths: set[int]) -> None:

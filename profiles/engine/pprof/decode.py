@@ -228,10 +228,16 @@ def _columns(
 ) -> StoredTree:
     parent, frame = stacks.nodes.table()
     node, values = stacks.nodes.values(np.array(stored, np.int64))
-    text, ends, ids, name, file, function, line, mapping = symbols.used_frames(frame)
-    frames = StoredFrames(ids, name, file, function, line, mapping)
+    text, ends, ids, name, file, function, line, mapping, start = symbols.used_frames(frame)
     return StoredTree(
-        metrics, frames, parent, frame, node, values, labelled, lambda: StringTable(text, ends)
+        metrics,
+        StoredFrames(ids, name, file, function, line, mapping, start),
+        parent,
+        frame,
+        node,
+        values,
+        labelled,
+        lambda: StringTable(text, ends),
     )
 
 

@@ -81,28 +81,29 @@ def _value_type(metric: Metric, strings: _Strings) -> bytes:
 def _symbols(tree: Tree, strings: _Strings) -> Iterator[bytes]:
     """Encode locations, functions and mappings.
 
-    Frame i is location i + 1; functions are distinct (name, file) pairs. Addresses without symbols
-    have no function, and their mappings are not marked as symbolised: pprof can name them.
+    Frame i is location i + 1; functions are distinct by name, file and start line. Addresses
+    without symbols have no function, and their mappings are not marked as symbolised: pprof can
+    name them.
     """
     frames, texts = tree.frames, tree.frames.strings
-    functions: dict[tuple[int, int], int] = {}
+    functions: dict[tuple[int, int, int], int] = {}
     mappings = _Mappings(strings)
-    columns = (frames.name, frames.file, frames.line, frames.mapping)
+    columns = (frames.name, frames.file, frames.line, frames.mapping, frames.get_start_lines())
     rows = zip(*(column.tolist() for column in columns), strict=True)
-    for number, (name, file, line, mapping) in enumerate(rows, 1):
+    for number, (name, file, line, mapping, start) in enumerate(rows, 1):
         address = None if line else find_address(texts[name], texts[file], texts[mapping])
         if address:
             position = int_field(2, mappings.number(address.binary, address.offset))
             position += int_field(3, address.offset)
         else:
-            function = functions.setdefault((name, file), len(functions) + 1)
+            function = functions.setdefault((name, file, start), len(functions) + 1)
             position = int_field(2, mappings.number(parse_mapping(texts[mapping])))
             position += bytes_field(4, int_field(1, function) + int_field(2, line))
         yield bytes_field(_LOCATION, int_field(1, number) + position)
-    for (name, file), number in functions.items():
+    for (name, file, start), number in functions.items():
         text = strings.number(texts[name])
         named = int_field(2, text) + int_field(3, text) + int_field(4, strings.number(texts[file]))
-        yield bytes_field(_FUNCTION, int_field(1, number) + named)
+        yield bytes_field(_FUNCTION, int_field(1, number) + named + int_field(5, start))
     yield from mappings.table()
 
 

@@ -39,4 +39,5 @@ class SymbolTable:
         NDArray[np.int32],
         NDArray[np.int32],
         NDArray[np.int32],
+        NDArray[np.int32],
     ]: ...

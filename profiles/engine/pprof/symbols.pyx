@@ -271,10 +271,13 @@ cdef class StringNumbering:
         return self.strings.concatenate(self.string[: self.ids.count], allowed)
 
 
+cdef uint64_t MAX_LINE = 2**31 - 1
+
 cdef enum:  # field numbers, used as columns of the result of varint_fields()
     FUNCTION_NAME = 2
     FUNCTION_SYSTEM_NAME = 3
     FUNCTION_FILE = 4
+    FUNCTION_START_LINE = 5
 
 
 @cython.final
@@ -286,11 +289,12 @@ cdef class FunctionTable:
     cdef readonly bint has_replaced_ids  # all ids were 0
     cdef int32_t[::1] name  # string number of each function; `strings.empty` if none
     cdef int32_t[::1] file
+    cdef int32_t[::1] start_line  # 0 if unknown
     cdef uint64_t[::1] id
     cdef Py_ssize_t unknown
 
     def __init__(self, WireReader reader, ProfileStrings strings, ranges, locations):
-        table = varint_fields(reader, ranges, FUNCTION_FILE + 1)
+        table = varint_fields(reader, ranges, FUNCTION_START_LINE + 1)
         self.strings = strings
         # Early profilers of .NET wrote the id 0 for every function, and a function for each
         # location, to whose id the lines of the location point.
@@ -301,6 +305,7 @@ cdef class FunctionTable:
         self.unknown = table.shape[0]
         self.name = np.empty(table.shape[0] + 1, np.int32)
         self.file = np.empty(table.shape[0] + 1, np.int32)
+        self.start_line = np.zeros(table.shape[0] + 1, np.int32)
         self.id = np.empty(table.shape[0] + 1, np.uint64)
         self.read_rows(table)
         self.set_row(self.unknown, strings.unknown, strings.empty)
@@ -319,6 +324,8 @@ cdef class FunctionTable:
             name = table[i, FUNCTION_SYSTEM_NAME]
             if self.strings.is_empty(name):
                 name = <uint64_t>self.strings.empty
+        if table[i, FUNCTION_START_LINE] <= MAX_LINE:
+            self.start_line[i] = <int32_t>table[i, FUNCTION_START_LINE]
         return self.set_row(i, <Py_ssize_t>name, file)
 
     cdef int set_row(self, Py_ssize_t i, Py_ssize_t name, Py_ssize_t file) except -1 nogil:
@@ -341,6 +348,7 @@ cdef class FunctionTable:
         ids = function_ids(self.strings.ids, name, file)
         self.name = np.concatenate((self.name, name))
         self.file = np.concatenate((self.file, file))
+        self.start_line = np.concatenate((self.start_line, np.zeros(len(names), np.int32)))
         self.id = np.concatenate((self.id, ids))
 
 
@@ -352,8 +360,6 @@ cdef enum:  # field numbers, used as columns of the result of varint_fields()
     LOCATION_MAPPING = 2
     LOCATION_ADDRESS = 3
     LOCATION_LINE = 4
-
-cdef uint64_t MAX_LINE = 2**31 - 1
 
 
 @cython.final
@@ -532,6 +538,9 @@ cdef class SymbolTable:
         frame = self.frames.insert(pair_id(self.functions.id[function], line))
         if frame < before:
             self.prefer_mapping(frame, mapping)
+            # Of equal functions, the one that begins last, independent of the order.
+            if self.functions.start_line[function] > self.functions.start_line[self.function[frame]]:
+                self.function[frame] = <int32_t>function
             return frame
         self.function[frame] = <int32_t>function
         self.line[frame] = self.line_number[at]
@@ -581,18 +590,18 @@ cdef class SymbolTable:
         """Return the frames in use; `of_nodes` is rewritten to their new numbers.
 
         The result is (bytes, ends of the strings; id, name, file of the functions; function, line,
-        mapping of the frames). Functions and strings are distinct; all are numbered by first use.
+        mapping of the frames; start line of the functions). Functions and strings are distinct; all
+        are numbered by first use.
         """
         cdef const int32_t[::1] used = renumber(of_nodes, self.frames.count)
         cdef Py_ssize_t most = min(used.shape[0], self.functions.id.shape[0])
-        frames, functions = np.empty((3, used.shape[0]), np.int32), np.empty((2, most), np.int32)
+        frames, functions = np.empty((3, used.shape[0]), np.int32), np.zeros((3, most), np.int32)
         cdef StringNumbering strings = StringNumbering(self.strings, 2 * most + used.shape[0])
         cdef KeyTable ids = KeyTable(most, "", most)
         self.fill(used, ids, strings, functions, frames)
         data, ends = strings.table(self.string_limit)
-        name, file = functions[:, : ids.count]
-        function, line, mapping = frames
-        return data, ends, ids.table(), name, file, function, line, mapping
+        name, file, start_line = functions[:, : ids.count]
+        return data, ends, ids.table(), name, file, *frames, start_line
 
     cdef fill(
         self,
@@ -604,7 +613,7 @@ cdef class SymbolTable:
     ):
         """Fill the tables of frames in use.
 
-        functions has name and file; frames has function, line and mapping.
+        functions has name, file and start line; frames has function, line and mapping.
         """
         # Number + 1 of each function; 0 if unused.
         cdef int32_t[::1] new_number = np.zeros(self.functions.id.shape[0], np.int32)
@@ -619,6 +628,10 @@ cdef class SymbolTable:
                     if number == before:
                         functions[0, number] = strings.number(self.functions.name[row])
                         functions[1, number] = strings.number(self.functions.file[row])
+                    # The greatest of equal functions, independent of their order.
+                    functions[2, number] = max(
+                        functions[2, number], self.functions.start_line[row]
+                    )
                 frames[0, j] = new_number[row] - 1
                 frames[1, j] = self.line[used[j]]
                 frames[2, j] = strings.number(self.mapping[used[j]])

@@ -24,7 +24,8 @@ Source = Callable[[int, int], bytes | memoryview]
 T = TypeVar("T")
 
 MAGIC = b"fb"
-VERSION = 2  # version 1 stores mappings as version 1 of stored trees does
+# Version 1 stores mappings as version 1 of stored trees does, and version 2 no start lines.
+VERSION = 3
 COMPRESSION_LEVEL = 5  # of zstd, for blocks that will not be compacted soon
 FIRST_READ = 65_536  # bytes: includes the directory, and for most blocks the section `profiles`
 # Approximate bytes of Python objects: for a byte of JSON, and for the arrays of a section.

@@ -17,6 +17,8 @@ from profiles.engine.calltree.forest import node_depths
 from profiles.engine.encoding.columns import decode_preorder
 from profiles.engine.string_table import StringTable
 
+_NO_START_LINES = np.zeros(0, np.int32)
+
 
 @dataclass(frozen=True, slots=True)
 class BlockFunctions:
@@ -44,7 +46,7 @@ class FunctionTree:
 class LineTree:
     """L line nodes and F frames; nodes are ordered by their function node.
 
-    The same line of a function is a separate frame for each mapping.
+    The same line of a function is a separate frame for each mapping and each start line.
     """
 
     parent: NDArray[np.int32]  # [L], -1 for roots
@@ -52,6 +54,7 @@ class LineTree:
     function: NDArray[np.int32]  # [F]
     line: NDArray[np.int32]  # [F]
     mapping: NDArray[np.int32]  # [F], index the strings
+    start_line: NDArray[np.int32]  # [F], of the function; 0 if unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +154,7 @@ def _write_lines(tree: FunctionTree, lines: LineTree) -> bytes:
             lines.mapping,
             steps,
             lines.frame - first_frame[tree.function[node]],
+            lines.start_line if lines.start_line.any() else _NO_START_LINES,
         ],
     )
 
@@ -171,7 +175,13 @@ def read_lines(
         line = columns.index(ANY, len(function))
         mapping = columns.index(strings, len(function))
         parent, frame = _read_line_nodes(columns, tree, node_of_line, first_frame)
-        return parent, frame, function, line, mapping
+        # Blocks before version 3 lack the column; it is empty if all start lines are unknown.
+        start_line = columns.index(ANY) if columns.has_more else _NO_START_LINES
+        if not len(start_line):
+            start_line = np.zeros(len(function), np.int32)
+        if len(start_line) != len(function):
+            raise ValueError("columns of a table differ in length")
+        return parent, frame, function, line, mapping, start_line
 
     return LineTree(*container.read("lines", decode).arrays)
 

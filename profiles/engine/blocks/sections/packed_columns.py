@@ -65,6 +65,12 @@ class PackedColumnReader:
         self._offset = start
         self.head_bytes = start - _LENGTH_BYTES
         self._columns = iter(self.head["columns"])
+        self._unread = len(self.head["columns"])
+
+    @property
+    def has_more(self) -> bool:
+        """Return True if there is a column after the last one that was read."""
+        return self._unread > 0
 
     def values(self, count: int | None = None) -> NDArray[np.int64]:
         """Read signed numbers. Raise `ValueError` if `count` is given and differs."""
@@ -108,6 +114,7 @@ class PackedColumnReader:
         column = next(self._columns, None)
         if column is None:
             raise ValueError("a column is missing")
+        self._unread -= 1
         width, count, base, factor = map(int, column)
         if expected is not None and count != expected:
             raise ValueError(f"a column has {count} rows, its table {expected}")

@@ -65,7 +65,8 @@ def test_a_truncated_block_is_rejected(data: bytes) -> None:
 def test_every_changed_byte_is_noticed(data: bytes) -> None:
     for at in range(len(data)):
         changed = bytearray(data)
-        changed[at] ^= 1
+        # Another bit of the version gives that of an older format, which is read.
+        changed[at] ^= 128 if at == 3 else 1
         with pytest.raises(BadBlock):
             use(opened(bytes(changed)))
 

@@ -75,7 +75,8 @@ def test_every_changed_byte_is_noticed() -> None:
     for at in range(len(data)):
         for bit in (1, 128):
             changed = bytearray(data)
-            changed[at] ^= bit
+            # Another bit of the version gives that of an older format, which is read.
+            changed[at] ^= 128 if at == len(MAGIC) - 1 else bit
             with pytest.raises(BadTree):
                 decode(bytes(changed))
 

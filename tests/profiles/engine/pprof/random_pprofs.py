@@ -57,7 +57,11 @@ def messages(draw: st.DrawFn) -> Any:
     functions = draw(st.lists(_ids, unique=True, max_size=6))
     for number in functions:
         message.function.add(
-            id=number, name=draw(text), system_name=draw(text), filename=draw(text)
+            id=number,
+            name=draw(text),
+            system_name=draw(text),
+            filename=draw(text),
+            start_line=draw(st.sampled_from([0, 0, 1, 40, 41, 2**31 - 1, 2**31, -1])),
         )
     locations = draw(st.lists(_ids, unique=True, max_size=8))
     for number in locations:
