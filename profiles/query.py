@@ -43,6 +43,7 @@ from profiles.queries.functions import (
     run_lines,
     run_top,
 )
+from profiles.queries.pgo import PgoResult, run_pgo
 from profiles.queries.query_record import QueryStatus
 from profiles.queries.query_workers import QueryJob
 from profiles.queries.reports.function_sums import FunctionSumsResult, run_function_sums
@@ -68,7 +69,6 @@ from profiles.queries.reports.options import (
     run_options,
     run_sample_labels,
 )
-from profiles.queries.reports.pgo import PgoResult, run_pgo
 from profiles.queries.reports.profile_times import (
     NearestProfiles,
     run_calendar,

@@ -18,6 +18,7 @@ from tests.findings.factory import CHECKS, add_finding
 from tests.ingest.client import Client
 from tests.paths import ROOT
 from tests.profiles import rows
+from tests.profiles.pprofs import EXAMPLE, pprof, with_start_lines
 
 pytestmark = [pytest.mark.one_database, pytest.mark.django_db(transaction=True)]
 
@@ -75,7 +76,8 @@ def examples() -> Iterator[DocumentedCommand]:
 def shop(project: Project) -> None:
     """Store the profiles that the examples query."""
     of = rows.deployment(project)
-    rows.stored(of, name_id="p1", labels={"instance": "web-1"})
+    raw = with_start_lines(pprof(EXAMPLE, duration_nanos=10 * 10**9))
+    rows.stored_raw(of, raw, name_id="p1", labels={"instance": "web-1"})
     rows.stored(of, name_id="p2", minutes=1, labels={"instance": "web-2"})
     rows.stored(rows.deployment(project, version="2"), name_id="p3", minutes=2)
     Annotation.objects.create(

@@ -62,6 +62,14 @@ def pprof(
     return bytes(builder.message.SerializeToString())
 
 
+def with_start_lines(raw: bytes, line: int = 1) -> bytes:
+    """Return an uncompressed profile with a line on which all its functions begin."""
+    message: Any = Profile.FromString(raw)
+    for function in message.function:
+        function.start_line = line
+    return bytes(message.SerializeToString())
+
+
 LabelledStacks = Mapping[tuple[str, str], int]  # {("main;work", "/pay"): value}
 
 

@@ -114,9 +114,9 @@ def test_other_sums_have_the_greatest_start_line_in_any_order() -> None:
 
 
 def test_profiles_without_start_lines_are_stored_without_their_column() -> None:
-    plain, known = tree_with(("work", 44, 0)), tree_with(("work", 44, 40))
+    plain, started = tree_with(("work", 44, 0)), tree_with(("work", 44, 40))
     assert plain.frames.start_line is None
-    assert len(encode(known)) > len(encode(plain))
+    assert len(encode(started)) > len(encode(plain))
     assert decode(encode(plain)).frames.start_line is None
 
 

@@ -1,0 +1,3 @@
+module flamewatch.dev/pgo
+
+go 1.21
