@@ -7,6 +7,7 @@ from api.mcp.tools.compare_versions import COMPARE_VERSIONS
 from api.mcp.tools.function_history import FUNCTION_HISTORY
 from api.mcp.tools.hottest_functions import HOTTEST_FUNCTIONS
 from api.mcp.tools.list_services import LIST_SERVICES
+from api.mcp.tools.regressions import REGRESSIONS
 from api.mcp.tools.sandwich import SANDWICH
 
 TOOLS: Mapping[str, Tool] = {
@@ -17,5 +18,6 @@ TOOLS: Mapping[str, Tool] = {
         SANDWICH,
         COMPARE_VERSIONS,
         FUNCTION_HISTORY,
+        REGRESSIONS,
     )
 }

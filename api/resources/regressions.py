@@ -7,6 +7,7 @@ from api.formats import JSON
 from api.paging import AFTER, SIZE, page_fields
 from api.requests import ApiQuery, ApiRequest
 from endpoints.params import parameter
+from endpoints.params.reader import StrictReader
 from endpoints.params.selection import SERVICE, TYPE
 from findings.listing import FindingFilter, FindingOrder, find_findings
 from findings.models import Direction, Finding, FindingState
@@ -22,17 +23,8 @@ DIRECTION = parameter.choice(
 
 def query(request: ApiRequest) -> ApiQuery:
     request.form(JSON)
-    read = request.parameters.read
-    after, size, type_ = read(AFTER), read(SIZE), read(TYPE)
-    state, direction = read(STATE), read(DIRECTION)
-    restrictions = FindingFilter(
-        direction=None if direction == "any" else Direction(direction),
-        states=(FindingState(state),) if state else (),
-        service=read(SERVICE),
-        type=type_ or "",
-        function=read(FUNCTION),
-        version=read(VERSION_NAME),
-    )
+    after, size = request.parameters.read(AFTER), request.parameters.read(SIZE)
+    restrictions = read_filter(request.parameters)
 
     def run(context: QueryContext) -> bytes:
         rows = find_findings(
@@ -43,6 +35,19 @@ def query(request: ApiRequest) -> ApiQuery:
         return dumps({**head(request), **page_fields(page, size, _describe)})
 
     return ApiQuery(run, request.now, restrictions.service)
+
+
+def read_filter(reader: StrictReader) -> FindingFilter:
+    """Read the restrictions of a list of findings."""
+    type_, state, direction = reader.read(TYPE), reader.read(STATE), reader.read(DIRECTION)
+    return FindingFilter(
+        direction=None if direction == "any" else Direction(direction),
+        states=(FindingState(state),) if state else (),
+        service=reader.read(SERVICE),
+        type=type_ or "",
+        function=reader.read(FUNCTION),
+        version=reader.read(VERSION_NAME),
+    )
 
 
 def _describe(row: Finding) -> dict[str, Any]:

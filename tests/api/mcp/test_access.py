@@ -10,6 +10,7 @@ from projects.models import Deployment, Project, Role, TokenScope
 from tests.api.conftest import HOUR, SHOP
 from tests.api.management.conftest import TokenClient
 from tests.api.mcp.conftest import call, error_text, post, read
+from tests.findings.factory import add_finding
 from tests.ingest.client import Client, assert_error_response
 from tests.profiles import rows
 
@@ -20,6 +21,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "sandwich": {**SHOP, "focus": "main"},
     "compare_versions": {**SHOP, "version": "1", "baseline_version": "2"},
     "function_history": SHOP,
+    "regressions": {},
 }
 
 
@@ -46,6 +48,7 @@ def test_request_without_the_read_scope_is_rejected(
 def test_another_projects_key_sees_nothing(
     tool: str, shop: Deployment, reader: Client, stranger: Client
 ) -> None:
+    add_finding(shop.project, function="main")
     mine = call(reader, tool, **ARGUMENTS[tool])
     assert "main" in mine["content"][0]["text"] or tool == "list_services"
     own = read(call(stranger, tool, **ARGUMENTS[tool]))
@@ -109,9 +112,19 @@ def test_key_of_some_services_reads_no_others(shop: Deployment, project: Project
     client = Client(project.project_id, text)
     (row,) = read(call(client, "list_services", **HOUR))["rows"]
     assert row[0] == "till"
-    for tool in set(ARGUMENTS) - {"list_services"}:
+    for tool in set(ARGUMENTS) - {"list_services", "regressions"}:
         assert "till only, not for shop" in error_text(call(client, tool, **ARGUMENTS[tool]))
         read(call(client, tool, **ARGUMENTS[tool] | {"service": "till"}))
+
+
+def test_key_of_some_services_lists_their_regressions(project: Project) -> None:
+    add_finding(project, function="a")
+    add_finding(project, function="b", service="till")
+    _, text = keys.create(project, "till", write=False, read=True, services=["till"])
+    client = Client(project.project_id, text)
+    (row,) = read(call(client, "regressions"))["rows"]
+    assert row[0] == "till"
+    assert "till only, not for shop" in error_text(call(client, "regressions", service="shop"))
 
 
 def test_calls_count_as_queries_and_lists_do_not(

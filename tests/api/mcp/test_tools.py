@@ -6,10 +6,12 @@ import pytest
 
 from api.mcp.catalog import TOOLS
 from api.mcp.result_text import MAX_BYTES
+from findings.models import Direction, FindingState
 from profiles.models import Profile
 from projects.models import Deployment, Project
 from tests.api.conftest import HOUR, SHOP, Ask
 from tests.api.mcp.conftest import CallTool, call, error_text, read
+from tests.findings.factory import add_finding
 from tests.ingest.client import Client
 from tests.profiles import rows
 
@@ -170,6 +172,45 @@ def test_history_is_that_of_the_api(
     ]
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"direction": "any"},
+        {"service": "till"},
+        {"state": "new", "function": "SHOP"},
+        {"type": "WALL", "direction": "improvement"},
+        {"version": "3"},
+    ],
+    ids=str,
+)
+def test_regressions_are_those_of_the_api(
+    arguments: dict[str, Any], project: Project, other_project: Project, ask: Ask, reader: Client
+) -> None:
+    findings: list[dict[str, Any]] = [
+        {"function": "shop.a"},
+        {"function": "shop.b", "state": FindingState.RESOLVED, "service": "till"},
+        {"function": "shop.c", "direction": Direction.IMPROVEMENT, "type": "WALL"},
+        {"function": "shop.d", "version": "3", "before": 0.0},
+    ]
+    for number, fields in enumerate(findings):
+        add_finding(project, **fields, rank=number / 10)
+    add_finding(other_project, function="foreign")
+    table = columns(read(call(reader, "regressions", **arguments)))
+    same = {"service": None, "type": None, "from": None, "to": None}
+    api = ask("regressions", **same | arguments).json()["rows"][::-1]
+    assert api
+    for name in ("service", "type", "function", "file", "value", "direction", "state"):
+        assert table[name] == [each[name] for each in api]
+    for name in ("before", "after", "change", "unit", "since", "version", "version_before"):
+        assert table[name] == [each[name] for each in api]
+    assert [[*each] for each in zip(table["low"], table["high"], strict=True)] == [
+        each["interval"] for each in api
+    ]
+    relative = [None if each["relative"] is None else 100 * each["relative"] for each in api]
+    assert table["change_percent"] == pytest.approx(relative, abs=0.01)
+
+
 def test_further_rows_are_read_by_their_offset(shop_tool: CallTool, ask: Ask) -> None:
     names: list[str] = []
     offset: int | None = 0
@@ -200,7 +241,10 @@ def test_every_result_has_at_most_4000_tokens(shop: Deployment, reader: Client) 
         ("sandwich", {**wide, "focus": "hub"}),
         ("compare_versions", {**wide, "baseline_version": "1"}),
         ("function_history", {**SHOP, "top": 5, "step": "1m"}),
+        ("regressions", {}),
     ]
+    for name in names:
+        add_finding(shop.project, function=name, file="\x01" * 3000, version="\u2028" * 512)
     assert {tool for tool, _ in calls} == {*TOOLS}
     for tool, arguments in calls:
         result = call(reader, tool, **arguments, limit=500)
