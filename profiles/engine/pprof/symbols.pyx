@@ -535,11 +535,12 @@ cdef class SymbolTable:
         """Find or create the frame of a line."""
         cdef Py_ssize_t function = self.line_function[at], before = self.frames.count, frame
         cdef uint64_t line = <uint64_t>self.line_number[at]
+        cdef int32_t[::1] start_line = self.functions.start_line
         frame = self.frames.insert(pair_id(self.functions.id[function], line))
         if frame < before:
             self.prefer_mapping(frame, mapping)
             # Of equal functions, the one that begins last, independent of the order.
-            if self.functions.start_line[function] > self.functions.start_line[self.function[frame]]:
+            if start_line[function] > start_line[self.function[frame]]:
                 self.function[frame] = <int32_t>function
             return frame
         self.function[frame] = <int32_t>function
