@@ -47,11 +47,12 @@ class Location:
 
 
 class SharedFunction(NamedTuple):
-    """Function of the tables; every field is the index of a string."""
+    """Function of the tables; its texts are indexes of strings."""
 
     name: int
     system_name: int
     file: int
+    start_line: int  # 0 if unknown
 
 
 class SharedTables:
@@ -73,7 +74,7 @@ class SharedTables:
         self._mapping_attributes, self._mapping_attribute_ends = numbers(
             reader, mappings, 5, "attributes of mappings of an OTLP request", limits.max_symbols
         )
-        self._functions, _ = scalars(reader, table(_FUNCTIONS), 4)
+        self._functions, _ = scalars(reader, table(_FUNCTIONS), 5)
         locations = table(_LOCATIONS)
         self._locations, self._location_types = scalars(reader, locations, 3)
         lines, self._line_ends = children(reader, locations, 3, _SYMBOLS, limits.max_symbols)
@@ -205,8 +206,7 @@ class SharedTables:
         return is_stated and len(self._mappings) > 0 and bool(self._mappings[0].any())
 
     def function(self, index: int) -> SharedFunction:
-        _, name, system_name, file = self._row("Function", index, self._functions)
-        return SharedFunction(name, system_name, file)
+        return SharedFunction(*self._row("Function", index, self._functions)[1:])
 
     def function_name(self, location: int) -> str:
         """Return the name of the innermost function of a location; "" without one."""

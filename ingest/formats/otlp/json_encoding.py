@@ -212,6 +212,7 @@ _COMMON: Schemas = {
         "nameStrindex": (1, "int"),
         "systemNameStrindex": (2, "int"),
         "filenameStrindex": (3, "int"),
+        "startLine": (4, "int"),
     },
     "Link": {"traceId": (1, "id"), "spanId": (2, "id")},
 }

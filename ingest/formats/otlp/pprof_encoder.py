@@ -157,10 +157,11 @@ class PprofEncoder:
         number = self._functions.get(index)
         if number is None:
             function = self._dictionary.function(index)
-            name, system_name, file = map(self._string, function)
+            name, system_name, file = map(self._string, function[:3])
             number = self._functions[index] = len(self._functions) + 1
             fields = int_field(1, number) + int_field(2, name) + int_field(3, system_name)
-            self._symbol(_FUNCTION, fields + int_field(4, file))
+            fields += int_field(4, file) + int_field(5, function.start_line)
+            self._symbol(_FUNCTION, fields)
         return number
 
     def _mapping(self, index: int) -> int:

@@ -1,5 +1,7 @@
 """Messages that published versions of opentelemetry-proto made, see make_messages.py."""
 
+import json
+
 import pytest
 
 from ingest.formats.otlp.revision import Revision
@@ -55,6 +57,15 @@ def test_each_published_version_gives_the_same_values_and_stacks(version: str, f
     decoded = profile.decoded
     assert (decoded.time_ns, decoded.duration_ns) == (START, SECONDS * 10**9)
     assert {"app.py", "copy"} <= set(decoded.tree.frames.strings)
+
+
+@ALL
+def test_functions_keep_their_start_lines(version: str) -> None:
+    message = json.loads(sample(f"{version}-values.json"))
+    for function in message["dictionary"]["functionTable"]:
+        function["startLine"] = "40"
+    (profile,) = convert(json.dumps(message).encode()).profiles
+    assert set(profile.decoded.tree.frames.get_start_lines().tolist()) == {40}
 
 
 @ALL
