@@ -5,6 +5,7 @@ The files of version_2/ were made of native_profile() by the formats before they
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain, permutations
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ from profiles.engine.blocks import build_day, build_hour, open_day, open_hour
 from profiles.engine.calltree.align import align
 from profiles.engine.calltree.reshape import prune
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.encoding.codec import decode, encode
-from profiles.engine.errors import BadProfile
+from profiles.engine.encoding.codec import decode, encode, encode_columns
+from profiles.engine.encoding.stored_tree import to_columns
+from profiles.engine.errors import BadProfile, BadTree
 from profiles.engine.pprof import encode as pprof
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.engine.pprof.gunzip import gunzip
@@ -180,3 +182,27 @@ def test_version_2_is_compacted_with_todays_trees() -> None:
     sums.add_hour(block)
     assert int(sums.tree().self.sum()) == 2 * 11111
     assert np.array_equal(np.sort(sums.tree().id), np.sort(decode(old).id))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 4, 50])
+def test_column_of_another_length_than_the_functions_is_rejected(rows: int) -> None:
+    columns = to_columns(tree_with(*CALLS))
+    start_line = np.ones(rows, np.int32)
+    data = encode_columns(
+        replace(columns, frames=columns.frames._replace(function_start_line=start_line))
+    )
+    with pytest.raises(BadTree, match="differ in length"):
+        decode(data)
+    with pytest.raises(BadTree, match="differ in length"):
+        build_hour([replace(profile_of(tree_with(*CALLS)), tree=data)])
+
+
+def test_start_line_beyond_the_numbers_of_lines_is_rejected() -> None:
+    columns = to_columns(tree_with(*CALLS))
+    start_line = np.full(3, 2**31, np.uint32).view(np.int32)
+    frames = columns.frames._replace(function_start_line=start_line)
+    data = encode_columns(replace(columns, frames=frames))
+    with pytest.raises(BadTree):
+        decode(data)
+    with pytest.raises(BadTree):
+        build_hour([replace(profile_of(tree_with(*CALLS)), tree=data)])
