@@ -133,8 +133,8 @@ class FindingChart:
     def __init__(self, row: Finding) -> None:
         self._row = row
         self._points: Sequence[float | None] = row.points
-        known = [each for each in row.points if each is not None]
-        self.top = max([*known, row.before, row.after, 1e-300]) * 1.1
+        values = [each for each in row.points if each is not None]
+        self.top = max([*values, row.before, row.after, 1e-300]) * 1.1
 
     @property
     def lines(self) -> list[str]:

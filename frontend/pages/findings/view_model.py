@@ -50,12 +50,6 @@ class FindingList:
     services: Sequence[str]
     is_learning: bool  # no service has been analyzed yet
 
-    @property
-    def weakest(self) -> str:
-        """Return the largest of the changes that the services' analyses can miss."""
-        known = [each.detectable for each in self.limits if each.detectable]
-        return known[-1] if known else ""
-
 
 def build_list(project: Project, query: FindingsQuery) -> FindingList:
     matching = listing.find_findings(
@@ -118,7 +112,9 @@ def _describe_limit(detection: ServiceDetection, detectable: str) -> str:
         case AnalysisStatus.FAILED:
             return detection.problem
     if not detectable:
-        return _("No function has about 1% of this service")
+        return _("No function has about %(share)s of this service") % {
+            "share": format_percent(1, 100)
+        }
     if (detection.detectable or 0) > _WEAK:
         return _("Too few samples to see changes below %(change)s") % {"change": detectable}
     return _("Changes of %(change)s or more are found within two days") % {"change": detectable}
