@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from findings import states
+from findings.models import Finding
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.storage.insert import insert
 from profiles.storage.new_profile import NewProfile
 from projects import invitations
+from projects.audit import NO_CLIENT
 from projects.credentials import keys
 from projects.models import (
     Agent,
@@ -24,6 +27,7 @@ from projects.models import (
     User,
 )
 from projects.profile_types import ProfileType
+from tests.findings.factory import add_detection, add_finding
 from tests.frontend import shop
 from tests.paths import STATIC
 from tests.profiles.rows import new_profile
@@ -231,3 +235,42 @@ def _example() -> list[tuple[tuple[shop.Frame, ...], float]]:
         stack[depth:] = [frames[frame]]
         found.append((tuple(stack), own / whole))
     return found
+
+
+def findings(project: Project, owner: User, finding_id: str, now: datetime) -> None:
+    """Add findings of several states, `finding_id` among them, and analyses of services."""
+    rng = random.Random(5)
+    end = now.replace(hour=now.hour // 12 * 12, minute=0, second=0, microsecond=0)
+
+    def add(service: str, function: str, before: float, part: float, **changes: object) -> Finding:
+        change_time = end - timedelta(hours=36)
+        values = [before] * 100 + [before * (1 + part)] * 12
+        return add_finding(
+            project,
+            service=service,
+            function=function,
+            file=f"{function.rpartition('.')[0].replace('.', '/')}.py",
+            before=before,
+            after=before * (1 + part),
+            change=before * part,
+            low=before * part * 0.9,
+            high=before * part * 1.1,
+            direction="regression" if part > 0 else "improvement",
+            found=end,
+            change_time=change_time,
+            points=[value * rng.uniform(0.97, 1.03) for value in values],
+            points_end=end,
+            **changes,
+        )
+
+    merged = ["shop.pricing.discounts.apply", "shop.pricing.quote"]
+    versions = {"version_before": "2.30.4", "version": "2.31.0"}
+    name = "shop.pricing.rules.Rule.matches"
+    add("checkout", name, 1.1e8, 1.45, finding_id=finding_id, merged=merged, rank=0.9, **versions)
+    serializer = "rest_framework.serializers.ListSerializer.to_representation"
+    known = add("catalog", serializer, 2.05e8, 0.3, version="9.4.2", version_before="9.4.1")
+    states.acknowledge(known, actor=owner, origin=NO_CLIENT, note="new fields")
+    add("payments", "ssl.SSLSocket.do_handshake", 7.8e7, 0.64, version="", rank=0.3)
+    add("gateway", "encoding/json.(*decodeState).object", 1.53e8, -0.22, version="v3.22.1")
+    for service, detectable in (("checkout", 0.069), ("catalog", 0.079), ("notifications", 0.358)):
+        add_detection(project, service=service, time=end, detectable=detectable)

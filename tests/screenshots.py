@@ -21,6 +21,7 @@ from tests.server import PASSWORD, RunningServer, running_server
 FOLDER = ROOT / "docs" / "screenshots"
 OWNER = "mara@acme.example"
 CHECKOUT = "service=checkout&type=CPU"
+FINDING = "3f2a90c17b5e"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ SHOTS = (
     Shot("breakdown", f"/p/acme-shop/breakdown?{CHECKOUT}&span=12h&group_by=label.endpoint"),
     Shot("embed", f"/p/acme-shop/embed?{CHECKOUT}&span=6h"),
     Shot("profiles", f"/p/acme-shop/profiles?{CHECKOUT}&span=1d"),
+    Shot("findings", "/p/acme-shop/findings"),
+    Shot("finding", f"/p/acme-shop/findings/{FINDING}", whole=True),
     Shot("agents", "/p/acme-shop/agents"),
     Shot("deployments", "/p/acme-shop/agents?show=deployments"),
     Shot("setup", "/p/acme-shop/setup", whole=True),
@@ -91,6 +94,7 @@ def _furnish(server: RunningServer) -> None:
     sample_project.people(project)
     sample_project.api_keys(project, owner, now)
     sample_project.services(project, now)
+    sample_project.findings(project, owner, FINDING, now)
 
 
 def _pictures(browser: Browser, url: str, only: list[str]) -> Iterator[Path]:

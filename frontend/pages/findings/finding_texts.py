@@ -83,8 +83,7 @@ class FindingTexts:
         """Return the change in cores of all agents; "" for values that are no CPU time."""
         if self.row.type != ProfileType.CPU or not self.row.duration_ns or not self.agents:
             return ""
-        cores = self.row.change / self.row.duration_ns * self.agents
-        return format_delta(cores, _CORES).rpartition(" ")[0] or "0"
+        return format_delta(self.row.change / self.row.duration_ns * self.agents, _CORES)
 
     @property
     def state(self) -> str:

@@ -1,14 +1,17 @@
 """`/p/<project>/findings`: the list with its empty states, and one finding with its actions."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from findings.models import Direction, Finding, FindingMute, FindingState
-from projects.models import Member, Project, Role, User
+from projects.models import Agent, Member, Project, Role, User
 from tests.findings.factory import MS, add_detection, add_finding
 from tests.frontend.html import render_html
+from tests.profiles import rows
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
@@ -48,6 +51,20 @@ def test_row_says_the_change_with_units_version_and_share(client: Client, projec
     assert "100 ms → 123 ms" in page
     assert "+1.1%" in page  # of the service: 23 of 2,000 ms
     assert "2026-11-19" in page
+
+
+def test_cores_are_those_of_the_agents_of_the_last_hour(client: Client, project: Project) -> None:
+    finding = add_finding(project, change=23 * MS)
+    shop = rows.deployment(project)
+    assert "not known" in render_html(client.get(FINDINGS))
+    for number, minutes in enumerate((5, 10, 90)):
+        seen = timezone.now() - timedelta(minutes=minutes)
+        Agent.objects.create(
+            deployment=shop, identity=f"agent-{number}", first_seen=seen, last_seen=seen
+        )
+    page = render_html(client.get(f"{FINDINGS}/{finding.finding_id}"))
+    assert "+4.6 millicores" in page  # 2 agents × 23 ms ÷ 10 s
+    assert "on 2 agents" in page
 
 
 @pytest.mark.parametrize(
