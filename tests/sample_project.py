@@ -268,8 +268,8 @@ def findings(project: Project, owner: User, finding_id: str, now: datetime) -> N
     name = "shop.pricing.rules.Rule.matches"
     add("checkout", name, 1.1e8, 1.45, finding_id=finding_id, merged=merged, rank=0.9, **versions)
     serializer = "rest_framework.serializers.ListSerializer.to_representation"
-    known = add("catalog", serializer, 2.05e8, 0.3, version="9.4.2", version_before="9.4.1")
-    states.acknowledge(known, actor=owner, origin=NO_CLIENT, note="new fields")
+    serialization = add("catalog", serializer, 2.05e8, 0.3, version="9.4.2", version_before="9.4.1")
+    states.acknowledge(serialization, actor=owner, origin=NO_CLIENT, note="new fields")
     add("payments", "ssl.SSLSocket.do_handshake", 7.8e7, 0.64, version="", rank=0.3)
     add("gateway", "encoding/json.(*decodeState).object", 1.53e8, -0.22, version="v3.22.1")
     for service, detectable in (("checkout", 0.069), ("catalog", 0.079), ("notifications", 0.358)):
