@@ -349,7 +349,17 @@ ACCOUNT_RATE_LIMITS = {
 }
 ACCOUNT_FORMS = {"signup": "projects.accounts.signup.SignupForm"}
 MFA_ADAPTER = "projects.accounts.two_factors.TwoFactorAdapter"
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+# Browsers tie a passkey to the host of FLAMEWATCH_URL, which therefore has to stay.
+PASSKEYS = env.flag("FLAMEWATCH_PASSKEYS", False)
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", *(["webauthn"] if PASSKEYS else [])]
+MFA_PASSKEY_LOGIN_ENABLED = PASSKEYS
+MFA_FORMS = {
+    "add_webauthn": "projects.accounts.passkeys.AddPasskeyForm",
+    "authenticate_webauthn": "projects.accounts.passkeys.SecondFactorForm",
+    "edit_webauthn": "projects.accounts.passkeys.PasskeyNameForm",
+    "login_webauthn": "projects.accounts.passkeys.PasskeySignInForm",
+    "reauthenticate_webauthn": "projects.accounts.passkeys.PasskeyConfirmationForm",
+}
 MFA_TOTP_ISSUER = SITE_NAME
 # A code is also good for 30 s before and after its time: clocks of phones differ.
 MFA_TOTP_TOLERANCE = 1

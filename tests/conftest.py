@@ -27,6 +27,9 @@ from tests.ingest.client import Client
 
 # Servers in the process of a test query there: worker processes would read another database.
 django_settings.QUERY_WORKERS = 0
+# The URLs of passkeys exist only with the setting.
+django_settings.PASSKEYS = django_settings.MFA_PASSKEY_LOGIN_ENABLED = True
+django_settings.MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 # A fast password hasher, because many tests create several users.
 django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Tables of the rows that Django creates after migrating.

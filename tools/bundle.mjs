@@ -15,6 +15,8 @@ const ROOT = resolve(import.meta.dirname, '..');
 const SOURCES = join(ROOT, 'frontend/static');
 const TEMPLATES = join(ROOT, 'frontend/templates');
 const SHARED = 'bundles/common.js';
+// Served as they are: vendored ones, and those of django-allauth.
+const LIBRARIES = /^(vendor|mfa|account)\//;
 // Scripts that run while the document is parsed, before any module: they are no modules.
 const CLASSIC = ['shell/early.js', 'flame-graph/page/early-tree.js'];
 // Workers are found beside the file that starts them, which is the shared one.
@@ -32,7 +34,7 @@ async function entries() {
         (await list(TEMPLATES, '.html')).map((name) => readFile(join(TEMPLATES, name), 'utf8')),
     );
     const named = texts.flatMap((text) => [...text.matchAll(/\{% static '([^']+\.js)' %\}/g)].map(([, name]) => name));
-    return [...new Set(named)].filter((name) => !name.startsWith('vendor/') && name !== SHARED).sort();
+    return [...new Set(named)].filter((name) => !LIBRARIES.test(name) && name !== SHARED).sort();
 }
 
 /** Hash the paths and texts of all modules, as profiler_site/static_files/bundles.py does. */

@@ -32,6 +32,7 @@ class Shell(TypedDict):
     signup: str  # open, invited or closed
     signup_open: bool
     sends_mail: bool
+    passkeys: bool
     my_projects: "SimpleLazyObject[list[Project]]"  # evaluated only where it is shown
     may_save: "SimpleLazyObject[bool]"  # in the project of the page
     settings_menu: "SimpleLazyObject[list[MenuLink]]"
@@ -45,6 +46,7 @@ def shell(request: HttpRequest) -> Shell:
         "signup": settings.SIGNUP,
         "signup_open": settings.SIGNUP == "open",
         "sends_mail": settings.SENDS_MAIL,
+        "passkeys": settings.PASSKEYS,
         "my_projects": SimpleLazyObject(lambda: _projects(request)),
         "may_save": SimpleLazyObject(lambda: _has_permission(request, Permission.SAVE)),
         "settings_menu": SimpleLazyObject(lambda: _settings_menu(request)),

@@ -180,10 +180,30 @@ def check_signup_domains(
     ]
 
 
+@register()
+def check_passkeys(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
+    """Require an address at which browsers offer passkeys: HTTPS and a name, or localhost."""
+    public = urlsplit(settings.FLAMEWATCH_URL)
+    host = public.hostname or ""
+    is_secure = public.scheme == "https" or host == "localhost"
+    # Without a colon, and with a last part that is no number: not an address.
+    is_name = ":" not in host and not host.rpartition(".")[2].isdigit()
+    if not settings.PASSKEYS or (is_secure and is_name):
+        return []
+    return [
+        Error(
+            f"FLAMEWATCH_PASSKEYS is set, but browsers use no passkeys at {settings.FLAMEWATCH_URL}.",
+            hint="Set FLAMEWATCH_URL to an https:// address with a host name, or unset it.",
+            id="flamewatch.E008",
+        )
+    ]
+
+
 CHECKS = (
     *(check_names, check_secret_key, check_poll_timeout, check_memory_bound),
     *(check_grpc_tls, check_blob_url, check_initialization, check_single_sign_on),
     check_signup_domains,
+    check_passkeys,
 )
 
 

@@ -14,6 +14,8 @@ from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.account.utils import user_email
 from allauth.core import context
 from allauth.core.internal import ratelimit
+from allauth.mfa.models import Authenticator
+from allauth.mfa.webauthn.internal.flows import did_use_passwordless_login
 from django import forms
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
@@ -68,6 +70,8 @@ class SignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]
                 if record["method"] == "socialaccount"
             ]
             details = {"provider": providers[-1]} if providers else {}
+            if did_use_passwordless_login(request, user):
+                details["factor"] = Authenticator.Type.WEBAUTHN.value
             audit.record_own_action(request, user, "account.sign_in", **details)
 
     def logout(self, request: HttpRequest) -> None:

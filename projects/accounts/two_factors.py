@@ -3,6 +3,7 @@
 import base64
 import hashlib
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
@@ -12,6 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.dispatch import receiver
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from projects import audit
 from projects.audit import Origin
@@ -23,6 +25,15 @@ _PURPOSE = b"flamewatch.two-factors"
 class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     """Encrypt the secrets of authenticator apps, which a stolen database would reveal."""
 
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        """Return the host of FLAMEWATCH_URL: a request may name another one, such as localhost."""
+        host = urlsplit(settings.FLAMEWATCH_URL).hostname or ""
+        return {"id": host, "name": settings.SITE_NAME}
+
+    def generate_authenticator_name(self, user: User, type: str) -> str:
+        """Return the name of a passkey whose form has none."""
+        return gettext("Passkey")
+
     def encrypt(self, text: str) -> str:
         return _cipher().encrypt(text.encode()).decode()
 
@@ -31,8 +42,9 @@ class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
 
 def has_two_factors(user: User) -> bool:
-    rows = Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP)
-    return bool(rows.exists())
+    """Return whether signing in asks for more than the password."""
+    types = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
+    return bool(Authenticator.objects.filter(user=user, type__in=types).exists())
 
 
 def reset(user: User, *, actor: User, origin: Origin) -> bool:

@@ -1,0 +1,1 @@
+document.addEventListener(`allauth.error`,e=>{e.preventDefault(),document.getElementById(`passkey-error`)?.removeAttribute(`hidden`)});
