@@ -67,6 +67,11 @@ class FunctionChange(NamedTuple):
     high: float | None
     q: float | None
     real: bool  # significant: q is at most profiles.engine.stats.significance.REAL
+    p: float | None = None  # two-sided, of the totals by themselves
+    self_low: float | None = None  # the same of self
+    self_high: float | None = None
+    self_p: float | None = None
+    self_q: float | None = None
 
 
 @encodable
@@ -131,7 +136,7 @@ def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -
         intervals=None if untested else Intervals(drawn.nodes.low, drawn.nodes.high, drawn.nodes.q),
         untested=untested,
         whole=_whole(compared),
-        functions=_changes(compared.functions, profiles),
+        functions=list_changes(compared.functions, profiles),
         folded=folded,
         highlighted=find_highlighted(context, drawn.tree, view),
     )
@@ -199,7 +204,7 @@ def _whole(compared: ComparedTrees) -> TotalChange:
     return TotalChange(a_total, b_total, low, high, q, real=q is not None and q <= REAL)
 
 
-def _changes(pairs: FunctionPairs, profiles: tuple[int, int]) -> tuple[FunctionChange, ...]:
+def list_changes(pairs: FunctionPairs, profiles: tuple[int, int]) -> tuple[FunctionChange, ...]:
     """Return the functions with a value on either side, the largest absolute difference first.
 
     Equal differences of means are in order of name, then file. The rows are made from whole
@@ -208,8 +213,9 @@ def _changes(pairs: FunctionPairs, profiles: tuple[int, int]) -> tuple[FunctionC
     a, b = (max(n, 1) for n in profiles)
     sums = np.stack([pairs.self[0], pairs.total[0], pairs.self[1], pairs.total[1]])
     some = np.flatnonzero(sums.any(axis=0))
-    tested = pairs.tested
+    tested, own = pairs.tested, pairs.tested_self
     is_tested = ~np.isnan(tested.q)
+    is_own_tested = ~np.isnan(own.p)
     rows = map(
         FunctionChange,
         pairs.names,
@@ -217,6 +223,8 @@ def _changes(pairs: FunctionPairs, profiles: tuple[int, int]) -> tuple[FunctionC
         *sums.tolist(),
         *(_or_none(column, is_tested) for column in (tested.low, tested.high, tested.q)),
         (is_tested & (tested.q <= REAL)).tolist(),
+        _or_none(tested.p, is_tested),
+        *(_or_none(column, is_own_tested) for column in (own.low, own.high, own.p, own.q)),
     )
     smallest = (-np.abs(sums[1] / a - sums[3] / b)).tolist()
     keyed = [*zip(smallest, pairs.names, pairs.files, count(), rows, strict=False)]

@@ -178,6 +178,6 @@ def _results() -> Sequence[object]:
             *(TotalChange(2, 4, None, 0.5, 0.01, True), (change, change)),
         ),
         SeriesSums(tree, [stats], {1: TimeSpan(1, 2, 3)}),
-        MeasuredSum(3, tree, spread, find_functions(tree), spread, spread),
+        MeasuredSum(3, tree, spread, find_functions(tree), *[spread] * 3),
         [1, "a", None, 0.5, {"a": frozenset({1, 2})}, timedelta(1)],
     )

@@ -25,10 +25,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class TestedDifferences:
-    """Tests of differences a - b of per-profile mean totals, [M]; NaN if not tested."""
+    """Tests of differences a - b of per-profile means, [M]; NaN if not tested."""
 
     low: Floats  # 95 % interval
     high: Floats
+    p: Floats  # two-sided
     q: Floats
 
 
@@ -41,7 +42,8 @@ class FunctionPairs:
     files: list[str]
     self: NDArray[np.int64]
     total: NDArray[np.int64]
-    tested: TestedDifferences
+    tested: TestedDifferences  # of the totals
+    tested_self: TestedDifferences
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +67,15 @@ def compare_trees(a: MeasuredSum, b: MeasuredSum, check: Check = never_cancel) -
         check,
     )
     ids = found.id
+    of_a, of_b = (np.searchsorted(ids, side.functions.id) for side in (a, b))
     functions = differences(
-        _sample_variance(
-            a.profiles, found.total[0], a.by_function, np.searchsorted(ids, a.functions.id)
-        ),
-        _sample_variance(
-            b.profiles, found.total[1], b.by_function, np.searchsorted(ids, b.functions.id)
-        ),
+        _sample_variance(a.profiles, found.total[0], a.by_function, of_a),
+        _sample_variance(b.profiles, found.total[1], b.by_function, of_b),
+        check,
+    )
+    own = differences(
+        _sample_variance(a.profiles, found.self[0], a.self_by_function, of_a),
+        _sample_variance(b.profiles, found.self[1], b.self_by_function, of_b),
         check,
     )
     sums = tree.self.sum(axis=1, keepdims=True)
@@ -81,14 +85,19 @@ def compare_trees(a: MeasuredSum, b: MeasuredSum, check: Check = never_cancel) -
         check,
     )
     gate = false_discoveries(functions.p, check)
-    q = apply_gate(false_discoveries(nodes.p, check), gate)
-    q_whole = apply_gate(false_discoveries(whole.p, check), gate)
-    found = replace(found, tested=TestedDifferences(functions.low, functions.high, gate))
+    q, q_whole, q_self = (
+        apply_gate(false_discoveries(family.p, check), gate) for family in (nodes, whole, own)
+    )
+    found = replace(
+        found,
+        tested=TestedDifferences(*functions, gate),
+        tested_self=TestedDifferences(*own, q_self),
+    )
     return ComparedTrees(
         tree,
-        TestedDifferences(nodes.low, nodes.high, q),
+        TestedDifferences(*nodes, q),
         found,
-        TestedDifferences(whole.low, whole.high, q_whole),
+        TestedDifferences(*whole, q_whole),
     )
 
 
@@ -98,12 +107,13 @@ def pairs(tree: Tree, check: Check = never_cancel) -> FunctionPairs:
     count = len(functions.id)
     sums = np.array([function_sums(tree, functions.of_node, count, side, check) for side in (0, 1)])
     names, files = get_names(tree, functions)
-    return FunctionPairs(functions.id, names, files, sums[:, 0], sums[:, 1], build_untested(count))
+    untested = build_untested(count)
+    return FunctionPairs(functions.id, names, files, sums[:, 0], sums[:, 1], untested, untested)
 
 
 def build_untested(count: int) -> TestedDifferences:
     """Return `count` rows without tests: NaN."""
-    return TestedDifferences(*np.full((3, count), np.nan))
+    return TestedDifferences(*np.full((4, count), np.nan))
 
 
 def combine_inverted(found: ComparedTrees, called: ComparedTrees) -> ComparedTrees:
@@ -115,18 +125,22 @@ def combine_inverted(found: ComparedTrees, called: ComparedTrees) -> ComparedTre
 def below(found: ComparedTrees, node: int, check: Check = never_cancel) -> ComparedTrees:
     """Restrict a comparison to the subtree of a node, which becomes the root.
 
-    Tests are unchanged; a function keeps its test only if its total is entirely in the subtree.
+    Tests are unchanged; a function keeps its test of the total, or of self, only if that value is
+    entirely in the subtree.
     """
     tree = subtree.below(found.tree, node, check)
     functions = pairs(tree, check)
     position = np.searchsorted(found.functions.id, functions.id)
-    same = (functions.total == found.functions.total[:, position]).all(axis=0)
-    tested = found.functions.tested
-    columns = [np.where(same, row[position], np.nan) for row in (tested.low, tested.high, tested.q)]
-    functions = replace(functions, tested=TestedDifferences(*columns))
+    of_total = (functions.total == found.functions.total[:, position]).all(axis=0)
+    of_self = (functions.self == found.functions.self[:, position]).all(axis=0)
+    functions = replace(
+        functions,
+        tested=_keep_tests(found.functions.tested, position, of_total),
+        tested_self=_keep_tests(found.functions.tested_self, position, of_self),
+    )
     nodes = _select_tests(found.nodes, found.tree, tree)
     root = np.flatnonzero(tree.parent < 0)
-    whole = TestedDifferences(nodes.low[root], nodes.high[root], nodes.q[root])
+    whole = _index_tests(nodes, root)
     return ComparedTrees(tree, nodes, functions, whole)
 
 
@@ -172,7 +186,20 @@ def build_drawn(tree: Tree, profiles: tuple[int, int]) -> Tree:
 def _select_tests(tested: TestedDifferences, whole: Tree, part: Tree) -> TestedDifferences:
     """Select the tests of the nodes of `part`, which are in the order of `whole`."""
     inside = np.isin(whole.id, part.id)
-    return TestedDifferences(tested.low[inside], tested.high[inside], tested.q[inside])
+    return _index_tests(tested, np.flatnonzero(inside))
+
+
+def _keep_tests(
+    tested: TestedDifferences, position: NDArray[np.int64], kept: NDArray[np.bool_]
+) -> TestedDifferences:
+    """Select the tests at positions; those that are not kept become NaN."""
+    columns = tested.low, tested.high, tested.p, tested.q
+    return TestedDifferences(*(np.where(kept, column[position], np.nan) for column in columns))
+
+
+def _index_tests(tested: TestedDifferences, index: NDArray[np.int64]) -> TestedDifferences:
+    columns = tested.low, tested.high, tested.p, tested.q
+    return TestedDifferences(*(column[index] for column in columns))
 
 
 def mean_widths(tree: Tree, profiles: tuple[int, int]) -> NDArray[np.int64]:

@@ -30,6 +30,7 @@ class MeasuredSum:
     nodes: Spread  # of each node of the tree
     functions: TreeFunctions
     by_function: Spread  # of each of `functions`; recursion counts once
+    self_by_function: Spread  # of the self values of each of `functions`
     whole: Spread  # of the total of all nodes, [1]: a tree may have several roots
 
 
@@ -41,9 +42,14 @@ def measure_variance(
     by_function = Spread(
         of_frame.total_square[functions.frame], of_frame.total_present[functions.frame]
     )
+    self_by_function = Spread(
+        of_frame.self_square[functions.frame], of_frame.self_present[functions.frame]
+    )
     nodes = Spread(variance.nodes.square, variance.nodes.present)
     whole = Spread(variance.whole.square, variance.whole.present)
-    return MeasuredSum(profiles, variance.tree, nodes, functions, by_function, whole)
+    return MeasuredSum(
+        profiles, variance.tree, nodes, functions, by_function, self_by_function, whole
+    )
 
 
 def measure_rows(
@@ -56,15 +62,18 @@ def measure_rows(
     own, functions = tree.self[rows], find_functions(tree, check)
     outer = np.flatnonzero(mark_outermost(tree.parent, functions.of_node, len(functions.id)))
     calls = functions.of_node[outer]
-    nodes, by_function, whole = _Sums(len(tree.id)), _Sums(len(functions.id)), _Sums(1)
+    count = len(functions.id)
+    nodes, whole = _Sums(len(tree.id)), _Sums(1)
+    by_function, self_by_function = _Sums(count), _Sums(count)
     for row in own:
         check()
         total = node_totals(tree.parent, np.ascontiguousarray(row)).astype(np.float64)
         nodes.add(total)
         whole.add(row.sum(keepdims=True).astype(np.float64))
-        by_function.add(np.asarray(np.bincount(calls, total[outer], len(functions.id)), float))
+        by_function.add(np.asarray(np.bincount(calls, total[outer], count), float))
+        self_by_function.add(np.asarray(np.bincount(functions.of_node, row, count), float))
     summed = replace(tree, metrics=(metric,), self=own.sum(axis=0, keepdims=True))
-    spreads = by_function.spread(), whole.spread()
+    spreads = by_function.spread(), self_by_function.spread(), whole.spread()
     return MeasuredSum(len(own), summed, nodes.spread(), functions, *spreads)
 
 

@@ -287,9 +287,10 @@ def test_changes_have_functions_with_values_and_ties_are_ordered_by_name() -> No
         files,
         0 * total,
         total,
-        engine.TestedDifferences(q - 1, q + 1, q),
+        engine.TestedDifferences(q - 1, q + 1, q, q),
+        engine.build_untested(len(q)),
     )
-    changes = compare._changes(pairs, (1, 2))
+    changes = compare.list_changes(pairs, (1, 2))
     assert [change[:2] for change in changes] == [
         ("large", ""),
         ("a", ""),
