@@ -192,7 +192,8 @@ def check_passkeys(app_configs: Sequence[AppConfig] | None, **kwargs: object) ->
         return []
     return [
         Error(
-            f"FLAMEWATCH_PASSKEYS is set, but browsers use no passkeys at {settings.FLAMEWATCH_URL}.",
+            "FLAMEWATCH_PASSKEYS is set, but browsers use no passkeys at "
+            f"{settings.FLAMEWATCH_URL}.",
             hint="Set FLAMEWATCH_URL to an https:// address with a host name, or unset it.",
             id="flamewatch.E008",
         )

@@ -1,4 +1,4 @@
-"""Forms of passkeys (WebAuthn), by django-allauth: bounded input, and one error for malformed credentials.
+"""Forms of passkeys (WebAuthn), by django-allauth: bounded input, one error for malformed ones.
 
 The parsers of credentials raise many kinds of exceptions for bytes that no browser sends; here they
 are all a wrong code.
@@ -22,7 +22,6 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
-
 
 MAX_NAME = 100  # characters
 MAX_CREDENTIAL = 20_000  # characters of JSON; with an attestation some 8,000
