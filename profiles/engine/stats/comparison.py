@@ -190,11 +190,11 @@ def _select_tests(tested: TestedDifferences, whole: Tree, part: Tree) -> TestedD
 
 
 def _keep_tests(
-    tested: TestedDifferences, position: NDArray[np.int64], kept: NDArray[np.bool_]
+    tested: TestedDifferences, position: NDArray[np.int64], is_tested: NDArray[np.bool_]
 ) -> TestedDifferences:
-    """Select the tests at positions; those that are not kept become NaN."""
+    """Select the tests at positions; where nothing was tested they become NaN."""
     columns = tested.low, tested.high, tested.p, tested.q
-    return TestedDifferences(*(np.where(kept, column[position], np.nan) for column in columns))
+    return TestedDifferences(*(np.where(is_tested, column[position], np.nan) for column in columns))
 
 
 def _index_tests(tested: TestedDifferences, index: NDArray[np.int64]) -> TestedDifferences:
