@@ -187,3 +187,39 @@ def test_invalid_arguments_exit_with_2(cli: CommandLine) -> None:
 def test_upload_with_a_token_names_the_key(cli: CommandLine) -> None:
     done = cli.run("upload", "x", "--service", "shop")
     assert "Set FLAMEWATCH_KEY" in done.stderr
+
+
+def add_findings(cli: CommandLine) -> None:
+    program = (
+        "import django; django.setup()\n"
+        "from projects.models import Project\n"
+        "from tests.findings.factory import add_finding\n"
+        "project = Project.objects.get()\n"
+        "add_finding(project)\n"
+        "add_finding(project, function='shop.\\x1btax', before=0.0, state='resolved')\n"
+        "add_finding(project, function='shop.sum', direction='improvement', change=-2.3e7)\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", program],
+        env=cli.server.environment | {"DJANGO_SETTINGS_MODULE": "profiler_site.settings"},
+        check=True,
+    )
+
+
+def test_regressions_are_listed_by_filter(cli: CommandLine) -> None:
+    assert len(cli.text("regressions").splitlines()) == 1
+    add_findings(cli)
+    heading, first, second = cli.text("regressions").splitlines()
+    assert heading.split()[:4] == ["ID", "SERVICE", "TYPE", "STATE"]
+    since = ["2026-11-19", "00:00Z"]
+    assert first.split()[1:] == [
+        *("shop", "CPU", "new", "+23", "ms", "+23.0%", *since, "2", "shop.price")
+    ]
+    assert second.split()[3:7] == ["resolved", "+23", "ms", "new"]
+    assert second.endswith("shop.\ufffdtax")
+    assert len(cli.text("regressions", "--state", "new").splitlines()) == 2
+    (row,) = cli.text("regressions", "--direction", "improvement").splitlines()[1:]
+    assert row.split()[4:7] == ["-23", "ms", "-23.0%"]
+    document = cli.document("regressions", "--direction", "any", "--size", "2")
+    assert isinstance(document["rows"], list)
+    assert [each["function"] for each in document["rows"]] == ["shop.price", "shop.\x1btax"]

@@ -13,6 +13,7 @@ from importlib.metadata import entry_points
 
 from flamewatch_client import (
     completion,
+    finding_commands,
     login_command,
     profile_commands,
     project_commands,
@@ -49,6 +50,11 @@ COMMANDS: dict[str, tuple[str, AddArguments, RunConnected]] = {
         "save merged profiles to a file",
         profile_commands.add_download,
         profile_commands.download,
+    ),
+    "regressions": (
+        "list the changes that the server found by itself",
+        finding_commands.add_regressions,
+        finding_commands.print_regressions,
     ),
     "keys list": (
         "list the API keys",
