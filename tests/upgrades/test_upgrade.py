@@ -27,6 +27,8 @@ PAGE_ONLY = {"functions"}
 NEW_TABLES = {
     *("profiles_exportjob", "profiles_exportpart"),
     *("profiles_deletionjob", "projects_accesstoken", "projects_invitation"),
+    *("findings_finding", "findings_findingevent", "findings_findingmute", "findings_findingvote"),
+    *("findings_hourlysums", "findings_projectanalysis", "findings_servicedetection"),
     *("mfa_authenticator", "projects_mailnotice", "projects_plan", "projects_quotarequest"),
     *("socialaccount_socialaccount", "socialaccount_socialapp", "socialaccount_socialtoken"),
     "usersessions_usersession",

@@ -4,7 +4,9 @@ import gzip
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
+import allauth
 import pytest
 from django.test import Client
 
@@ -23,13 +25,22 @@ LOADED = re.compile(r'<script src="/static/([^"]+)"')
 AT_ONCE = re.compile(r"""(?:from|import|new URL\()\s*['"`](\.{1,2}/[^'"`]+\.js)['"`]""")
 LATER = re.compile(r"""import\(\s*['"](\.{1,2}/[^'"]+\.js)['"]""")
 Scripts = Mapping[str, str]
+# Of the pages of passkeys.
+ALLAUTH_SCRIPTS = {"account/js/onload.js", "mfa/js/webauthn.js", "mfa/js/webauthn-json.js"}
 
 
 @pytest.fixture(scope="module")
 def served() -> Scripts:
     """Return the text of each script that the server has, by path."""
     vendored = {f"vendor/{path.name}": path.read_text() for path in STATIC.glob("vendor/*.js")}
-    return vendored | read_bundles(own_scripts())
+    scripts = Path(allauth.__file__).parent
+    of_allauth = {
+        path.relative_to(folder).as_posix(): path.read_text()
+        for folder in (scripts / "account/static", scripts / "mfa/static")
+        for path in folder.rglob("*.js")
+        if path.relative_to(folder).as_posix() in ALLAUTH_SCRIPTS
+    }
+    return vendored | of_allauth | read_bundles(own_scripts())
 
 
 @pytest.fixture
