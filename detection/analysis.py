@@ -55,7 +55,7 @@ def detect_changes(series: ServiceSeries, end: int, max_p: float) -> Detection:
     """
     baseline = fit_baseline(series, end)
     if baseline is None:
-        return Detection((), (), is_analyzed=False)
+        return Detection((), (), None)
     latest = baseline.measure_changes(end - CONFIRMATION_HOURS)
     trials = _screen(series, baseline, latest.scores)
     for trial in trials:
@@ -67,7 +67,7 @@ def detect_changes(series: ServiceSeries, end: int, max_p: float) -> Detection:
     findings = _merge_duplicates(series, baseline, [each for each in alive if each.is_alive])
     dropped = [_candidate(series, trial) for trial in trials if not trial.is_alive]
     ranked = sorted(findings, key=lambda finding: -finding.rank)
-    return Detection(tuple(ranked), tuple(dropped), is_analyzed=True)
+    return Detection(tuple(ranked), tuple(dropped), baseline)
 
 
 def _screen(series: ServiceSeries, baseline: Baseline, scores: Floats) -> list[_Trial]:

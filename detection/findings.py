@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from detection.baseline import Baseline
+
 
 class CheckStage(StrEnum):
     """Checks of a candidate, in their order."""
@@ -72,4 +74,8 @@ class Detection:
 
     findings: tuple[DetectedChange, ...]  # highest rank first
     dropped: tuple[ChangeCandidate, ...]
-    is_analyzed: bool  # False: too little history
+    baseline: Baseline | None  # None: too little history
+
+    @property
+    def is_analyzed(self) -> bool:
+        return self.baseline is not None

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from detection.analysis import detect_changes
-from detection.baseline import CONFIRMATION_HOURS, fit_baseline
+from detection.baseline import CONFIRMATION_HOURS
 from detection.findings import ChangeCandidate, Check, DetectedChange, Detection
 from detection.power import find_detectable_change, max_p
 from findings import states
@@ -120,7 +120,7 @@ def _analyze_series(
         _store_status(project, service, type_, end, AnalysisStatus.FAILED, problem=problem)
         return SeriesReport(service, type_, AnalysisStatus.FAILED, problem=problem)
     window = build_series(service, type_, end, half_days)
-    detection = Detection((), (), is_analyzed=False)
+    detection = Detection((), (), None)
     if window is not None:
         detection = detect_changes(window.series, len(window.series.profiles), largest_p)
     with transaction.atomic():
@@ -149,8 +149,7 @@ def _store_status(
     fields: dict[str, object] = {"time": end, "status": status, "problem": problem}
     if window is not None and detection is not None:
         series = window.series
-        hours = len(series.profiles)
-        baseline = fit_baseline(series, hours)
+        baseline = detection.baseline
         with_profiles = series.profiles.nonzero()[0]
         if len(with_profiles):
             fields["first_hour"] = _hour_time(series.first_hour + int(with_profiles[0]))
