@@ -13,6 +13,7 @@ from profiles.engine.exports.csv_file import encode as encode_csv
 from profiles.engine.exports.csv_file import encode_rows as encode_csv_rows
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
 from profiles.engine.stats.significance import series_changes
+from profiles.engine.stats.time_series import select_callers
 from profiles.queries.cache import cache_page, cache_stats, get_cached_page
 from profiles.queries.compare import (
     CompareResult,
@@ -257,6 +258,7 @@ __all__ = [
     "run_tree_and_functions",
     "run_tree_and_top",
     "save_tree",
+    "select_callers",
     "series_changes",
     "series_document",
     "strip_step",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from detection.series import FunctionSymbol, ServiceSeries
 from findings.hourly_sums.half_day import HOURS, HalfDaySums
+from profiles.query import select_callers
 
 # A function is left out if its mean is below so many times that of a function that may have been
 # omitted in a half day: there its zeros could be such an omission.
@@ -59,6 +60,7 @@ def build_series(
         has_caller = half.callers >= 0
         callers[index] = np.where(has_caller, index[half.callers], -1)
     chosen = _find_complete(halves, indexes, total_sums, profiles)
+    heaviest = np.argsort(-total_sums[chosen].sum(axis=1), kind="stable")
     day = slice(hours - 24, hours)
     first_hour = int(end.timestamp()) // 3600 - hours
     series = ServiceSeries(
@@ -66,7 +68,7 @@ def build_series(
         type=type_,
         first_hour=first_hour,
         functions=tuple(symbols[each] for each in chosen.tolist()),
-        parent=_renumber_callers(callers, chosen, total_sums.sum(axis=1)),
+        parent=select_callers(callers, chosen, heaviest.tolist()),
         profiles=profiles,
         totals=totals,
         self_sums=self_sums[chosen],
@@ -118,29 +120,3 @@ def _find_complete(
         absent[indexes[number]] = False
         omitted[absent] = np.maximum(omitted[absent], half.omitted_total / count)
     return np.flatnonzero(largest > _MIN_ABOVE_OMITTED * omitted)
-
-
-def _renumber_callers(
-    callers: NDArray[np.int64], chosen: NDArray[np.int64], totals: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """Return each chosen function's nearest chosen caller by its new index, without cycles."""
-    new_index = np.full(len(callers) + 1, -1, np.int64)
-    new_index[chosen] = np.arange(len(chosen))
-    parents = np.full(len(chosen), -1, np.int64)
-    for function in chosen[np.argsort(-totals[chosen], kind="stable")].tolist():
-        above, passed = int(callers[function]), {function}
-        while above >= 0 and above not in passed and new_index[above] < 0:
-            passed.add(above)
-            above = int(callers[above])
-        if above < 0 or above in passed:
-            continue
-        parent = int(new_index[above])
-        if not _reaches(parents, parent, int(new_index[function])):
-            parents[new_index[function]] = parent
-    return parents
-
-
-def _reaches(parents: NDArray[np.int64], start: int, function: int) -> bool:
-    while start not in {-1, function}:
-        start = int(parents[start])
-    return start == function

@@ -37,7 +37,28 @@ class TimeSeriesMerge(Merge):
         return indexes, np.full(len(indexes), self.step, np.int32)
 
 
-def break_cycles(callers: NDArray[np.int64], order: Sequence[int]) -> NDArray[np.int64]:
+def select_callers(
+    callers: NDArray[np.int64], chosen: NDArray[np.int64], order: Sequence[int]
+) -> NDArray[np.int64]:
+    """Return the position in `chosen` of each chosen function's nearest chosen caller, -1 without.
+
+    `callers` has the caller of each function, -1 without one. In the result there are no cycles:
+    `order` has the positions in the order in which they get their callers.
+    """
+    position = np.full(len(callers), -1, np.int64)
+    position[chosen] = np.arange(len(chosen))
+    nearest = np.full(len(chosen), -1, np.int64)
+    for number, function in enumerate(chosen.tolist()):
+        above, passed = int(callers[function]), {function}
+        while above >= 0 and above not in passed and position[above] < 0:
+            passed.add(above)
+            above = int(callers[above])
+        if above >= 0 and above not in passed:
+            nearest[number] = position[above]
+    return _break_cycles(nearest, order)
+
+
+def _break_cycles(callers: NDArray[np.int64], order: Sequence[int]) -> NDArray[np.int64]:
     """Return the callers without those that would close a cycle, of functions added in `order`."""
     acyclic = np.full(len(callers), -1, np.int64)
     for function in order:
@@ -120,7 +141,7 @@ class SeriesByFunction:
         for pair in pairs[np.argsort(values, kind="stable")].tolist():  # the greatest is last
             callers[pair // (count + 1)] = pair % (count + 1) - 1
         order = np.argsort(-np.bincount(called, total, count), kind="stable")
-        return break_cycles(callers, order.tolist())
+        return _break_cycles(callers, order.tolist())
 
     def _build_series(self, function: int, total: NDArray[np.int64]) -> FunctionSeries:
         calls = self.functions.of_node == function

@@ -9,10 +9,10 @@ from django.conf import settings
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.functions import find_functions
-from profiles.engine.coverage import Coverage, ScanStats
+from profiles.engine.coverage import ScanStats
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.sum_of_squares import VarianceMerge
-from profiles.engine.stats.time_series import SeriesByFunction, TimeSeriesMerge, break_cycles
+from profiles.engine.stats.time_series import SeriesByFunction, TimeSeriesMerge, select_callers
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.merge_query import ProfilesQuery
@@ -34,7 +34,6 @@ class FunctionSumsResult:
     """
 
     metric: Metric
-    coverage: Coverage
     names: tuple[str, ...]  # F
     files: tuple[str, ...]  # F
     callers: NDArray[np.int64]  # [F], main caller among the functions, -1 without; no cycles
@@ -64,17 +63,13 @@ def run_function_sums(
     whole = total.sum(axis=1)
     order = np.argsort(-whole, kind="stable")
     chosen, omitted = order[:functions], order[functions:]
-    new_index = np.full(len(order) + 1, -1, np.int64)  # the last one is that of no caller
-    new_index[chosen] = np.arange(len(chosen))
-    callers = _find_listed(series.find_main_callers(), new_index)[chosen]
     found = find_functions(variance.tree, context.check)
     frames = found.frame[np.searchsorted(found.id, series.functions.id[chosen])]
     return FunctionSumsResult(
         metric=merged.metric,
-        coverage=sums.coverage,
         names=tuple(series.names[each] for each in chosen.tolist()),
         files=tuple(series.files[each] for each in chosen.tolist()),
-        callers=break_cycles(new_index[callers], range(len(chosen))),
+        callers=select_callers(series.find_main_callers(), chosen, range(len(chosen))),
         self_sums=own[chosen],
         total_sums=total[chosen],
         self_squares=variance.functions.self_square[frames],
@@ -85,14 +80,6 @@ def run_function_sums(
         versions=_sum_versions(context, sums.deployments, len(sums.stats)),
         omitted_total=float(whole[omitted].max(initial=0)),
     )
-
-
-def _find_listed(callers: NDArray[np.int64], new_index: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the nearest caller of each function that is listed, by its old index."""
-    listed = callers.copy()
-    while (missing := (listed >= 0) & (new_index[listed] < 0)).any():
-        listed[missing] = callers[listed[missing]]
-    return listed
 
 
 def _sum_versions(
@@ -112,7 +99,6 @@ class _HourSums:
     variance: VarianceMerge
     stats: list[ScanStats]  # by hour
     deployments: dict[int, NDArray[np.int64]]  # profiles by hour, by Deployment.pk
-    coverage: Coverage
 
 
 @dataclass(frozen=True)
@@ -140,11 +126,12 @@ class _FunctionSumsQuery(ProfilesQuery[_HourSums]):
                 merge.step = max(0, (each.start - starts[0]) // _HOUR)
                 each.read_into(merge, stats[merge.step])
                 each.read_into(variance, ScanStats())  # `merge` has counted the profiles
-                for pk in each.dimension(ScanStats()).deployment.tolist():
-                    deployments.setdefault(pk, np.zeros(len(starts), np.int64))[merge.step] += 1
+                found, counts = np.unique(
+                    each.dimension(ScanStats()).deployment, return_counts=True
+                )
+                for pk, count in zip(found.tolist(), counts.tolist(), strict=True):
+                    by_hour = deployments.setdefault(pk, np.zeros(len(starts), np.int64))
+                    by_hour[merge.step] += count
             require_64_bits(sum(each.total for each in stats))
             series = SeriesByFunction(merge.tree(), context.check)
-        whole = ScanStats()
-        for each_hour in stats:
-            whole.add(each_hour)
-        return _HourSums(series, variance, stats, deployments, whole.coverage())
+        return _HourSums(series, variance, stats, deployments)
