@@ -32,9 +32,10 @@ class FindingFilter:
 
 
 _ORDERS = {
-    FindingOrder.RANK: (F("rank").desc(),),
-    FindingOrder.CHANGE: ((Abs("change") / F("profile_total")).desc(nulls_last=True),),
-    FindingOrder.FOUND: (F("found").desc(),),
+    FindingOrder.RANK: (F("rank").desc(), "-pk"),
+    FindingOrder.CHANGE: ((Abs("change") / F("profile_total")).desc(nulls_last=True), "-pk"),
+    FindingOrder.FOUND: (F("found").desc(), "-pk"),
+    FindingOrder.STORED: ("pk",),
 }
 
 
@@ -56,9 +57,7 @@ def find_findings(
     rows = Finding.objects.filter(project=project, **{k: v for k, v in given.items() if v})
     if allowed.names:
         rows = rows.filter(allowed.condition("service"))
-    if order is FindingOrder.STORED:
-        return rows.select_related("assignee").order_by("pk")
-    return rows.select_related("assignee").order_by(*_ORDERS[order], "-pk")
+    return rows.select_related("assignee").order_by(*_ORDERS[order])
 
 
 def find_finding(project: int, finding_id: str) -> Finding | None:

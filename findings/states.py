@@ -1,5 +1,8 @@
 """States of findings: who may leave which state, with the history and the audit log."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
@@ -38,31 +41,25 @@ def add_event(
 
 def acknowledge(finding: Finding, *, actor: User, origin: audit.Origin, note: str = "") -> None:
     """Mark a new finding as seen by the person, who gets it if nobody has it."""
-    with transaction.atomic():
-        row = _lock(finding, (FindingState.NEW,))
+    step = _Step(FindingEventKind.ACKNOWLEDGED, actor, origin, note)
+    with _change(finding, (FindingState.NEW,), step) as row:
         row.state = FindingState.ACKNOWLEDGED
         row.assignee = row.assignee or actor
-        row.save(update_fields=["state", "assignee"])
-        _record(row, FindingEventKind.ACKNOWLEDGED, actor, origin, note)
 
 
 def resolve(finding: Finding, *, actor: User, origin: audit.Origin, note: str = "") -> None:
-    with transaction.atomic():
-        row = _lock(finding, OPEN_STATES)
+    step = _Step(FindingEventKind.RESOLVED, actor, origin, note)
+    with _change(finding, OPEN_STATES, step) as row:
         row.state, row.ended = FindingState.RESOLVED, timezone.now()
-        row.save(update_fields=["state", "ended"])
-        _record(row, FindingEventKind.RESOLVED, actor, origin, note)
 
 
 def reopen(finding: Finding, *, actor: User, origin: audit.Origin, note: str = "") -> None:
     """Open a resolved or muted finding again; its mute ends."""
-    with transaction.atomic():
-        row = _lock(finding, (FindingState.RESOLVED, FindingState.MUTED))
+    step = _Step(FindingEventKind.REOPENED, actor, origin, note)
+    with _change(finding, (FindingState.RESOLVED, FindingState.MUTED), step) as row:
         row.state, row.ended = FindingState.ACKNOWLEDGED, None
-        row.save(update_fields=["state", "ended"])
         mutes = FindingMute.objects.filter(project=row.project, service=row.service)
         mutes.filter(function__in=("", row.function)).delete()
-        _record(row, FindingEventKind.REOPENED, actor, origin, note)
 
 
 def mute(
@@ -78,12 +75,11 @@ def mute(
 
     With `is_version`, only those that come with the version of this one, which has to have one.
     """
-    with transaction.atomic():
-        row = _lock(finding, (*OPEN_STATES, FindingState.RESOLVED))
+    step = _Step(FindingEventKind.MUTED, actor, origin, note)
+    with _change(finding, (*OPEN_STATES, FindingState.RESOLVED), step) as row:
         if is_version and not row.version:
             raise FindingChanged(_("This change came with no version: mute it without one."))
         row.state, row.ended = FindingState.MUTED, timezone.now()
-        row.save(update_fields=["state", "ended"])
         FindingMute.objects.create(
             project=row.project,
             service=row.service,
@@ -91,19 +87,15 @@ def mute(
             version=row.version if is_version else "",
             created_by=actor,
         )
-        _record(row, FindingEventKind.MUTED, actor, origin, note)
 
 
 def assign(finding: Finding, person: User | None, *, actor: User, origin: audit.Origin) -> None:
     """Give the finding to a member of its project, or to nobody."""
     if person and not Member.objects.filter(project=finding.project, user=person).exists():
         raise FindingChanged(_("Only members of the project can have its findings."))
-    with transaction.atomic():
-        row = _lock(finding, tuple(FindingState))
+    step = _Step(FindingEventKind.ASSIGNED, actor, origin, person.email if person else "")
+    with _change(finding, tuple(FindingState), step) as row:
         row.assignee = person
-        row.save(update_fields=["assignee"])
-        note = person.email if person else ""
-        _record(row, FindingEventKind.ASSIGNED, actor, origin, note)
 
 
 def vote(finding: Finding, *, actor: User, is_true: bool) -> None:
@@ -125,29 +117,36 @@ def escalate(finding: Finding, time: datetime) -> None:
     add_event(finding, FindingEventKind.ESCALATED, time)
 
 
-def _lock(finding: Finding, allowed: tuple[FindingState, ...]) -> Finding:
-    row = Finding.objects.select_for_update(of=("self",)).get(pk=finding.pk)
-    if row.state not in allowed:
-        sentence = _("The finding is already %(state)s. Reload the page.")
-        raise FindingChanged(sentence % {"state": FindingState(row.state).label.lower()})
-    return row
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Change of a finding by a person, for its history and the audit log."""
+
+    kind: FindingEventKind
+    actor: User
+    origin: audit.Origin
+    note: str
 
 
-def _record(
-    finding: Finding,
-    kind: FindingEventKind,
-    actor: User,
-    origin: audit.Origin,
-    note: str,
-) -> None:
-    add_event(finding, kind, timezone.now(), actor, note)
-    audit.record(
-        finding.project,
-        f"finding.{kind}",
-        actor=actor,
-        origin=origin,
-        target=finding.function,
-        finding=finding.finding_id,
-        service=finding.service,
-        note=note,
-    )
+@contextmanager
+def _change(
+    finding: Finding, allowed: tuple[FindingState, ...], step: _Step
+) -> Generator[Finding, None, None]:
+    """Yield the locked row, then save it and record the step. Raise FindingChanged."""
+    with transaction.atomic():
+        row = Finding.objects.select_for_update(of=("self",)).get(pk=finding.pk)
+        if row.state not in allowed:
+            sentence = _("The finding is already %(state)s. Reload the page.")
+            raise FindingChanged(sentence % {"state": FindingState(row.state).label.lower()})
+        yield row
+        row.save(update_fields=["state", "ended", "assignee"])
+        add_event(row, step.kind, timezone.now(), step.actor, step.note)
+        audit.record(
+            row.project,
+            f"finding.{step.kind}",
+            actor=step.actor,
+            origin=step.origin,
+            target=row.function,
+            finding=row.finding_id,
+            service=row.service,
+            note=step.note,
+        )

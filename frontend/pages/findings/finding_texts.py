@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from urllib.parse import urlencode
 
@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from findings.models import POINT_HOURS, Direction, Finding, FindingState
+from frontend.params.formats import time_text
 from frontend.text.display_names import SplitName, split_name, type_name
 from frontend.text.units import (
     format_delta,
@@ -21,6 +22,7 @@ from projects.models import Project
 from projects.profile_types import ProfileType
 
 _CORES = "cores"
+_NEW_RELATIVE = 20  # change as a multiple of the value before, above which a function is new
 _HIGH_CONFIDENCE_P = 1e-9  # of the likelihood ratio; p of every finding is below 1e-5 or so
 CHART_WIDTH, CHART_HEIGHT = 100, 32
 POINT_SECONDS = POINT_HOURS * 3600
@@ -48,13 +50,20 @@ class FindingTexts:
 
     @property
     def relative(self) -> str:
-        """Return the change in percent; a function without cost before is new."""
+        """Return the change in percent, or that the function is new or gone."""
         relative = self.row.relative
-        if relative is None or relative > 20:
+        if relative is None or self._is_new:
             return _("new")
-        if self.row.after <= 0:
-            return _("gone")
-        return format_delta_percent(relative)
+        return _("gone") if self._is_gone else format_delta_percent(relative)
+
+    @property
+    def _is_new(self) -> bool:
+        """Return True if the function had hardly any cost before."""
+        return self.row.relative is None or self.row.relative > _NEW_RELATIVE
+
+    @property
+    def _is_gone(self) -> bool:
+        return self.row.after <= 0
 
     @property
     def before(self) -> str:
@@ -97,12 +106,12 @@ class FindingTexts:
     def sentence(self) -> str:
         """Return the heading of the page, after the name of the function."""
         names = {"change": self.relative.lstrip("+-"), "type": self.type}
-        if self.row.relative is None or self.row.relative > 20:
+        if self._is_new:
             text = _("is new and takes %(after)s of %(type)s per profile")
             sentence = text % {"after": self.after, "type": self.type}
         elif self.is_regression:
             sentence = _("takes %(change)s more %(type)s") % names
-        elif self.row.after <= 0:
+        elif self._is_gone:
             sentence = _("takes no %(type)s any more") % names
         else:
             sentence = _("takes %(change)s less %(type)s") % names
@@ -186,10 +195,9 @@ def build_evidence_links(finding: FindingTexts) -> dict[str, str]:
     """Return the URLs of the views that prove a finding, by their names."""
     row, project = finding.row, finding.project.project_id
     common = {"service": row.service, "type": row.type}
-    day = 86_400
-    after = _range(row.change_time.timestamp(), row.found.timestamp())
-    before = _range(row.change_time.timestamp() - 7 * day, row.change_time.timestamp())
-    whole = _range(row.change_time.timestamp() - 10 * day, row.found.timestamp() + 2 * day)
+    day, change = timedelta(days=1), row.change_time
+    after, before = _range(change, row.found), _range(change - 7 * day, change)
+    whole = _range(change - 10 * day, row.found + 2 * day)
     baseline = {f"b.{name}": value for name, value in before.items()}
     return {
         "compare": _url("compare", project, common | after | baseline),
@@ -198,12 +206,8 @@ def build_evidence_links(finding: FindingTexts) -> dict[str, str]:
     }
 
 
-def _range(start: float, end: float) -> dict[str, str]:
-    return {"from": _format_time(start), "to": _format_time(end)}
-
-
-def _format_time(time: float) -> str:
-    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%dT%H:%M:%SZ}"
+def _range(start: datetime, end: datetime) -> dict[str, str]:
+    return {"from": time_text(start), "to": time_text(end)}
 
 
 def _url(page: str, project: str, parameters: dict[str, str]) -> str:
