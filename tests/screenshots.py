@@ -47,6 +47,7 @@ SHOTS = (
     Shot("profiles", f"/p/acme-shop/profiles?{CHECKOUT}&span=1d"),
     Shot("findings", "/p/acme-shop/findings"),
     Shot("finding", f"/p/acme-shop/findings/{FINDING}", whole=True),
+    Shot("prices", "/p/acme-shop/settings/prices", whole=True),
     Shot("agents", "/p/acme-shop/agents"),
     Shot("deployments", "/p/acme-shop/agents?show=deployments"),
     Shot("setup", "/p/acme-shop/setup", whole=True),
