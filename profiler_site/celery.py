@@ -71,6 +71,10 @@ app.conf.beat_schedule = {
     ),
     # At minutes at which half a day has just settled, and again for what was interrupted.
     "analyze": {"task": "findings.tasks.analyze", "schedule": crontab(minute="3-59/10")},
+    "send notices of findings": {
+        "task": "findings.tasks.send_notices",
+        "schedule": crontab(minute="8-59/10"),
+    },
     "purge sessions": {
         "task": "projects.tasks.purge_sessions",
         "schedule": crontab(hour="3", minute="37"),
