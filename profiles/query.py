@@ -6,6 +6,7 @@ reason. Queries inside one `with context.snapshot` see the same state of the dat
 what they read.
 """
 
+from profiles.engine.calltree.pattern_costs import FramePattern, PatternCost
 from profiles.engine.calltree.patterns import BadFilterPattern, matcher
 from profiles.engine.calltree.peek import Neighbour
 from profiles.engine.coverage import Coverage, Missing
@@ -44,6 +45,7 @@ from profiles.queries.functions import (
     run_lines,
     run_top,
 )
+from profiles.queries.pattern_costs import PatternCosts, run_pattern_costs
 from profiles.queries.pgo import PgoResult, run_pgo
 from profiles.queries.query_record import QueryStatus
 from profiles.queries.query_workers import QueryJob
@@ -154,6 +156,7 @@ __all__ = [
     "FilterOption",
     "FocusResult",
     "FoldedTree",
+    "FramePattern",
     "FunctionChange",
     "FunctionRow",
     "FunctionSumsResult",
@@ -175,6 +178,8 @@ __all__ = [
     "NothingToStore",
     "OptionsResult",
     "Order",
+    "PatternCost",
+    "PatternCosts",
     "PgoResult",
     "ProfileOrder",
     "ProfileRow",
@@ -236,6 +241,7 @@ __all__ = [
     "run_lines",
     "run_nearest",
     "run_options",
+    "run_pattern_costs",
     "run_pgo",
     "run_profile_values",
     "run_profiles",

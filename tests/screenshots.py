@@ -45,6 +45,7 @@ SHOTS = (
     Shot("breakdown", f"/p/acme-shop/breakdown?{CHECKOUT}&span=12h&group_by=label.endpoint"),
     Shot("embed", f"/p/acme-shop/embed?{CHECKOUT}&span=6h"),
     Shot("profiles", f"/p/acme-shop/profiles?{CHECKOUT}&span=1d"),
+    Shot("insights", "/p/acme-shop/insights"),
     Shot("findings", "/p/acme-shop/findings"),
     Shot("finding", f"/p/acme-shop/findings/{FINDING}", whole=True),
     Shot("prices", "/p/acme-shop/settings/prices", whole=True),

@@ -207,6 +207,7 @@ PAGES = [
         (PROJECT,),
         data={"limit": "stored_bytes", "amount": "40 GB", "reason": "More services"},
     ),
+    Page("insights", For.VIEWERS, (PROJECT,)),
     Page("findings", For.VIEWERS, (PROJECT,)),
     Page("finding", For.VIEWERS, (PROJECT, FINDING)),
     Page("change_finding", For.MEMBERS, (PROJECT, FINDING, "acknowledge"), data={}),

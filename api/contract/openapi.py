@@ -62,6 +62,7 @@ _SUMMARIES = {
     "pgo": "Get a CPU profile for profile-guided optimization of a Go program",
     "annotations": "List notes",
     "regressions": "List changes of functions that the server found",
+    "insights": "List the usual wastes that the profiles of a service show",
 }
 
 

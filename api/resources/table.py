@@ -7,6 +7,7 @@ from api.resources import (
     annotation_list,
     compare,
     deployments,
+    insights,
     pgo,
     profiles,
     regressions,
@@ -28,4 +29,5 @@ RESOURCES: Mapping[str, Callable[[ApiRequest], ApiQuery]] = {
     "pgo": pgo.query,
     "annotations": annotation_list.query,
     "regressions": regressions.query,
+    "insights": insights.query,
 }

@@ -1,0 +1,37 @@
+"""WasteRule: the frames that show a waste, its meaning, and what to do."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.utils.functional import Promise
+
+from profiles.query import FramePattern
+from projects.profile_types import ProfileType
+
+_CPU = (ProfileType.CPU,)
+CPU_OR_WALL = (ProfileType.CPU, ProfileType.WALL)
+LOCK_WAITS = (ProfileType.CONTENTION,)
+
+
+class Language(StrEnum):
+    PYTHON = "Python"
+    GO = "Go"
+    JAVA = "Java"
+    NODE = "Node.js"
+
+
+@dataclass(frozen=True, slots=True)
+class WasteRule:
+    """Waste that stacks show surely.
+
+    It is reported if the frames of `pattern` have at least `min_share` of a profile type's value.
+    """
+
+    id: str
+    language: Language
+    title: Promise
+    meaning: Promise
+    advice: Promise
+    pattern: FramePattern
+    types: tuple[ProfileType, ...] = _CPU  # in which it is looked for
+    min_share: float = 0.02

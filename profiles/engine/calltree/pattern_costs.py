@@ -1,0 +1,109 @@
+"""Cost of the frames that match a pattern, each stack counted once, with evidence."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.calltree.patterns import matcher
+from profiles.engine.calltree.preorder_columns import totals
+from profiles.engine.calltree.reshape import count_on_path
+from profiles.engine.calltree.tree import Frames, Tree
+from profiles.engine.cancellation import Check, check_each, never_cancel
+
+MOST_NAMES = 5  # of functions and of callers
+MOST_FRAMES = 40  # of a stack
+
+
+@dataclass(frozen=True, slots=True)
+class FramePattern:
+    """Frames whose function matches `functions`, below a frame that matches `below`.
+
+    Both are filter values: a part of a name, or `/an expression/`. An empty `below` allows any
+    stack.
+    """
+
+    functions: str
+    below: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PatternCost:
+    """Totals of the topmost matching frame of each stack, in one metric."""
+
+    total: int
+    functions: tuple[tuple[str, int], ...]  # the matching ones of the greatest totals
+    callers: tuple[tuple[str, int], ...]  # that call these; without roots
+    stack: tuple[str, ...]  # to the matching frame of the greatest total, the root first
+
+
+_NOTHING = PatternCost(0, (), (), ())
+
+
+def pattern_costs(
+    tree: Tree, patterns: Sequence[FramePattern], check: Check = never_cancel
+) -> list[PatternCost]:
+    """Return the cost of each pattern in the first metric of the tree."""
+    total = totals(tree.parent, tree.self[0], check)
+    marks = {
+        value: _mark_frames(tree.frames, value, check)
+        for each in patterns
+        for value in (each.functions, each.below)
+        if value
+    }
+    return [_find_cost(tree, total, pattern, marks, check) for pattern in patterns]
+
+
+def _find_cost(
+    tree: Tree,
+    total: NDArray[np.int64],
+    pattern: FramePattern,
+    marks: dict[str, NDArray[np.bool_]],
+    check: Check,
+) -> PatternCost:
+    is_match = marks[pattern.functions][tree.frame]
+    if pattern.below and is_match.any():
+        is_outer = marks[pattern.below][tree.frame]
+        is_match &= count_on_path(tree, is_outer, check) > is_outer
+    if not is_match.any():
+        return _NOTHING
+    nodes = np.flatnonzero(is_match & (count_on_path(tree, is_match, check) == 1))
+    nodes = nodes[total[nodes] > 0]
+    if not len(nodes):
+        return _NOTHING
+    functions: Counter[str] = Counter()
+    callers: Counter[str] = Counter()
+    for node in nodes.tolist():
+        functions[_get_name(tree, node)] += int(total[node])
+        if (parent := int(tree.parent[node])) >= 0:
+            callers[_get_name(tree, parent)] += int(total[node])
+    return PatternCost(
+        int(total[nodes].sum()),
+        tuple(functions.most_common(MOST_NAMES)),
+        tuple(callers.most_common(MOST_NAMES)),
+        _get_stack(tree, int(nodes[np.argmax(total[nodes])])),
+    )
+
+
+def _mark_frames(frames: Frames, value: str, check: Check) -> NDArray[np.bool_]:
+    """Mark the frames whose function matches a filter value, [F]."""
+    match = matcher(value)
+    used = np.unique(frames.name)
+    found = np.zeros(int(used[-1]) + 1 if len(used) else 0, bool)
+    names = check_each((frames.strings[index] for index in used.tolist()), check)
+    found[used] = [match(name) for name in names]
+    return found[frames.name]
+
+
+def _get_name(tree: Tree, node: int) -> str:
+    return tree.frames.strings[int(tree.frames.name[tree.frame[node]])]
+
+
+def _get_stack(tree: Tree, node: int) -> tuple[str, ...]:
+    stack: list[str] = []
+    while node >= 0 and len(stack) < MOST_FRAMES:
+        stack.append(_get_name(tree, node))
+        node = int(tree.parent[node])
+    return tuple(reversed(stack))
