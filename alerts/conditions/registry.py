@@ -2,15 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import timedelta
 from enum import StrEnum
 from typing import TypeAlias
 
 from alerts.conditions.against_last_week import WeekCondition
 from alerts.conditions.finding import FindingCondition
+from alerts.conditions.firing import HoldTimes
 from alerts.conditions.observation import InvalidParameters
 from alerts.conditions.quota import QuotaCondition
 from alerts.conditions.stopped_reporting import StoppedReportingCondition
 from alerts.conditions.value import ValueCondition
+
+# One average at the threshold neither resolves an alert nor fires it again.
+RESOLVE_TIME = timedelta(minutes=5)
 
 
 class ConditionKind(StrEnum):
@@ -53,3 +58,10 @@ def parse_condition(kind: ConditionKind, parameters: Mapping[str, object]) -> Co
 def list_parameters(condition: Condition) -> dict[str, object]:
     """Return the parameters as they are stored."""
     return asdict(condition)
+
+
+def get_hold_times(condition: Condition) -> HoldTimes:
+    """Return the times for which the verdicts of a condition have to hold."""
+    if isinstance(condition, ValueCondition | WeekCondition):
+        return HoldTimes(timedelta(minutes=condition.minutes), RESOLVE_TIME)
+    return HoldTimes(timedelta(), timedelta())
