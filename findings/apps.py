@@ -7,7 +7,8 @@ class FindingsConfig(AppConfig):
     name = "findings"
 
     def ready(self) -> None:
-        from findings import erasure  # noqa: PLC0415  it needs the models
+        # These need the models.
+        from findings import erasure, new_findings  # noqa: F401, PLC0415
         from projects.service_erasure import (  # noqa: PLC0415
             register_eraser,
             register_range_eraser,

@@ -65,12 +65,6 @@ def find_finding(project: int, finding_id: str) -> Finding | None:
     return rows.select_related("project", "assignee").first()
 
 
-def count_new(project: int) -> int:
-    """Return the number of new regressions, for the badge of the navigation."""
-    rows = Finding.objects.filter(project=project, state=FindingState.NEW)
-    return rows.filter(direction=Direction.REGRESSION).count()
-
-
 def count_states(project: int, direction: Direction) -> dict[FindingState, int]:
     rows = Finding.objects.filter(project=project, direction=direction).values("state")
     counts = {row["state"]: row["count"] for row in rows.annotate(count=Count("pk"))}

@@ -1,12 +1,15 @@
 """Template context of every page: the user's projects and settings of this server."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TypedDict
 
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
+from findings.new_findings import count_new
 from frontend.rendering.settings_menu import MenuLink, build_menu
 from projects.access import list_projects, may_request_quotas
 from projects.models import Member, Project, User
@@ -37,6 +40,7 @@ class Shell(TypedDict):
     may_save: "SimpleLazyObject[bool]"  # in the project of the page
     settings_menu: "SimpleLazyObject[list[MenuLink]]"
     quota_banner: "SimpleLazyObject[QuotaBanner | None]"
+    count_new_findings: Callable[[], int]  # called by templates
 
 
 def shell(request: HttpRequest) -> Shell:
@@ -51,6 +55,7 @@ def shell(request: HttpRequest) -> Shell:
         "may_save": SimpleLazyObject(lambda: _has_permission(request, Permission.SAVE)),
         "settings_menu": SimpleLazyObject(lambda: _settings_menu(request)),
         "quota_banner": SimpleLazyObject(lambda: _build_banner(request)),
+        "count_new_findings": cache(lambda: _count_new_findings(request)),
     }
 
 
@@ -68,6 +73,11 @@ def _has_permission(request: HttpRequest, permission: Permission) -> bool:
 def _settings_menu(request: HttpRequest) -> list[MenuLink]:
     member = _find_member(request)
     return [] if member is None else build_menu(request, member)
+
+
+def _count_new_findings(request: HttpRequest) -> int:
+    member = _find_member(request)
+    return 0 if member is None else count_new(member.project.pk)
 
 
 def _build_banner(request: HttpRequest) -> QuotaBanner | None:

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from findings import states
-from findings.listing import count_new, count_states, count_votes
+from findings.listing import count_states, count_votes
 from findings.models import Direction, Finding, FindingMute, FindingState
+from findings.new_findings import count_new
 from projects.audit import NO_CLIENT
 from projects.models import AuditEntry, Project, User
 from tests.findings.factory import add_finding

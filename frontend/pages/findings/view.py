@@ -6,6 +6,7 @@ from functools import partial
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -19,11 +20,12 @@ from frontend.http.fragments import wants_fragment
 from frontend.pages.findings.check_texts import list_check_texts
 from frontend.pages.findings.finding_texts import FindingTexts, build_evidence_links
 from frontend.pages.findings.params import ORDERS, STATES, read_findings_query
-from frontend.pages.findings.view_model import build_list, count_agents
+from frontend.pages.findings.view_model import build_list
 from projects.access import membership, project_for
 from projects.audit import Origin
 from projects.models import Member, User
 from projects.permissions import Permission, has_permission
+from projects.registration.live_agents import count_live_agents
 
 
 @require_safe
@@ -51,7 +53,8 @@ def list_findings(request: HttpRequest, project_id: str) -> HttpResponse:
 @never_cache
 def show_finding(request: HttpRequest, project_id: str, finding_id: str) -> HttpResponse:
     member, row = _find(request, project_id, finding_id)
-    texts = FindingTexts(member.project, row, count_agents(member.project).get(row.service, 0))
+    agents = count_live_agents(member.project.pk, timezone.now())[row.service]
+    texts = FindingTexts(member.project, row, agents.total())
     real, unreal = listing.count_votes(row)
     own = row.votes.filter(user=member.user_id).first()
     context = {

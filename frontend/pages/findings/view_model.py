@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
-from django.db.models import Count
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -20,11 +18,11 @@ from frontend.pages.findings.finding_texts import FindingTexts
 from frontend.pages.findings.params import FindingsQuery
 from frontend.text.display_names import type_name
 from frontend.text.units import format_percent
-from projects.models import Agent, Project
+from projects.models import Project
 from projects.profile_types import ProfileType
+from projects.registration.live_agents import count_live_agents
 
 ROWS = 50  # of a page
-_RECENT = timedelta(hours=1)  # agents that were seen since then run at the moment
 _WEAK = 0.2  # a detectable change above it is a warning
 
 
@@ -56,12 +54,12 @@ def build_list(project: Project, query: FindingsQuery) -> FindingList:
         project.pk, query.build_filter(), listing.FindingOrder(query.sort)
     )
     pages = paginate(matching.count(), ROWS, query.page)
-    agents = count_agents(project)
+    agents = count_live_agents(project.pk, timezone.now())
     detections = listing.list_detections(project)
     by_state = {each: listing.count_states(project.pk, each) for each in Direction}
     return FindingList(
         rows=[
-            FindingTexts(project, row, agents.get(row.service, 0))
+            FindingTexts(project, row, agents[row.service].total())
             for row in matching[pages.first : pages.behind]
         ],
         pages=pages,
@@ -74,15 +72,6 @@ def build_list(project: Project, query: FindingsQuery) -> FindingList:
         services=sorted({each.service for each in detections}),
         is_learning=not any(each.status == AnalysisStatus.ANALYZED for each in detections),
     )
-
-
-def count_agents(project: Project) -> dict[str, int]:
-    """Return the number of agents of each service that were seen in the last hour."""
-    rows = Agent.objects.filter(
-        deployment__project=project, last_seen__gte=timezone.now() - _RECENT
-    )
-    counts = rows.values("deployment__service").annotate(count=Count("pk"))
-    return {row["deployment__service"]: row["count"] for row in counts}
 
 
 def _list_limits(detections: Sequence[ServiceDetection]) -> list[DetectionLimit]:

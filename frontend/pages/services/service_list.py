@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from django.db.models import Count, QuerySet
-
 from frontend.components.results.pagination import Pages, paginate
 from frontend.pages.services.params import ServiceQuery
 from frontend.text.units import format_percent, format_value
@@ -19,8 +17,8 @@ from profiles.query import (
     run_sparklines,
 )
 from projects.models import Agent, Project, running_agents
-from projects.models.agent import MAX_REPORT_GAP
 from projects.profile_types import ProfileType
+from projects.registration.live_agents import count_live_agents
 
 PAGE_SIZE = 20  # rows of about 1.4 kB: a fragment stays below 30 kB
 _SPARKLINE_STEPS = 24
@@ -73,7 +71,9 @@ def list_services(
 ) -> ServiceList:
     start, end = query.range.bounds(now)
     rows = run_services(context, start, end).rows
-    agents = _count_live_agents(project.pk, now)
+    agents = {
+        service: zones.total() for service, zones in count_live_agents(project.pk, now).items()
+    }
     fresh_since = now - _compute_fresh_time(project.profiles_per_minute)
     imported = _list_imported_services(project.pk, fresh_since)
     states = {row.service: _find_status(row, agents, imported, fresh_since) for row in rows}
@@ -165,20 +165,11 @@ def _build_row(
     )
 
 
-def _count_live_agents(project: int, now: datetime) -> dict[str, int]:
-    """Count the live agents of each service; services without live agents are left out."""
-    rows = _agents_seen_since(project, now - MAX_REPORT_GAP).filter(running_agents())
-    return dict(rows.order_by().values_list("deployment__service").annotate(Count("pk")))
-
-
 def _list_imported_services(project: int, since: datetime) -> set[str]:
     """Return the services to which files were imported since a time."""
-    rows = _agents_seen_since(project, since).exclude(running_agents())
+    rows = Agent.objects.filter(deployment__project=project, last_seen__gte=since)
+    rows = rows.exclude(running_agents())
     return set(rows.order_by().values_list("deployment__service", flat=True).distinct())
-
-
-def _agents_seen_since(project: int, since: datetime) -> QuerySet[Agent]:
-    return Agent.objects.filter(deployment__project=project, last_seen__gte=since)
 
 
 _WIDTH, _FOOT, _HEAD = 100, 31, 4

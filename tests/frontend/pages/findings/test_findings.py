@@ -6,9 +6,10 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from findings.models import Direction, Finding, FindingMute, FindingState
-from projects.models import Agent, Member, Project, Role, User
+from projects.models import Agent, Delivery, Member, Project, Role, User
 from tests.findings.factory import MS, add_detection, add_finding
 from tests.frontend.html import render_html
 from tests.profiles import rows
@@ -53,18 +54,40 @@ def test_row_says_the_change_with_units_version_and_share(client: Client, projec
     assert "2026-11-19" in page
 
 
-def test_cores_are_those_of_the_agents_of_the_last_hour(client: Client, project: Project) -> None:
+def test_cores_are_those_of_the_agents_that_run_now(client: Client, project: Project) -> None:
     finding = add_finding(project, change=23 * MS)
     shop = rows.deployment(project)
     assert "not known" in render_html(client.get(FINDINGS))
-    for number, minutes in enumerate((5, 10, 90)):
+    for number, minutes in enumerate((1, 9, 11)):
         seen = timezone.now() - timedelta(minutes=minutes)
         Agent.objects.create(
             deployment=shop, identity=f"agent-{number}", first_seen=seen, last_seen=seen
         )
+    now = timezone.now()
+    Agent.objects.create(
+        deployment=shop, identity="file", first_seen=now, last_seen=now, delivery=Delivery.FILE
+    )
     page = render_html(client.get(f"{FINDINGS}/{finding.finding_id}"))
     assert "+4.6 millicores" in page  # 2 agents × 23 ms ÷ 10 s
     assert "on 2 agents" in page
+
+
+def test_navigation_counts_new_regressions(
+    client: Client,
+    project: Project,
+    other_project: Project,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    assert 'class="count"' not in render_html(client.get("/p/acme-shop/settings"))
+    with django_capture_on_commit_callbacks(execute=True):
+        for function in ("a", "b"):
+            add_finding(project, function=function)
+        add_finding(project, function="c", state=FindingState.ACKNOWLEDGED)
+        add_finding(project, function="d", direction=Direction.IMPROVEMENT)
+        add_finding(other_project, function="e")
+    page = render_html(client.get("/p/acme-shop/settings"))
+    assert '<span class="count" aria-hidden="true">2</span>' in page
+    assert '<span class="sr">2 new</span>' in page
 
 
 @pytest.mark.parametrize(

@@ -235,5 +235,7 @@ def test_page_takes_few_queries(
         Member.objects.create(project=project, user=user, role=Role.VIEWER)
     emails = [f"i{number}@example.org" for number in range(20)]
     invitations.create(project, emails, Role.VIEWER, actor=alice)
-    with django_assert_max_num_queries(7):  # one of them for the quotas, once a minute
+    with django_assert_max_num_queries(
+        8
+    ):  # two of them, for the quotas and the badge, once a minute
         owner.get(MEMBERS)

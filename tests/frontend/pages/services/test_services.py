@@ -209,7 +209,7 @@ def test_thousands_of_services_are_paged(
     for deployment in first:
         for hours in range(24):
             add_profile(deployment, hours * 60 + 1, cpu_ms=1000 + hours * 37)
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         html = shown(signed_in)
     assert len(names(html)) == PAGE_SIZE
     assert "Page 1 of 100" in html
