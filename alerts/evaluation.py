@@ -23,6 +23,7 @@ from alerts.conditions.stopped_reporting import StoppedReportingCondition
 from alerts.conditions.value import ValueCondition
 from alerts.models import AlertIncident, AlertRule, AlertState
 from alerts.readings import MINUTE, PointRange, PointsByFunction, load_points
+from findings.hourly_sums.storage import last_complete_end
 from findings.models import OPEN_STATES, Direction, Finding
 from profiles.query import DeadlinePassed, InvalidQuery, QueryContext, run_services
 from projects.models import Project
@@ -221,9 +222,11 @@ def _observe_services(
 def _observe_findings(
     rule: AlertRule, condition: FindingCondition, time: datetime
 ) -> list[SubjectReport]:
-    """Observe the regressions that were found since the rule exists, the newest ones."""
+    """Observe the regressions of later analyses than the rule, the newest ones."""
     rows = Finding.objects.filter(
-        project=rule.project_id, direction=Direction.REGRESSION, found__gte=rule.created
+        project=rule.project_id,
+        direction=Direction.REGRESSION,
+        found__gt=last_complete_end(rule.changed),
     )
     if rule.service:
         rows = rows.filter(service=rule.service)
