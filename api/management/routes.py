@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from api.management import account, audit, data_jobs, keys, members, projects, usage
+from api.management import account, alert_rules, audit, data_jobs, keys, members, projects, usage
 from api.management.call import AccountResource, ProjectResource
 from api.management.view import ManagementView
 
@@ -13,6 +13,7 @@ RESOURCES: tuple[AccountResource | ProjectResource, ...] = (
     *keys.RESOURCES,
     *usage.RESOURCES,
     *data_jobs.RESOURCES,
+    *alert_rules.RESOURCES,
     *audit.RESOURCES,
 )
 
