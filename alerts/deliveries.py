@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import Q
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -13,6 +12,7 @@ from alerts.conditions.observation import InvalidParameters
 from alerts.models import AlertIncident
 from alerts.texts import describe_incident, describe_rule
 from projects.models import Project
+from projects.notices import Fact, is_sent, send_once
 
 # Messages about older incidents are no news any more.
 MAX_AGE = timedelta(days=2)
@@ -23,8 +23,8 @@ def announce(project: Project, now: datetime) -> int:
     """Record a message for each incident that began or ended; return their number.
 
     A silenced rule sends none. If it still fires when the silence ends, its message follows; an
-    incident that nobody was told about ends without one. The message and its mark on the incident
-    are one transaction: a crash between runs neither loses nor repeats it.
+    incident that nobody was told about ends without one. Messages have names, so that a run after
+    a crash does not repeat them.
     """
     silenced = silences.find_silenced_rules(project, now)
     is_begun = Q(ended=None, announced=None) & ~Q(rule__in=silenced)
@@ -40,22 +40,25 @@ def announce(project: Project, now: datetime) -> int:
 def _announce_one(
     project: Project, incident: AlertIncident, now: datetime, *, is_silent: bool
 ) -> bool:
-    """Record the message of one incident and mark it; return False if it sends none."""
+    """Send the message of one incident and mark it; return False if it sends none."""
+    fact = None if is_silent else _describe(project, incident)
+    has_sent = False
+    if fact is not None and settings.SENDS_MAIL:
+        has_sent = send_once(fact, now)
+        if not has_sent and not is_sent(fact):
+            return False  # the mail server has failed: the next run tries again
     mark = {"end_announced": now} if incident.ended else {"announced": now}
-    with transaction.atomic():
-        unmarked = AlertIncident.objects.filter(pk=incident.pk, **dict.fromkeys(mark))
-        if not unmarked.update(**mark) or is_silent:
-            return False
-        _record(project, incident)
-    return True
+    AlertIncident.objects.filter(pk=incident.pk).update(**mark)
+    return has_sent
 
 
-def _record(project: Project, incident: AlertIncident) -> None:
+def _describe(project: Project, incident: AlertIncident) -> Fact | None:
+    """Return the message; None for a rule of a later version of the server."""
     rule = incident.rule
     try:
         condition = rule.parse_condition()
-    except InvalidParameters:  # of a later version of the server
-        return
+    except InvalidParameters:
+        return None
     words = {
         "name": rule.name,
         "project": project.name,
@@ -70,3 +73,5 @@ def _record(project: Project, incident: AlertIncident) -> None:
         words["ended"] = f"{incident.ended:%F %H:%M} UTC"
         subject = _("%(project)s: %(name)s is resolved") % words
         sentence = _("%(condition)s. It fired from %(started)s to %(ended)s.") % words
+    state = "firing" if incident.ended is None else "resolved"
+    return Fact(project, f"alert:{incident.incident_id}:{state}", subject, sentence, "alerts")

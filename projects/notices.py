@@ -64,11 +64,22 @@ def send_notices() -> int:
     now, sent = timezone.now(), 0
     with translation.override(settings.LANGUAGE_CODE):
         for fact in (*_list_expiring_keys(now), *_list_quotas(), *_list_requests(now)):
-            row, _is_new = MailNotice.objects.get_or_create(project=fact.project, fact=fact.name)
-            if row.sent is None and now - row.created < MAX_AGE and _send(fact):
-                MailNotice.objects.filter(pk=row.pk).update(sent=now)
-                sent += 1
+            sent += send_once(fact, now)
     return sent
+
+
+def send_once(fact: Fact, now: datetime) -> bool:
+    """Send the e-mails of a fact unless they were sent; return True if they are sent now."""
+    row, _is_new = MailNotice.objects.get_or_create(project=fact.project, fact=fact.name)
+    if row.sent is not None or now - row.created >= MAX_AGE or not _send(fact):
+        return False
+    MailNotice.objects.filter(pk=row.pk).update(sent=now)
+    return True
+
+
+def is_sent(fact: Fact) -> bool:
+    rows = MailNotice.objects.filter(project=fact.project, fact=fact.name)
+    return rows.exclude(sent=None).exists()
 
 
 def delete_old(before: datetime) -> None:
