@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from alerts.conditions.points import Point
 from profiles.query import (
@@ -42,6 +42,8 @@ class PointRange:
 
 
 PointsByFunction = dict[str, list[Point]]
+# Fields of a Point with its time as a Unix timestamp: results of workers are plain values.
+SumRow = tuple[int, int, int, int, int]
 
 
 def load_points(
@@ -56,21 +58,26 @@ def load_points(
     found: PointsByFunction = {name: [] for name in functions}
     for part in steps.split():
         context.check()
-        for name, points in QueryJob(read_points, (part, tuple(functions)))(context).items():
-            found[name] += points
+        for name, rows in QueryJob(read_sums, (part, tuple(functions)))(context).items():
+            found[name] += [_build_point(row) for row in rows]
     return found
 
 
-def read_points(
+def _build_point(row: SumRow) -> Point:
+    end, profiles, value, total, duration_ns = row
+    return Point(datetime.fromtimestamp(end, UTC), profiles, value, total, duration_ns)
+
+
+def read_sums(
     context: QueryContext, steps: PointRange, functions: tuple[str, ...]
-) -> PointsByFunction:
-    """Return the points of one range of at most MAX_STEPS steps; called in a worker process."""
+) -> dict[str, list[SumRow]]:
+    """Return the sums of one range of at most MAX_STEPS steps; called in a worker process."""
     selection = ProfileSelection(context.project, steps.service, steps.type, steps.start, steps.end)
     names = [name for name in functions if name]
     if not names:  # no call tree has to be read
         series = run_series(context, selection, View(), step=steps.step, size=1)
-        return {"": _list_points(series.steps, [each.total for each in series.steps], steps.step)}
-    found: PointsByFunction = {}
+        return {"": _list_sums(series.steps, [each.total for each in series.steps], steps.step)}
+    found: dict[str, list[SumRow]] = {}
     with context.snapshot:
         for first in range(0, len(names), _FUNCTIONS_A_QUERY):
             some = names[first : first + _FUNCTIONS_A_QUERY]
@@ -84,14 +91,20 @@ def read_points(
             if "" in functions:
                 sums[""] = [each.total for each in history.steps]
             for name, values in sums.items():
-                found[name] = _list_points(history.steps, values, steps.step)
+                found[name] = _list_sums(history.steps, values, steps.step)
     return found
 
 
-def _list_points(
+def _list_sums(
     steps: Sequence[HistoryStep], values: Sequence[int], length: timedelta
-) -> list[Point]:
+) -> list[SumRow]:
     return [
-        Point(each.start + length, each.profiles, value, each.total, each.duration_ns)
+        (
+            int((each.start + length).timestamp()),
+            each.profiles,
+            value,
+            each.total,
+            each.duration_ns,
+        )
         for each, value in zip(steps, values, strict=True)
     ]

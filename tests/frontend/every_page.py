@@ -6,14 +6,11 @@ Tests of properties that hold for all pages take them from this module.
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from alerts.conditions.registry import ConditionKind
-from alerts.models import AlertIncident, AlertSilence, AlertState
 from findings import states
 from projects import audit, saved_views
 from projects.audit import Origin
 from projects.models import ActorKind, Annotation, AuditEntry, Project, User
 from tests import sample_project
-from tests.alerts.stored_values import add_rule
 from tests.findings.factory import add_detection, add_finding
 
 P = "/p/acme-shop"
@@ -153,35 +150,7 @@ def furnish(project: Project, owner: User, now: datetime) -> None:
     notes(project, owner, now)
     audit_entries(project, owner)
     findings(project, owner, now)
-    alerts(project, owner, now)
-
-
-def alerts(project: Project, owner: User, now: datetime) -> None:
-    """Add rules of each kind, one of which fires, and a silence."""
-    rule = add_rule(
-        project,
-        parameters={"measure": "cores", "is_above": True, "threshold": 0.01, "minutes": 30},
-        rule_id=ALERT_RULE,
-        service="checkout",
-        function="",
-        created_by=owner,
-    )
-    subject = {"subject": "checkout", "service": "checkout"}
-    AlertState.objects.create(rule=rule, **subject, phase="firing", value=0.6)
-    AlertIncident.objects.create(
-        rule=rule, **subject, started=now - timedelta(hours=2), last_value=0.6, extreme=0.7
-    )
-    add_rule(project, ConditionKind.QUOTA, {"quota": "", "percent": 80}, name="Quotas")
-    add_rule(project, ConditionKind.FINDING, {"percent": 10}, name="Worse", is_enabled=False)
-    silent = add_rule(project, ConditionKind.STOPPED_REPORTING, {"minutes": 60}, name="Stopped")
-    AlertSilence.objects.create(
-        project=project,
-        rule=silent,
-        created=now,
-        until=now + timedelta(days=1),
-        created_by=owner,
-        reason="Cluster move",
-    )
+    sample_project.alerts(project, owner, ALERT_RULE, now)
 
 
 def findings(project: Project, owner: User, now: datetime) -> None:

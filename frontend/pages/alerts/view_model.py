@@ -26,11 +26,14 @@ _MAX_INCIDENTS = 50
 _DAY = timedelta(days=1)
 
 
+_STATES = ("firing", "problem", "pending", "ok", "silenced", "paused")  # in the order of the list
+
+
 @dataclass(frozen=True, slots=True)
 class RuleRow:
     rule: AlertRule
     sentence: str
-    state: str  # firing, silenced, pending, paused, problem or ok
+    state: str  # of _STATES
     values: str  # latest ones
     fired: int  # incidents of the last COUNTED
     last_fired: datetime | None
@@ -76,6 +79,7 @@ def build_list(project: Project, now: datetime) -> AlertList:
         )
     firing = AlertIncident.objects.filter(rule__project=project, ended=None)
     chosen = firing.select_related("rule__project").order_by("-started", "-pk")[:_MAX_FIRING]
+    rows.sort(key=lambda row: _STATES.index(row.state))
     return AlertList(
         rules=rows,
         firing=[_build_incident(row, now, row.rule_id in silenced) for row in chosen],
