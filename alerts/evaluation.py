@@ -69,7 +69,7 @@ class RuleReport:
 def find_projects() -> list[int]:
     """Return the pks of projects with rules to evaluate."""
     rows = AlertRule.objects.filter(is_enabled=True, project__deletion_due=None)
-    return list(rows.order_by("project").values_list("project", flat=True).distinct())
+    return list(rows.order_by("project_id").values_list("project_id", flat=True).distinct())
 
 
 def evaluate_rules(project: Project, now: datetime, deadline: float | None = None) -> None:
@@ -282,7 +282,9 @@ def _store_states(rule: AlertRule, report: RuleReport) -> None:
         if name not in subjects:  # without data: its service or finding is gone
             nothing = Observation(report.time, None, None)
             subjects[name] = SubjectReport(name, row.service, (nothing,))
-    new, changed, ended = [], [], []
+    new: list[AlertState] = []
+    changed: list[AlertState] = []
+    ended: list[int] = []
     for name, subject in subjects.items():
         row = stored.get(name) or AlertState(rule=rule, subject=name, service=subject.service)
         _follow_subject(row, subject.observations, open_incidents.get(name), hold)

@@ -4,6 +4,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -84,7 +85,7 @@ class Editor:
     key: str = ""
     origin: audit.Origin = audit.NO_CLIENT
 
-    def record(self, rule: AlertRule, action: str, **detail: object) -> None:
+    def record(self, rule: AlertRule, action: str, **detail: Any) -> None:
         audit.record(
             rule.project,
             action,

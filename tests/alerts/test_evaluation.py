@@ -10,6 +10,7 @@ from alerts import evaluation
 from alerts.conditions.registry import ConditionKind
 from alerts.evaluation import evaluate_rules, find_projects
 from alerts.models import AlertIncident, AlertRule, AlertState
+from alerts.readings import PointRange, load_points
 from findings.models import FindingState
 from profiles.query import DeadlinePassed, InvalidQuery
 from projects.models import DayUsage, Project
@@ -132,7 +133,7 @@ def test_rules_of_one_series_share_a_query(project: Project) -> None:
     store_minutes(project, [LOW] * 10)
     for number in range(3):
         add_rule(project, function=["price", "main", ""][number])
-    with patch.object(evaluation, "load_points", wraps=evaluation.load_points) as load:
+    with patch.object(evaluation, "load_points", wraps=load_points) as load:
         run(project, 5, 5)
     assert load.call_count == 1
     assert AlertState.objects.filter(value=None).count() == 0
@@ -210,7 +211,7 @@ def test_invalid_query_is_a_problem_of_its_rules_only(project: Project) -> None:
     store_minutes(project, [LOW] * 10)
     rule, other = add_rule(project), add_rule(project, service="till")
 
-    def fail(context: object, steps: evaluation.PointRange, functions: object) -> object:
+    def fail(context: object, steps: PointRange, functions: object) -> object:
         if steps.service == "shop":
             raise InvalidQuery("Too many nodes.")
         return {"price": []}
@@ -241,9 +242,9 @@ def test_rule_that_changes_meanwhile_is_not_stored(project: Project) -> None:
 
     def change(*args: object) -> object:
         AlertRule.objects.update(changed=START + MINUTE)
-        return load(*args)  # type: ignore[arg-type]
+        return load(*args)
 
-    load: Callable[..., object] = evaluation.load_points
+    load: Callable[..., object] = load_points
     with patch.object(evaluation, "load_points", change):
         run(project, 5, 5)
     assert rule.states.count() == 0

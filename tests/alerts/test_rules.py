@@ -1,6 +1,7 @@
 """Rules: their limits, their changes, and their entries in the audit log."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -61,7 +62,7 @@ def fire(rule: AlertRule) -> AlertIncident:
     ],
 )
 def test_field_that_does_not_fit_is_named(
-    project: Project, change: dict[str, object], field: str
+    project: Project, change: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(InvalidRule) as error:
         rules.create_rule(project, replace(FIELDS, **change), editor=Editor())

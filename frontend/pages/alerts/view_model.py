@@ -62,24 +62,18 @@ class AlertList:
 def build_list(project: Project, now: datetime) -> AlertList:
     silenced = silences.find_silenced_rules(project, now)
     active = list(silences.find_active(project, now))
-    counts = {
-        row["rule"]: row
-        for row in AlertIncident.objects.filter(rule__project=project)
-        .values("rule")
-        .annotate(
-            fired=Count("pk", filter=Q(started__gt=now - COUNTED)),
-            last=Max("started"),
-        )
-    }
-    rows = []
-    for rule in find_rules(project).prefetch_related("states"):
-        counted = counts.get(rule.pk, {})
-        rows.append(
-            _build_rule(rule, counted.get("fired", 0), counted.get("last"), rule.pk in silenced)
-        )
+    incidents = AlertIncident.objects.filter(rule__project=project).values_list("rule_id")
+    counted = incidents.annotate(
+        fired=Count("pk", filter=Q(started__gt=now - COUNTED)), last=Max("started")
+    )
+    counts = {rule: (fired, last) for rule, fired, last in counted}
+    rows = [
+        _build_rule(rule, *counts.get(rule.pk, (0, None)), is_silenced=rule.pk in silenced)
+        for rule in find_rules(project).prefetch_related("states")
+    ]
+    rows.sort(key=lambda row: _STATES.index(row.state))
     firing = AlertIncident.objects.filter(rule__project=project, ended=None)
     chosen = firing.select_related("rule__project").order_by("-started", "-pk")[:_MAX_FIRING]
-    rows.sort(key=lambda row: _STATES.index(row.state))
     return AlertList(
         rules=rows,
         firing=[_build_incident(row, now, row.rule_id in silenced) for row in chosen],
@@ -111,7 +105,7 @@ def parse_rule(rule: AlertRule) -> Condition | None:
 
 
 def _build_rule(
-    rule: AlertRule, fired: int, last_fired: datetime | None, is_silenced: bool
+    rule: AlertRule, fired: int, last_fired: datetime | None, *, is_silenced: bool
 ) -> RuleRow:
     condition = parse_rule(rule)
     states = list(rule.states.all())

@@ -40,7 +40,8 @@ def verdicts(observations: Sequence[Observation]) -> list[bool | None]:
 def test_value_is_measured_in_its_unit(measure: Measure, expected: float) -> None:
     condition = ValueCondition(measure, True, expected - 0.1, 5)
     (observation,) = condition.observe(points([2 * SECOND]))
-    assert observation == Observation(START, pytest.approx(expected), True)
+    assert observation.value == pytest.approx(expected)
+    assert (observation.time, observation.is_true) == (START, True)
 
 
 def test_value_is_the_average_of_five_minutes() -> None:
