@@ -7,7 +7,7 @@ class AlertsConfig(AppConfig):
     name = "alerts"
 
     def ready(self) -> None:
-        from alerts import erasure, firing_alerts  # noqa: F401, PLC0415  they need the models
+        from alerts import erasure  # noqa: PLC0415  it needs the models
         from projects.service_erasure import register_eraser  # noqa: PLC0415
 
         register_eraser(erasure.erase_service)

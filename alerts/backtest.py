@@ -9,7 +9,7 @@ from alerts.conditions.against_last_week import WEEK, WeekCondition
 from alerts.conditions.finding import FindingCondition
 from alerts.conditions.firing import Firing, HoldTimes, list_firings
 from alerts.conditions.observation import Observation
-from alerts.conditions.points import Point
+from alerts.conditions.points import StepSums
 from alerts.conditions.quota import QuotaCondition
 from alerts.conditions.registry import Condition, get_hold_times
 from alerts.conditions.stopped_reporting import StoppedReportingCondition
@@ -91,7 +91,7 @@ def _test(
     return SubjectTest(subject, observations, list(list_firings(observations, hold)))
 
 
-def _load(context: QueryContext, rule: AlertRule, start: datetime, end: datetime) -> list[Point]:
+def _load(context: QueryContext, rule: AlertRule, start: datetime, end: datetime) -> list[StepSums]:
     steps = PointRange(rule.service, ProfileType(rule.type), start, end, STEP)
     return load_points(context, steps, [rule.function])[rule.function]
 
@@ -109,7 +109,7 @@ def _test_reporting(
     chosen = [each for each in names if rule.service in {"", each.service}][:MAX_SERVICES]
     found = []
     for each in chosen:
-        by_step: dict[datetime, Point] = {}
+        by_step: dict[datetime, StepSums] = {}
         for type_ in each.types:
             steps = PointRange(each.service, type_, start, end, STEP)
             for point in load_points(context, steps, [""])[""]:

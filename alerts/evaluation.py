@@ -21,6 +21,7 @@ from alerts.conditions.quota import QuotaCondition
 from alerts.conditions.registry import Condition, ConditionKind, get_hold_times
 from alerts.conditions.stopped_reporting import StoppedReportingCondition
 from alerts.conditions.value import ValueCondition
+from alerts.firing_alerts import forget_count
 from alerts.models import AlertIncident, AlertRule, AlertState
 from alerts.readings import MINUTE, PointRange, PointsByFunction, load_points
 from findings.hourly_sums.storage import last_complete_end
@@ -266,6 +267,7 @@ def store_report(report: RuleReport) -> None:
         rule.watched_since = parsed.get_watched_since(report.time)
         rule.evaluated, rule.problem = report.time, ""
         rule.save(update_fields=["evaluated", "watched_since", "problem"])
+        forget_count(rule.project_id)
 
 
 def _store_problem(rule: AlertRule, problem: str) -> None:

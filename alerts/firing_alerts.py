@@ -3,8 +3,6 @@
 from functools import partial
 
 from django.db import transaction
-from django.db.models.signals import post_delete, post_save
-from django.dispatch import receiver
 
 from alerts.models import AlertIncident
 from common.cache import Cache
@@ -19,13 +17,13 @@ def count_firing(project: int) -> int:
     return _counts.get_or_load_blocking(project)
 
 
+def forget_count(project: int) -> None:
+    """Count again after the commit of the present transaction."""
+    transaction.on_commit(partial(_counts.delete, project))
+
+
 def _load(project: int) -> int:
     return AlertIncident.objects.filter(rule__project=project, ended=None).count()
 
 
 _counts: Cache[int, int] = Cache(_load, size=MOST_PROJECTS, seconds=SECONDS_CACHED)
-
-
-@receiver([post_save, post_delete], sender=AlertIncident)
-def forget_count(sender: type[AlertIncident], instance: AlertIncident, **kwargs: object) -> None:
-    transaction.on_commit(partial(_counts.delete, instance.rule.project_id))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from alerts.conditions.points import Point
+from alerts.conditions.points import StepSums
 from profiles.query import (
     HistoryStep,
     ProfileSelection,
@@ -41,8 +41,8 @@ class PointRange:
         return ranges
 
 
-PointsByFunction = dict[str, list[Point]]
-# Fields of a Point with its time as a Unix timestamp: results of workers are plain values.
+PointsByFunction = dict[str, list[StepSums]]
+# Fields of a StepSums with its time as a Unix timestamp: results of workers are plain values.
 SumRow = tuple[int, int, int, int, int]
 
 
@@ -63,9 +63,9 @@ def load_points(
     return found
 
 
-def _build_point(row: SumRow) -> Point:
+def _build_point(row: SumRow) -> StepSums:
     end, profiles, value, total, duration_ns = row
-    return Point(datetime.fromtimestamp(end, UTC), profiles, value, total, duration_ns)
+    return StepSums(datetime.fromtimestamp(end, UTC), profiles, value, total, duration_ns)
 
 
 def read_sums(

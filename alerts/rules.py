@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from alerts.conditions.observation import InvalidParameters
 from alerts.conditions.points import Measure
 from alerts.conditions.registry import ConditionKind, list_parameters, parse_condition
+from alerts.firing_alerts import forget_count
 from alerts.models import MAX_FUNCTION, MAX_NAME, AlertIncident, AlertRule, AlertState
 from projects import audit
 from projects.account_limits import LimitReached
@@ -131,7 +132,7 @@ def create_rule(project: Project, fields: RuleFields, *, editor: Editor) -> Aler
 def change_rule(rule: AlertRule, fields: RuleFields, *, editor: Editor) -> AlertRule:
     """Change a rule; with another condition it starts anew. Raise InvalidRule."""
     parameters = fields.require_valid()
-    with _locked(rule) as row:
+    with _lock(rule) as row:
         before, name = _describe(row), row.name
         _assign(row, fields, parameters)
         after = _describe(row)
@@ -144,7 +145,7 @@ def change_rule(rule: AlertRule, fields: RuleFields, *, editor: Editor) -> Alert
 
 def set_enabled(rule: AlertRule, is_enabled: bool, *, editor: Editor) -> None:
     """Pause a rule, which ends its incidents without a message, or resume it."""
-    with _locked(rule) as row:
+    with _lock(rule) as row:
         if row.is_enabled == is_enabled:
             return
         row.is_enabled = is_enabled
@@ -155,11 +156,12 @@ def set_enabled(rule: AlertRule, is_enabled: bool, *, editor: Editor) -> None:
 def delete_rule(rule: AlertRule, *, editor: Editor) -> None:
     with transaction.atomic():
         if AlertRule.objects.filter(pk=rule.pk).delete()[0]:
+            forget_count(rule.project_id)
             editor.record(rule, "alert_rule.delete", **_describe(rule))
 
 
 @contextmanager
-def _locked(rule: AlertRule) -> Generator[AlertRule, None, None]:
+def _lock(rule: AlertRule) -> Generator[AlertRule, None, None]:
     """Yield the locked row, and save it."""
     with transaction.atomic():
         row = AlertRule.objects.select_for_update(no_key=True).get(pk=rule.pk)
@@ -177,6 +179,7 @@ def _restart(rule: AlertRule) -> None:
     now: datetime = timezone.now()
     AlertState.objects.filter(rule=rule).delete()
     AlertIncident.objects.filter(rule=rule, ended=None).update(ended=now, end_announced=now)
+    forget_count(rule.project_id)
     rule.changed, rule.evaluated, rule.watched_since, rule.problem = now, None, None, ""
 
 

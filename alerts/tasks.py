@@ -17,6 +17,7 @@ from projects.models import Project
 log = logging.getLogger(__name__)
 
 RUN_SECONDS = 20.0  # of one project; the next run goes on with the rules that are left
+EXPIRY_SECONDS = 60.0  # then the next run has queued it again
 INCIDENT_RETENTION = timedelta(days=400)
 
 
@@ -24,7 +25,7 @@ INCIDENT_RETENTION = timedelta(days=400)
 def evaluate() -> None:
     """Queue a task for each project with alert rules."""
     for project in find_projects():
-        evaluate_one.delay(project)
+        evaluate_one.apply_async((project,), expires=EXPIRY_SECONDS)
 
 
 @shared_task(name="alerts.tasks.evaluate_one")

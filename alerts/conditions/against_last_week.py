@@ -10,7 +10,7 @@ from alerts.conditions.observation import (
     require_minutes,
     require_number,
 )
-from alerts.conditions.points import Measure, Point, sum_windows
+from alerts.conditions.points import Measure, StepSums, sum_windows
 from alerts.conditions.value import MAX_MINUTES, parse_measure
 
 WEEK = timedelta(days=7)
@@ -42,7 +42,7 @@ class WeekCondition:
         )
 
     def observe(
-        self, points: Iterable[Point], earlier: Iterable[Point], window: timedelta = WINDOW
+        self, points: Iterable[StepSums], earlier: Iterable[StepSums], window: timedelta = WINDOW
     ) -> list[Observation]:
         """Return an observation for each point: the change against `earlier`, in percent.
 
@@ -54,7 +54,7 @@ class WeekCondition:
         }
         return [self._judge(each, before.get(each.time)) for each in sum_windows(points, window)]
 
-    def _judge(self, point: Point, before: float | None) -> Observation:
+    def _judge(self, point: StepSums, before: float | None) -> Observation:
         value = point.measure(self.measure)
         if value is None or before is None or before <= 0:
             return Observation(point.time, None, None)

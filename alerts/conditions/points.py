@@ -16,7 +16,7 @@ class Measure(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class StepSums:
     """Sums over the profiles of one time step."""
 
     time: datetime  # end of the step
@@ -25,9 +25,9 @@ class Point:
     total: float  # Σ of the whole service
     duration_ns: float  # Σ
 
-    def __add__(self, other: "Point") -> "Point":
+    def __add__(self, other: "StepSums") -> "StepSums":
         """Return the sums of both, at the later time."""
-        return Point(
+        return StepSums(
             max(self.time, other.time),
             self.profiles + other.profiles,
             self.value + other.value,
@@ -45,12 +45,12 @@ class Point:
         return self.value / self.profiles if self.profiles else None
 
 
-def sum_windows(points: Iterable[Point], window: timedelta) -> Iterator[Point]:
+def sum_windows(points: Iterable[StepSums], window: timedelta) -> Iterator[StepSums]:
     """Yield for each point the sums of the window that ends with it; points are in order of time.
 
     Each is computed anew from the points in its window: no rounding errors add up.
     """
-    recent: deque[Point] = deque()
+    recent: deque[StepSums] = deque()
     for point in points:
         recent.append(point)
         while recent[0].time <= point.time - window:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from alerts.conditions.observation import Observation, require_minutes
-from alerts.conditions.points import Point
+from alerts.conditions.points import StepSums
 
 # Profiles have the time at which their capture began, and arrive up to two minutes later.
 MIN_MINUTES, MAX_MINUTES = 5, 7 * 24 * 60
@@ -35,7 +35,7 @@ class StoppedReportingCondition:
         watched = (time - watched_since).total_seconds() / 60
         return Observation(time, max(minutes, 0.0), min(minutes, watched) >= self.minutes)
 
-    def observe_points(self, points: Iterable[Point], step: timedelta) -> list[Observation]:
+    def observe_points(self, points: Iterable[StepSums], step: timedelta) -> list[Observation]:
         """Return an observation for each time step, from the numbers of profiles.
 
         A profile counts as the last thing in its step. There is no verdict before the first one.

@@ -11,7 +11,7 @@ from alerts.conditions.observation import (
     require_minutes,
     require_number,
 )
-from alerts.conditions.points import Measure, Point, sum_windows
+from alerts.conditions.points import Measure, StepSums, sum_windows
 
 # Values are averages of so long: one missing or extreme profile changes no verdict alone.
 WINDOW = timedelta(minutes=5)
@@ -37,11 +37,11 @@ class ValueCondition:
             require_minutes("minutes", parameters.get("minutes"), 1, MAX_MINUTES),
         )
 
-    def observe(self, points: Iterable[Point], window: timedelta = WINDOW) -> list[Observation]:
+    def observe(self, points: Iterable[StepSums], window: timedelta = WINDOW) -> list[Observation]:
         """Return an observation for each point, of the average of the window before it."""
         return [self._judge(each) for each in sum_windows(points, window)]
 
-    def _judge(self, point: Point) -> Observation:
+    def _judge(self, point: StepSums) -> Observation:
         value = point.measure(self.measure)
         if value is None:
             return Observation(point.time, None, None)

@@ -168,3 +168,13 @@ def test_purge_deletes_what_ended_long_ago(project: Project) -> None:
     with patch.object(timezone, "now", lambda: START + timedelta(days=500)):
         tasks.purge_incidents()
     assert project.alert_silences.count() == 0
+
+
+def test_sweep_runs_the_task_of_each_project_with_rules(project: Project) -> None:
+    rule = add_rule(project)
+    with patch.object(tasks.evaluate_one, "apply_async") as queue:
+        tasks.evaluate()
+        rule.is_enabled = False
+        rule.save()
+        tasks.evaluate()
+    assert [call.args for call in queue.call_args_list] == [((project.pk,),)]

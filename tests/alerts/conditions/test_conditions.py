@@ -8,7 +8,7 @@ import pytest
 from alerts.conditions.against_last_week import WEEK, WeekCondition
 from alerts.conditions.finding import FindingCondition
 from alerts.conditions.observation import InvalidParameters, Observation
-from alerts.conditions.points import Measure, Point
+from alerts.conditions.points import Measure, StepSums
 from alerts.conditions.quota import QuotaCondition
 from alerts.conditions.registry import ConditionKind, list_parameters, parse_condition
 from alerts.conditions.stopped_reporting import StoppedReportingCondition
@@ -19,12 +19,12 @@ MINUTE = timedelta(minutes=1)
 SECOND = 1e9  # in ns
 
 
-def points(values: Sequence[float | None], start: datetime = START) -> list[Point]:
+def points(values: Sequence[float | None], start: datetime = START) -> list[StepSums]:
     """Return a point a minute, each of one profile of 10 s with the total 10 s; None: without."""
     return [
-        Point(start + number * MINUTE, 1, value, 10 * SECOND, 10 * SECOND)
+        StepSums(start + number * MINUTE, 1, value, 10 * SECOND, 10 * SECOND)
         if value is not None
-        else Point(start + number * MINUTE, 0, 0, 0, 0)
+        else StepSums(start + number * MINUTE, 0, 0, 0, 0)
         for number, value in enumerate(values)
     ]
 
@@ -70,7 +70,7 @@ def test_missing_profile_leaves_the_average_and_a_gap_has_no_verdict() -> None:
 
 
 def test_measure_without_duration_or_total_has_no_verdict() -> None:
-    point = Point(START, 1, 0, 0, 0)
+    point = StepSums(START, 1, 0, 0, 0)
     for measure in (Measure.SHARE, Measure.CORES):
         assert verdicts(ValueCondition(measure, True, 1, 1).observe([point])) == [None]
 

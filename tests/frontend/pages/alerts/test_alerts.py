@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from alerts.conditions.points import Measure
 from alerts.conditions.registry import ConditionKind
@@ -260,3 +261,16 @@ def test_threshold_with_its_unit(
     if value is not None:
         shown = format_threshold(value, measure, type_)
         assert parse_threshold(shown, measure, type_) == pytest.approx(value)
+
+
+def test_badge_counts_what_fires_at_once(
+    page: Client,
+    project: Project,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    rule = add_rule(project)
+    fire(rule)
+    assert "1 firing" in page.get(address(project)).content.decode()
+    with django_capture_on_commit_callbacks(execute=True):
+        page.post(address(project, f"/rules/{rule.rule_id}/pause"))
+    assert "1 firing" not in page.get(address(project)).content.decode()
