@@ -6,6 +6,7 @@ import time
 from celery import shared_task
 from django.utils import timezone
 
+from findings import notices
 from findings.analysis import analyze_project, find_due_projects
 from findings.hourly_sums.storage import last_complete_end
 from profiles.compaction.lease import lease
@@ -37,3 +38,9 @@ def analyze_one(project: int) -> None:
                     log.info("Finding %s: %s", finding.finding_id, finding)
         except DeadlinePassed:
             log.info("The analysis of project %d goes on with the next sweep.", project)
+
+
+@shared_task(name="findings.tasks.send_notices")
+def send_notices() -> None:
+    """Tell owners and admins which regressions the latest analyses have found."""
+    notices.send_notices()

@@ -35,6 +35,7 @@ from frontend.pages.keys import view as keys
 from frontend.pages.members import invitations
 from frontend.pages.members import view as members
 from frontend.pages.notes import view as notes
+from frontend.pages.prices import view as prices
 from frontend.pages.profiles import view as profiles
 from frontend.pages.saved import palette, snapshots
 from frontend.pages.saved import view as saved
@@ -198,6 +199,9 @@ urlpatterns = [
         Permission.MANAGE_OWNERS,
     ),
     public_page("invitations/<str:token>", invitation.invitation, "invitation"),
+    project_page(
+        "/settings/prices", prices.prices, "prices", Permission.VIEW, Permission.CHANGE_SETTINGS
+    ),
     project_page(
         "/settings/usage", usage.usage, "usage", Permission.VIEW, Permission.REQUEST_QUOTAS
     ),

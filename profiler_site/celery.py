@@ -81,6 +81,10 @@ app.conf.beat_schedule = {
         "task": "alerts.tasks.purge_incidents",
         "schedule": crontab(hour="3", minute="51"),
     },
+    "send notices of findings": {
+        "task": "findings.tasks.send_notices",
+        "schedule": crontab(minute="8-59/10"),
+    },
     "purge sessions": {
         "task": "projects.tasks.purge_sessions",
         "schedule": crontab(hour="3", minute="37"),

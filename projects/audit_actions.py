@@ -27,6 +27,7 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
     _("Project"): {
         "project.create": _("Created project"),
         "project.change": _("Changed settings"),
+        "prices.change": _("Changed prices"),
         "project.suspend": _("Suspended project"),
         "project.resume": _("Resumed project"),
         "project.plan": _("Changed plan"),

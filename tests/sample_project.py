@@ -28,6 +28,7 @@ from projects.models import (
     Role,
     User,
 )
+from projects.prices import change_prices
 from projects.profile_types import ProfileType
 from tests.alerts.stored_values import add_rule
 from tests.findings.factory import add_detection, add_finding
@@ -275,6 +276,7 @@ def findings(project: Project, owner: User, finding_id: str, now: datetime) -> N
     states.acknowledge(serialization, actor=owner, origin=NO_CLIENT, note="new fields")
     add("payments", "ssl.SSLSocket.do_handshake", 7.8e7, 0.64, version="", rank=0.3)
     add("gateway", "encoding/json.(*decodeState).object", 1.53e8, -0.22, version="v3.22.1")
+    change_prices(project, {"currency": "EUR", "core_hour": 0.034}, actor=owner)
     for service, detectable in (("checkout", 0.069), ("catalog", 0.079), ("notifications", 0.358)):
         add_detection(project, service=service, time=end, detectable=detectable)
 

@@ -98,6 +98,12 @@ class Page:
         return 401 if to_sign_in else int(response.status_code)
 
 
+PRICES_FORM = {
+    "currency": "EUR",
+    "watts_per_core": "7",
+    "power_usage_effectiveness": "1.7",
+    "kg_co2_per_kwh": "0.379",
+}
 PAGES = [
     Page("agent_files", For.EVERYONE),
     Page("concepts", For.EVERYONE),
@@ -198,6 +204,8 @@ PAGES = [
     Page("transfer_project", For.OWNERS, (PROJECT, OTHER_MEMBER), data={}),
     Page("invitation", For.EVERYONE, ("no-such-token",)),
     Page("invitation", For.EVERYONE, ("no-such-token",), data={}),
+    Page("prices", For.VIEWERS, (PROJECT,)),
+    Page("prices", For.ADMINS, (PROJECT,), data=PRICES_FORM),
     Page("usage", For.VIEWERS, (PROJECT,)),
     Page(
         "usage",

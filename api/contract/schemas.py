@@ -18,7 +18,7 @@ _SIMPLE: dict[object, Schema] = {
 
 
 def build_schema(kind: Any) -> Schema:
-    """Return the schema of a TypedDict, of a list or union of such, or of a simple type.
+    """Return the schema of a TypedDict, of a list, dict or union of such, or of a simple type.
 
     Raise TypeError for any other type.
     """
@@ -30,6 +30,8 @@ def build_schema(kind: Any) -> Schema:
         return {"type": "object", "properties": properties, "required": [*properties]}
     if get_origin(kind) is list:
         return {"type": "array", "items": build_schema(get_args(kind)[0])}
+    if get_origin(kind) is dict:
+        return {"type": "object", "additionalProperties": build_schema(get_args(kind)[1])}
     if isinstance(kind, UnionType):
         [one] = (each for each in get_args(kind) if each is not NoneType)
         schema = build_schema(one)

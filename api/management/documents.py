@@ -40,6 +40,16 @@ class ProjectDocument(TypedDict):
     source_root: str
 
 
+class PricesDocument(TypedDict):
+    currency: str
+    core_hour: float | None
+    gib_hour: float | None
+    zones: dict[str, float]
+    watts_per_core: float
+    power_usage_effectiveness: float
+    kg_co2_per_kwh: float
+
+
 class ProjectList(TypedDict):
     rows: list[ProjectDocument]
 

@@ -2,13 +2,24 @@
 
 from django.urls import URLPattern, path
 
-from api.management import account, alert_rules, audit, data_jobs, keys, members, projects, usage
+from api.management import (
+    account,
+    alert_rules,
+    audit,
+    data_jobs,
+    keys,
+    members,
+    prices,
+    projects,
+    usage,
+)
 from api.management.call import AccountResource, ProjectResource
 from api.management.view import ManagementView
 
 RESOURCES: tuple[AccountResource | ProjectResource, ...] = (
     *account.RESOURCES,
     *projects.RESOURCES,
+    *prices.RESOURCES,
     *members.RESOURCES,
     *keys.RESOURCES,
     *usage.RESOURCES,

@@ -10,6 +10,7 @@ from projects.models.deployment import Deployment
 from projects.models.invitation import Invitation, InvitationState, MailState
 from projects.models.key_file import KeyFile
 from projects.models.mail_notice import MailNotice
+from projects.models.prices import Prices
 from projects.models.project import Member, Project, Role
 from projects.models.quota import DayRejections, DayUsage, Plan, Quota
 from projects.models.quota_request import QuotaRequest, QuotaRequestState
@@ -35,6 +36,7 @@ __all__ = [
     "MailState",
     "Member",
     "Plan",
+    "Prices",
     "Project",
     "Quota",
     "QuotaRequest",

@@ -85,6 +85,7 @@ PAGES = (
     Shown("leave", "leave_project", f"{P}/settings/members/leave"),
     Shown("API keys", "api_keys", f"{P}/settings/keys"),
     Shown("create API key", "new_key", f"{P}/settings/keys/new"),
+    Shown("prices", "prices", f"{P}/settings/prices"),
     Shown("usage", "usage", f"{P}/settings/usage"),
     Shown("audit log", "audit", f"{P}/settings/audit?entry={ENTRY}"),
     Shown("delete data", "data", f"{P}/settings/data"),

@@ -30,9 +30,9 @@ NEW_TABLES = {
     *("alerts_alertrule", "alerts_alertstate", "alerts_alertincident", "alerts_alertsilence"),
     *("findings_finding", "findings_findingevent", "findings_findingmute", "findings_findingvote"),
     *("findings_hourlysums", "findings_projectanalysis", "findings_servicedetection"),
-    *("mfa_authenticator", "projects_mailnotice", "projects_plan", "projects_quotarequest"),
+    *("mfa_authenticator", "projects_mailnotice", "projects_plan", "projects_prices"),
     *("socialaccount_socialaccount", "socialaccount_socialapp", "socialaccount_socialtoken"),
-    "usersessions_usersession",
+    *("projects_quotarequest", "usersessions_usersession"),
 }
 # Tables to which they add columns or indexes.
 CHANGED_TABLES = {"projects_apikey", "projects_auditentry", "projects_project", "projects_user"}

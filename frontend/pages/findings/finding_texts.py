@@ -9,9 +9,11 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from findings.costs import FindingCost, ServiceCosts
 from findings.models import POINT_HOURS, Direction, Finding, FindingState
 from frontend.params.formats import time_text
 from frontend.text.display_names import SplitName, split_name, type_name
+from frontend.text.money import format_money_delta
 from frontend.text.units import (
     format_delta,
     format_delta_percent,
@@ -21,7 +23,7 @@ from frontend.text.units import (
 from projects.models import Project
 from projects.profile_types import ProfileType
 
-_CORES = "cores"
+CORES = "cores"
 _NEW_RELATIVE = 20  # change as a multiple of the value before, above which a function is new
 _HIGH_CONFIDENCE_P = 1e-9  # of the likelihood ratio; p of every finding is below 1e-5 or so
 CHART_WIDTH, CHART_HEIGHT = 100, 32
@@ -34,7 +36,7 @@ class FindingTexts:
 
     project: Project
     row: Finding
-    agents: int  # of the service at the moment
+    costs: ServiceCosts
 
     @cached_property
     def name(self) -> SplitName:
@@ -87,12 +89,31 @@ class FindingTexts:
         whole = self.row.profile_total
         return format_delta_percent(self.row.change / whole) if whole > 0 else ""
 
+    @cached_property
+    def _cost(self) -> FindingCost:
+        return self.costs.compute(self.row)
+
+    @property
+    def agents(self) -> int:
+        """Return the number of agents of the service that run now."""
+        return self.costs.agents[self.row.service].total()
+
     @property
     def cores(self) -> str:
         """Return the change in cores of all agents; "" for values that are no CPU time."""
-        if self.row.type != ProfileType.CPU or not self.row.duration_ns or not self.agents:
-            return ""
-        return format_delta(self.row.change / self.row.duration_ns * self.agents, _CORES)
+        cores = self._cost.cores
+        return "" if cores is None else format_delta(cores, CORES)
+
+    @property
+    def money(self) -> str:
+        """Return the change in money a month; "" without a price."""
+        money = self._cost.money
+        return "" if money is None else format_money_delta(money, self.costs.prices.currency)
+
+    @property
+    def emissions(self) -> str:
+        kg = self._cost.kg_co2
+        return "" if kg is None else format_delta(kg, "kg")
 
     @property
     def state(self) -> str:

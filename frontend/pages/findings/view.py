@@ -14,6 +14,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from endpoints.params.reader import LenientReader
 from findings import listing, states
+from findings.costs import load_costs
 from findings.models import MAX_NOTE, Finding
 from findings.states import FindingChanged
 from frontend.http.fragments import wants_fragment
@@ -25,7 +26,6 @@ from projects.access import membership, project_for
 from projects.audit import Origin
 from projects.models import Member, User
 from projects.permissions import Permission, has_permission
-from projects.registration.live_agents import count_live_agents
 
 
 @require_safe
@@ -53,8 +53,7 @@ def list_findings(request: HttpRequest, project_id: str) -> HttpResponse:
 @never_cache
 def show_finding(request: HttpRequest, project_id: str, finding_id: str) -> HttpResponse:
     member, row = _find(request, project_id, finding_id)
-    agents = count_live_agents(member.project.pk, timezone.now())[row.service]
-    texts = FindingTexts(member.project, row, agents.total())
+    texts = FindingTexts(member.project, row, load_costs(member.project.pk, timezone.now()))
     real, unreal = listing.count_votes(row)
     own = row.votes.filter(user=member.user_id).first()
     context = {

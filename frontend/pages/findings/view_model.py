@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from findings import listing
+from findings.costs import ServiceCosts, load_costs
 from findings.models import (
     AnalysisStatus,
     Direction,
@@ -14,13 +15,13 @@ from findings.models import (
     ServiceDetection,
 )
 from frontend.components.results.pagination import Pages, paginate
-from frontend.pages.findings.finding_texts import FindingTexts
+from frontend.pages.findings.finding_texts import CORES, FindingTexts
 from frontend.pages.findings.params import FindingsQuery
 from frontend.text.display_names import type_name
-from frontend.text.units import format_percent
+from frontend.text.money import describe_core_hour, format_money_delta
+from frontend.text.units import format_delta, format_percent
 from projects.models import Project
 from projects.profile_types import ProfileType
-from projects.registration.live_agents import count_live_agents
 
 ROWS = 50  # of a page
 _WEAK = 0.2  # a detectable change above it is a warning
@@ -44,6 +45,8 @@ class FindingList:
     pages: Pages
     counts: dict[str, int]  # of open findings, by direction
     new: int
+    total: str  # of the open findings of the direction: "+10.1 cores, +€252 a month"
+    core_hour: str  # price; "" if it is not set
     limits: Sequence[DetectionLimit]
     services: Sequence[str]
     is_learning: bool  # no service has been analyzed yet
@@ -54,24 +57,35 @@ def build_list(project: Project, query: FindingsQuery) -> FindingList:
         project.pk, query.build_filter(), listing.FindingOrder(query.sort)
     )
     pages = paginate(matching.count(), ROWS, query.page)
-    agents = count_live_agents(project.pk, timezone.now())
+    costs = load_costs(project.pk, timezone.now())
     detections = listing.list_detections(project)
     by_state = {each: listing.count_states(project.pk, each) for each in Direction}
     return FindingList(
-        rows=[
-            FindingTexts(project, row, agents[row.service].total())
-            for row in matching[pages.first : pages.behind]
-        ],
+        rows=[FindingTexts(project, row, costs) for row in matching[pages.first : pages.behind]],
         pages=pages,
         counts={
             each.value: states[FindingState.NEW] + states[FindingState.ACKNOWLEDGED]
             for each, states in by_state.items()
         },
         new=by_state[Direction(query.direction)][FindingState.NEW],
+        total=_describe_total(project, costs, Direction(query.direction)),
+        core_hour=describe_core_hour(costs.prices),
         limits=_list_limits(detections),
         services=sorted({each.service for each in detections}),
         is_learning=not any(each.status == AnalysisStatus.ANALYZED for each in detections),
     )
+
+
+def _describe_total(project: Project, costs: ServiceCosts, direction: Direction) -> str:
+    """Return the cost of all open findings of a direction; "" if nothing is known of it."""
+    total = costs.sum_open(project.pk, direction)
+    if total.cores is None:
+        return ""
+    cores = format_delta(total.cores, CORES)
+    if total.money is None:
+        return cores
+    money = format_money_delta(total.money, costs.prices.currency)
+    return _("%(cores)s, %(money)s a month") % {"cores": cores, "money": money}
 
 
 def _list_limits(detections: Sequence[ServiceDetection]) -> list[DetectionLimit]:

@@ -19,6 +19,7 @@ DEFAULT_RANGE = TimeRange(timedelta(days=1))
 SORTS: dict[str, Promise] = {
     "name": gettext_lazy("name"),
     "profiles": gettext_lazy("profiles"),
+    "cost": gettext_lazy("cost"),
     "last": gettext_lazy("last profile"),
 }
 SORT = parameter.choice("sort", "Order of the services", [*SORTS])

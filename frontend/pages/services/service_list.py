@@ -1,12 +1,22 @@
 """List of a project's services: search, order, status and a sparkline of each."""
 
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
+from findings.costs import ServiceCosts, load_costs
 from frontend.components.results.pagination import Pages, paginate
+from frontend.pages.services.insight_columns import (
+    ServiceChange,
+    ServiceCost,
+    ServiceInsights,
+    TopFunctionText,
+    load_insights,
+)
 from frontend.pages.services.params import ServiceQuery
+from frontend.text.money import describe_core_hour
 from frontend.text.units import format_percent, format_value
 from profiles.query import (
     DEFAULT_METRICS,
@@ -18,9 +28,8 @@ from profiles.query import (
 )
 from projects.models import Agent, Project, running_agents
 from projects.profile_types import ProfileType
-from projects.registration.live_agents import count_live_agents
 
-PAGE_SIZE = 20  # rows of about 1.4 kB: a fragment stays below 30 kB
+PAGE_SIZE = 20  # rows of about 1.5 kB
 _SPARKLINE_STEPS = 24
 # Shortest time after its last profile during which a service counts as reporting.
 _MIN_FRESH_TIME = timedelta(minutes=15)
@@ -48,6 +57,9 @@ class ServiceListRow:
     average: str  # per profile in the range; "" without profiles
     cores: str  # the average as a share of one core; only for CPU
     older: int  # number of versions besides the newest
+    cost: ServiceCost
+    top: TopFunctionText | None
+    change: ServiceChange | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +71,8 @@ class ServiceList:
     silent: int
     profiles: int  # of the project, in the range
     pages: Pages
+    has_tops: bool  # of any service on the page
+    core_hour: str  # price; "" if it is not set
 
     @property
     def is_only_cpu(self) -> bool:
@@ -71,26 +85,41 @@ def list_services(
 ) -> ServiceList:
     start, end = query.range.bounds(now)
     rows = run_services(context, start, end).rows
-    agents = {
-        service: zones.total() for service, zones in count_live_agents(project.pk, now).items()
-    }
+    costs = load_costs(project.pk, now)
     fresh_since = now - _compute_fresh_time(project.profiles_per_minute)
     imported = _list_imported_services(project.pk, fresh_since)
-    states = {row.service: _find_status(row, agents, imported, fresh_since) for row in rows}
+    states = {row.service: _find_status(row, costs.agents, imported, fresh_since) for row in rows}
     found = _sort_rows(
         [row for row in rows if query.find.lower() in row.service.lower()], query.sort
     )
+    lines: dict[str, Sparkline] = {}
+    if query.sort == "cost":
+        lines = _lines(context, found, start, end)
+        found.sort(key=lambda row: _compute_cost(row, costs, lines).rank, reverse=True)
     pages = paginate(len(found), PAGE_SIZE, query.page)
     on_page = found[pages.first : pages.behind]
-    lines = _lines(context, on_page, start, end)
+    lines = lines or _lines(context, on_page, start, end)
+    insights = load_insights(project, _find_types(on_page), now)
     return ServiceList(
-        shown=[_build_row(row, states[row.service], agents, lines) for row in on_page],
+        shown=[
+            _build_row(
+                row,
+                states[row.service],
+                costs.agents[row.service].total(),
+                _compute_cost(row, costs, lines),
+                lines.get(row.service),
+                insights,
+            )
+            for row in on_page
+        ],
         services=len(rows),
         found=len(found),
         reporting=sum(state is Status.REPORTING for state in states.values()),
         silent=sum(state is Status.SILENT for state in states.values()),
         profiles=sum(row.profiles for row in rows),
         pages=pages,
+        has_tops=bool(insights.tops),
+        core_hour=describe_core_hour(costs.prices),
     )
 
 
@@ -105,7 +134,10 @@ def _compute_fresh_time(per_minute: float) -> timedelta:
 
 
 def _find_status(
-    row: ServiceRow, agents: Mapping[str, int], imported: Container[str], fresh_since: datetime
+    row: ServiceRow,
+    agents: Mapping[str, Counter[str]],
+    imported: Container[str],
+    fresh_since: datetime,
 ) -> Status:
     """Return the status of a service.
 
@@ -133,8 +165,11 @@ def _sort_rows(rows: list[ServiceRow], sort: str) -> list[ServiceRow]:
 def _lines(
     context: QueryContext, rows: list[ServiceRow], start: datetime, end: datetime
 ) -> dict[str, Sparkline]:
-    types = {row.service: found for row in rows if (found := _find_type(row))}
-    return run_sparklines(context, types, start, end, _SPARKLINE_STEPS)
+    return run_sparklines(context, _find_types(rows), start, end, _SPARKLINE_STEPS)
+
+
+def _find_types(rows: list[ServiceRow]) -> dict[str, ProfileType]:
+    return {row.service: type_ for row in rows if (type_ := _find_type(row))}
 
 
 def _find_type(row: ServiceRow) -> ProfileType | None:
@@ -144,10 +179,26 @@ def _find_type(row: ServiceRow) -> ProfileType | None:
     return next(iter(row.types), None)
 
 
+def _compute_cost(
+    row: ServiceRow, costs: ServiceCosts, lines: Mapping[str, Sparkline]
+) -> ServiceCost:
+    """Return the cost of a service with CPU profiles and running agents."""
+    line, zones = lines.get(row.service), costs.agents.get(row.service)
+    if not line or not line.duration_ns or not zones or _find_type(row) is not ProfileType.CPU:
+        return ServiceCost(costs.prices.currency)
+    cores = line.weight / line.duration_ns * zones.total()
+    return ServiceCost(costs.prices.currency, cores, costs.prices.price_cores(cores, zones))
+
+
 def _build_row(
-    row: ServiceRow, status: Status, agents: Mapping[str, int], lines: Mapping[str, Sparkline]
+    row: ServiceRow,
+    status: Status,
+    agents: int,
+    cost: ServiceCost,
+    line: Sparkline | None,
+    insights: ServiceInsights,
 ) -> ServiceListRow:
-    type_, line = _find_type(row), lines.get(row.service)
+    type_ = _find_type(row)
     average = cores = ""
     if type_ and line:
         average = format_value(line.weight / line.profiles, DEFAULT_METRICS[type_].unit)
@@ -156,12 +207,15 @@ def _build_row(
     return ServiceListRow(
         row=row,
         status=status,
-        agents=agents.get(row.service, 0),
+        agents=agents,
         type=type_,
         lines=stretches(line.steps) if line else [],
         average=average,
         cores=cores,
         older=max(0, len(row.versions) - 1),
+        cost=cost,
+        top=insights.tops.get(row.service),
+        change=insights.changes.get(row.service),
     )
 
 

@@ -40,6 +40,8 @@ REQUESTS = [
     AccessCase("POST", "projects", None, MANAGE),
     AccessCase("GET", "projects/{project}", Role.VIEWER, READ),
     AccessCase("PATCH", "projects/{project}", Role.ADMIN, MANAGE),
+    AccessCase("GET", "projects/{project}/prices", Role.VIEWER, READ),
+    AccessCase("PATCH", "projects/{project}/prices", Role.ADMIN, MANAGE),
     AccessCase("GET", "projects/{project}/members", Role.VIEWER, READ),
     AccessCase("PATCH", "projects/{project}/members/987654321", Role.ADMIN, MANAGE),
     AccessCase("DELETE", "projects/{project}/members/987654321", Role.VIEWER, MANAGE),

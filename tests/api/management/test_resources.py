@@ -49,6 +49,44 @@ def test_patch_changes_settings_and_records_person_and_token(
     assert len(entry.actor_key) > len("fwp_")
 
 
+def test_prices_are_changed_field_by_field(token_client: TokenClient) -> None:
+    client = token_client(Role.ADMIN)
+    first = {"currency": "EUR", "core_hour": 0.034, "zones": {"eu-1": 0.05}}
+    assert client.request("PATCH", url(client, "/prices"), json=first).status_code == 200
+    second = {"core_hour": None, "gib_hour": 1}
+    client.request("PATCH", url(client, "/prices"), json=second)
+    assert client.request("GET", url(client, "/prices")).json() == {
+        "currency": "EUR",
+        "core_hour": None,
+        "gib_hour": 1.0,
+        "zones": {"eu-1": 0.05},
+        "watts_per_core": 7.0,
+        "power_usage_effectiveness": 1.7,
+        "kg_co2_per_kwh": 0.379,
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ({"currency": "euro"}, "three capital letters"),
+        ({"core_hour": "1"}, "core_hour: must be a number"),
+        ({"watts_per_core": None}, "watts_per_core: must be a number"),
+        ({"gib_hour": -1}, "gib_hour: must be a number from 0"),
+        ({"zones": [1]}, "zones: must be an object"),
+        ({"zones": {"": 1}}, "zones: has a name that is empty"),
+        ({"zones": {"eu-1": True}}, "zones: must be a number"),
+    ],
+)
+def test_bad_prices_are_rejected(
+    token_client: TokenClient, body: dict[str, object], word: str
+) -> None:
+    client = token_client(Role.ADMIN)
+    response = client.request("PATCH", url(client, "/prices"), json=body)
+    assert response.status_code == 400
+    assert word in response.text
+
+
 @pytest.mark.parametrize(
     ("body", "word"),
     [
