@@ -228,7 +228,7 @@ def _run_test(request: HttpRequest, rule: AlertRule) -> dict[str, object]:
     except InvalidQuery as error:
         return {"test_error": str(error)}
     except DeadlinePassed:
-        sentence = _("The test takes more than %(n)d s. Try it again later: it goes on faster.")
+        sentence = _("This test takes more than %(n)d s. Try again: what was read is cached.")
         return {"test_error": sentence % {"n": DEADLINE_SECONDS}}
     return {"test": build_result(rule, condition, test)}
 
