@@ -12,6 +12,7 @@ from frontend.pages.account import view as account
 from frontend.pages.agent_files import view as agent_files
 from frontend.pages.agent_files.archives import GO_MODULE
 from frontend.pages.agents import view as agents
+from frontend.pages.alerts import view as alerts
 from frontend.pages.audit import export as audit_export
 from frontend.pages.audit import view as audit
 from frontend.pages.breakdown import view as breakdown
@@ -87,6 +88,30 @@ urlpatterns = [
         findings.change_finding,
         "change_finding",
         Permission.MANAGE_FINDINGS,
+    ),
+    project_page("/alerts", alerts.list_alerts, "alerts", Permission.VIEW),
+    project_page("/alerts/rules", alerts.new_rule, "new_alert_rule", Permission.CREATE_ALERTS),
+    project_page(
+        "/alerts/rules/<str:rule_id>",
+        alerts.edit_rule,
+        "alert_rule",
+        Permission.VIEW,
+        Permission.CREATE_ALERTS,
+    ),
+    project_page(
+        "/alerts/rules/<str:rule_id>/<str:action>",
+        alerts.change_rule,
+        "change_alert_rule",
+        Permission.CREATE_ALERTS,
+    ),
+    project_page(
+        "/alerts/silences", alerts.create_silence, "silence_alerts", Permission.CREATE_ALERTS
+    ),
+    project_page(
+        "/alerts/silences/<int:pk>/end",
+        alerts.end_silence,
+        "end_silence",
+        Permission.CREATE_ALERTS,
     ),
     project_page("/history", history.history, "history", Permission.VIEW),
     project_page("/history/csv", history.history_csv, "history_csv", Permission.VIEW),

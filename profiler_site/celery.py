@@ -26,6 +26,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 ROLL_UP_SECONDS = 60.0
 # A deletion starts, and goes on after a restart, within this time.
 DELETION_SECONDS = 60.0
+ALERT_SECONDS = 60.0
 ROLL_UP = "profiles.tasks.roll_up"
 
 PLAN = "scheduler.tasks.plan"
@@ -71,6 +72,15 @@ app.conf.beat_schedule = {
     ),
     # At minutes at which half a day has just settled, and again for what was interrupted.
     "analyze": {"task": "findings.tasks.analyze", "schedule": crontab(minute="3-59/10")},
+    "evaluate alerts": {
+        "task": "alerts.tasks.evaluate",
+        "schedule": ALERT_SECONDS,
+        "options": {"expires": ALERT_SECONDS},
+    },
+    "purge incidents": {
+        "task": "alerts.tasks.purge_incidents",
+        "schedule": crontab(hour="3", minute="51"),
+    },
     "send notices of findings": {
         "task": "findings.tasks.send_notices",
         "schedule": crontab(minute="8-59/10"),

@@ -181,6 +181,7 @@ INSTALLED_APPS = [
     "ingest",
     "profiles",
     "findings",
+    "alerts",
     "frontend",
     "allauth",
     "allauth.account",

@@ -91,6 +91,7 @@ from profiles.queries.reports.services import (
     run_services,
 )
 from profiles.queries.reports.sparklines import Sparkline, run_sparklines
+from profiles.queries.reports.time_steps import HistoryStep
 from profiles.queries.reports.time_strip import (
     StripResult,
     StripStep,
@@ -167,6 +168,7 @@ __all__ = [
     "HeatMapResult",
     "HistoryLine",
     "HistoryResult",
+    "HistoryStep",
     "InvalidQuery",
     "LinesResult",
     "MenuChoice",

@@ -78,6 +78,15 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "finding.muted": _("Muted finding"),
         "finding.assigned": _("Assigned finding"),
     },
+    _("Alerts"): {
+        "alert_rule.create": _("Created alert rule"),
+        "alert_rule.change": _("Changed alert rule"),
+        "alert_rule.pause": _("Paused alert rule"),
+        "alert_rule.resume": _("Resumed alert rule"),
+        "alert_rule.delete": _("Deleted alert rule"),
+        "alert.silence": _("Silenced alerts"),
+        "alert.unsilence": _("Ended a silence of alerts"),
+    },
     _("Deletion"): {
         "deletion.request": _("Requested deletion"),
         "deletion.cancel": _("Canceled deletion"),

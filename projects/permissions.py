@@ -26,7 +26,7 @@ class Permission(models.TextChoices):
     IMPORT = "import", _("Upload profiles")
     EMBED = "embed", _("Create embedded images")
     MANAGE_FINDINGS = "manage_findings", _("Acknowledge, resolve and mute findings")
-    CREATE_ALERTS = "create_alerts", _("Create alert rules")
+    CREATE_ALERTS = "create_alerts", _("Create, change and silence alert rules")
     CHANGE_SAVED = "change_saved", _("Rename and delete views and snapshots of others")
     REVOKE_EMBEDS = "revoke_embeds", _("Revoke embedded images")
     MANAGE_KEYS = "manage_keys", _("Create and revoke API keys")
@@ -62,14 +62,6 @@ LOWEST_ROLES: dict[Permission, Role] = {
     Permission.DELETE_PROJECT: Role.OWNER,
 }
 
-# Permissions whose pages do not exist yet: their roles are decided, but nobody is told about them.
-# A route that declares one of them has to remove it here (tests/test_urls.py).
-PLANNED = frozenset(
-    {
-        Permission.CREATE_ALERTS,
-    }
-)
-
 
 @dataclass(frozen=True, slots=True)
 class RoleTableRow:
@@ -88,9 +80,8 @@ def has_role(role: str, lowest: Role) -> bool:
 
 
 def role_table() -> list[RoleTableRow]:
-    """Return the permissions that exist, with the roles that have them."""
+    """Return all permissions with the roles that have them."""
     return [
         RoleTableRow(permission.label, tuple(has_permission(role, permission) for role in ROLES))
         for permission in Permission
-        if permission not in PLANNED
     ]

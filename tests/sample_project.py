@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from alerts.conditions.registry import ConditionKind
+from alerts.models import AlertIncident, AlertSilence, AlertState
 from findings import states
 from findings.models import Finding
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
@@ -28,6 +30,7 @@ from projects.models import (
 )
 from projects.prices import change_prices
 from projects.profile_types import ProfileType
+from tests.alerts.stored_values import add_rule
 from tests.findings.factory import add_detection, add_finding
 from tests.frontend import shop
 from tests.paths import STATIC
@@ -276,3 +279,56 @@ def findings(project: Project, owner: User, finding_id: str, now: datetime) -> N
     change_prices(project, {"currency": "EUR", "core_hour": 0.034}, actor=owner)
     for service, detectable in (("checkout", 0.069), ("catalog", 0.079), ("notifications", 0.358)):
         add_detection(project, service=service, time=end, detectable=detectable)
+
+
+def alerts(project: Project, owner: User, rule_id: str, now: datetime) -> None:
+    """Add rules of each kind, of which `rule_id` fires, and a silence."""
+    rule = add_rule(
+        project,
+        parameters={"measure": "share", "is_above": True, "threshold": 5, "minutes": 30},
+        name="Pricing share of checkout",
+        rule_id=rule_id,
+        service="checkout",
+        function="Rule.matches",
+        created_by=owner,
+        created=now - timedelta(days=9),
+        evaluated=now,
+    )
+    subject = {"subject": "checkout", "service": "checkout"}
+    AlertState.objects.create(rule=rule, **subject, phase="firing", value=14.2)
+    AlertIncident.objects.create(
+        rule=rule, **subject, started=now - timedelta(minutes=110), last_value=14.2, extreme=14.6
+    )
+    earlier = now - timedelta(days=5)
+    AlertIncident.objects.create(
+        rule=rule,
+        **subject,
+        started=earlier,
+        ended=earlier + timedelta(minutes=85),
+        last_value=4.8,
+        extreme=13.9,
+    )
+    week = {"measure": "cores", "is_above": True, "percent": 20, "minutes": 60}
+    add_rule(
+        project,
+        ConditionKind.AGAINST_LAST_WEEK,
+        week,
+        name="Checkout against last week",
+        service="checkout",
+        function="",
+    )
+    add_rule(project, ConditionKind.QUOTA, {"quota": "", "percent": 80}, name="Quotas")
+    add_rule(
+        project, ConditionKind.FINDING, {"percent": 10}, name="New regressions", is_enabled=False
+    )
+    silent = add_rule(
+        project, ConditionKind.STOPPED_REPORTING, {"minutes": 60}, name="Service stopped reporting"
+    )
+    AlertSilence.objects.create(
+        project=project,
+        rule=silent,
+        created=now,
+        until=now + timedelta(days=1),
+        created_by=owner,
+        reason="Cluster move",
+    )

@@ -22,6 +22,7 @@ FOLDER = ROOT / "docs" / "screenshots"
 OWNER = "mara@acme.example"
 CHECKOUT = "service=checkout&type=CPU"
 FINDING = "3f2a90c17b5e"
+ALERT_RULE = "4e2a90c17b5f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ SHOTS = (
     Shot("insights", "/p/acme-shop/insights"),
     Shot("findings", "/p/acme-shop/findings"),
     Shot("finding", f"/p/acme-shop/findings/{FINDING}", whole=True),
+    Shot("alerts", "/p/acme-shop/alerts"),
+    Shot("alert-rule", f"/p/acme-shop/alerts/rules/{ALERT_RULE}?test=1", whole=True),
     Shot("prices", "/p/acme-shop/settings/prices", whole=True),
     Shot("agents", "/p/acme-shop/agents"),
     Shot("deployments", "/p/acme-shop/agents?show=deployments"),
@@ -97,6 +100,7 @@ def _furnish(server: RunningServer) -> None:
     sample_project.api_keys(project, owner, now)
     sample_project.services(project, now)
     sample_project.findings(project, owner, FINDING, now)
+    sample_project.alerts(project, owner, ALERT_RULE, now)
 
 
 def _pictures(browser: Browser, url: str, only: list[str]) -> Iterator[Path]:

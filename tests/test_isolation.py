@@ -16,6 +16,7 @@ from django.test import Client as Browser
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from alerts.models import AlertRule
 from profiles.models import Profile
 from projects.credentials import keys
 from projects.models import Annotation, ApiKey, Member, Project, Role, SavedView, User
@@ -42,6 +43,7 @@ class ExpectedProject:
     roles: dict[int, Role] = field(default_factory=dict)  # by User.pk
     notes: dict[int, str] = field(default_factory=dict)  # by Annotation.pk
     views: dict[int, tuple[str, int]] = field(default_factory=dict)  # name, creator
+    rules: dict[str, str] = field(default_factory=dict)  # names of alert rules, by rule_id
     keys: dict[str, str] = field(default_factory=dict)  # text of those in use, by key ID
     profiles: int = 0
 
@@ -121,6 +123,18 @@ class World:
         if self._post(user, tenant, f"saved/views/{view}/delete", {}, needed, exists):
             del tenant.views[view]
 
+    def add_alert_rule(self, user: User, tenant: ExpectedProject, number: int) -> None:
+        name = f"rule {next(_numbers)}"
+        data = {"name": name, "quota": "", "percent": "80"}
+        if self._post(user, tenant, "alerts/rules?kind=quota", data, Permission.CREATE_ALERTS):
+            tenant.rules[AlertRule.objects.get(name=name).rule_id] = name
+
+    def delete_alert_rule(self, user: User, tenant: ExpectedProject, number: int) -> None:
+        rule = self._pick([name for each in self.tenants for name in each.rules], number)
+        exists, path = rule in tenant.rules, f"alerts/rules/{rule}/delete"
+        if self._post(user, tenant, path, {}, Permission.CREATE_ALERTS, exists):
+            del tenant.rules[rule]
+
     def create_key(self, user: User, tenant: ExpectedProject, number: int) -> None:
         before = {*tenant.keys}
         data = {"name": f"key {next(_numbers)}", "scope": "both"}
@@ -165,7 +179,8 @@ class World:
             del tenant.roles[member]
 
     def read_pages(self, user: User, tenant: ExpectedProject, number: int) -> None:
-        page = ("services", "notes", "saved", "settings/members", "settings", "agents")[number % 6]
+        pages = ("services", "notes", "saved", "settings/members", "settings", "agents", "alerts")
+        page = pages[number % len(pages)]
         response = self._expect(user, tenant, "GET", page, {}, Permission.VIEW)
         if response.status_code == 200:
             self._require_no_foreign_text(user, tenant, response.content.decode())
@@ -239,6 +254,8 @@ class World:
             assert dict(notes) == tenant.notes
             views = SavedView.objects.filter(**of_project).values_list("pk", "name")
             assert dict(views) == {pk: name for pk, (name, _) in tenant.views.items()}
+            rules = AlertRule.objects.filter(**of_project).values_list("rule_id", "name")
+            assert dict(rules) == tenant.rules
             in_use = ApiKey.objects.filter(revoked=None, **of_project)
             assert {*in_use.values_list("key_id", flat=True)} == {*tenant.keys}
             members = Member.objects.filter(**of_project).values_list("user", "role")
@@ -250,6 +267,7 @@ class World:
         for other in self.tenants:
             if other is not tenant and user.pk not in other.roles:
                 names = [*other.notes.values(), *(name for name, _ in other.views.values())]
+                names += other.rules.values()
                 for name in (other.id, other.project.name, *names, *other.keys):
                     assert not re.search(rf"\b{re.escape(name)}\b", text), name
 
@@ -357,6 +375,8 @@ ACTIONS: tuple[Callable[[World, User, ExpectedProject, int], None], ...] = (
     World.save_view,
     World.open_view,
     World.delete_view,
+    World.add_alert_rule,
+    World.delete_alert_rule,
     World.create_key,
     World.revoke_key,
     World.change_role,

@@ -196,3 +196,35 @@ class ExportList(TypedDict):
 class AuditEntryList(TypedDict):
     rows: list[EntryDocument]
     next_page: str | None
+
+
+class AlertIncidentDocument(TypedDict):
+    id: str
+    subject: str  # service, quota, or id of a finding
+    service: str
+    started: datetime
+    ended: datetime | None  # null: it still fires
+    value: float | None  # when it started
+    latest_value: float | None
+    extreme_value: float | None
+
+
+class AlertRuleDocument(TypedDict):
+    id: str
+    name: str
+    kind: str
+    parameters: object  # of the kind
+    service: str
+    type: str
+    function: str
+    enabled: bool
+    state: str  # ok, pending or firing
+    problem: str  # of the last evaluation; empty without one
+    created: datetime
+    created_by: str | None  # e-mail; null once the account is deleted
+    evaluated: datetime | None
+    incidents: list[AlertIncidentDocument]  # the latest ones
+
+
+class AlertRuleList(TypedDict):
+    rows: list[AlertRuleDocument]

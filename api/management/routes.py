@@ -2,7 +2,17 @@
 
 from django.urls import URLPattern, path
 
-from api.management import account, audit, data_jobs, keys, members, prices, projects, usage
+from api.management import (
+    account,
+    alert_rules,
+    audit,
+    data_jobs,
+    keys,
+    members,
+    prices,
+    projects,
+    usage,
+)
 from api.management.call import AccountResource, ProjectResource
 from api.management.view import ManagementView
 
@@ -14,6 +24,7 @@ RESOURCES: tuple[AccountResource | ProjectResource, ...] = (
     *keys.RESOURCES,
     *usage.RESOURCES,
     *data_jobs.RESOURCES,
+    *alert_rules.RESOURCES,
     *audit.RESOURCES,
 )
 

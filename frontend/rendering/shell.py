@@ -9,6 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
+from alerts.firing_alerts import count_firing
 from findings.new_findings import count_new
 from frontend.rendering.settings_menu import MenuLink, build_menu
 from projects.access import list_projects, may_request_quotas
@@ -41,6 +42,7 @@ class Shell(TypedDict):
     settings_menu: "SimpleLazyObject[list[MenuLink]]"
     quota_banner: "SimpleLazyObject[QuotaBanner | None]"
     count_new_findings: Callable[[], int]  # called by templates
+    count_firing_alerts: Callable[[], int]
 
 
 def shell(request: HttpRequest) -> Shell:
@@ -56,6 +58,7 @@ def shell(request: HttpRequest) -> Shell:
         "settings_menu": SimpleLazyObject(lambda: _settings_menu(request)),
         "quota_banner": SimpleLazyObject(lambda: _build_banner(request)),
         "count_new_findings": cache(lambda: _count_new_findings(request)),
+        "count_firing_alerts": cache(lambda: _count_firing_alerts(request)),
     }
 
 
@@ -78,6 +81,11 @@ def _settings_menu(request: HttpRequest) -> list[MenuLink]:
 def _count_new_findings(request: HttpRequest) -> int:
     member = _find_member(request)
     return 0 if member is None else count_new(member.project.pk)
+
+
+def _count_firing_alerts(request: HttpRequest) -> int:
+    member = _find_member(request)
+    return 0 if member is None else count_firing(member.project.pk)
 
 
 def _build_banner(request: HttpRequest) -> QuotaBanner | None:

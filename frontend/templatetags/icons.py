@@ -7,6 +7,9 @@ from django.utils.safestring import SafeString, mark_safe
 register = template.Library()
 
 _DRAWINGS = {
+    "bell": '<path d="M4 11V7a4 4 0 0 1 8 0v4l1 1.5H3zM6.5 14h3"/>',
+    "mute": '<path d="M4 11V7a4 4 0 0 1 6.5-3.1M12 8v3l1 1.5H5M2.5 2.5l11 11"/>',
+    "pause": '<path d="M5.5 3.5v9M10.5 3.5v9"/>',
     "bookmark": '<path d="M4 2.5h8v11l-4-3-4 3z"/>',
     "capture": '<circle cx="8" cy="8" r="6"/><circle cx="8" cy="8" r="2.5"/>',
     "options": '<path d="M2.5 5h6M12.5 5h1M2.5 11h1M7.5 11h6"/><circle cx="10.5" cy="5" r="1.7"/>'

@@ -12,6 +12,7 @@ from django.db import connections
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 django.setup(set_prefix=False)
 
+from alerts import readings as _alert_readings  # noqa: E402, F401
 from api.mcp import urls as _mcp  # noqa: E402, F401  loads what jobs call
 from api.pyroscope import urls as _pyroscope_queries  # noqa: E402, F401
 from api.resources import table as _resources  # noqa: E402, F401

@@ -33,6 +33,7 @@ SCOPES: dict[Permission, TokenScope] = {
     Permission.READ_AUDIT: TokenScope.READ,
     Permission.ANNOTATE: TokenScope.WRITE,
     Permission.CAPTURE: TokenScope.WRITE,
+    Permission.CREATE_ALERTS: TokenScope.WRITE,
     Permission.MANAGE_KEYS: TokenScope.MANAGE,
     Permission.CHANGE_SETTINGS: TokenScope.MANAGE,
     Permission.MANAGE_PEOPLE: TokenScope.MANAGE,

@@ -18,6 +18,7 @@ OF = "service=checkout&type=CPU&span=1d"
 NOTE = 4711
 ENTRY = 4711
 FINDING = "3f2a90c17b5e"
+ALERT_RULE = "4e2a90c17b5f"
 HTMX = {"HX-Request": "true"}
 
 
@@ -71,6 +72,9 @@ PAGES = (
     Shown("findings", "findings", f"{P}/findings"),
     Shown("improvements", "findings", f"{P}/findings?direction=improvement"),
     Shown("finding", "finding", f"{P}/findings/{FINDING}"),
+    Shown("alerts", "alerts", f"{P}/alerts"),
+    Shown("create alert rule", "new_alert_rule", f"{P}/alerts/rules"),
+    Shown("alert rule", "alert_rule", f"{P}/alerts/rules/{ALERT_RULE}?test=1"),
     Shown("agents", "agents", f"{P}/agents"),
     Shown("deployments", "agents", f"{P}/agents?show=deployments"),
     Shown("saved", "saved", f"{P}/saved"),
@@ -148,6 +152,7 @@ def furnish(project: Project, owner: User, now: datetime) -> None:
     notes(project, owner, now)
     audit_entries(project, owner)
     findings(project, owner, now)
+    sample_project.alerts(project, owner, ALERT_RULE, now)
 
 
 def findings(project: Project, owner: User, now: datetime) -> None:

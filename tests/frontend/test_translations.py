@@ -29,7 +29,7 @@ CATALOGS = {
     for code in LANGUAGES
 }
 APPS = ("api", "common", "endpoints", "frontend", "ingest", "profiler_site", "profiles")
-SOURCES = ("findings", "insights", *APPS, "projects", "scheduler")
+SOURCES = ("alerts", "findings", "insights", *APPS, "projects", "scheduler")
 SPANISH = {"Accept-Language": "es-MX,es;q=0.9,en;q=0.1"}
 CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.1"}
 ENGLISH = {"Accept-Language": "en-GB,en;q=0.9"}

@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 
 import pytest
 from django.urls import get_resolver
+from django.utils import timezone
 
 from api import urls
 from api.contract.openapi import build_contract
@@ -23,11 +24,14 @@ from projects.audit import NO_CLIENT
 from projects.models import DayRejections, DayUsage, Member, Project, Role, User
 from projects.usage.day_usage import utc_day
 from projects.usage.limits import LimitName
+from tests.alerts.stored_values import add_rule
 from tests.api.conftest import Ask
 from tests.api.management.conftest import token_client
 from tests.ingest.client import Client
 
 __all__ = ["token_client"]
+
+QUOTA_RULE = {"name": "Quotas", "kind": "quota", "parameters": {"quota": "", "percent": 80}}
 
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,
@@ -134,20 +138,23 @@ def test_responses_of_all_lists_match_the_contract(
     )
     deletions.request_deletion(project, DeletionSelection("shop"), actor=user)
     exports.request_export(project, actor=user)
+    rule = add_rule(project)
+    rule.incidents.create(subject="shop", service="shop", started=timezone.now())
     gets = 0
     for resource in RESOURCES:
         if "GET" not in resource.actions:
             continue
         is_project = isinstance(resource, ProjectResource)
         path = f"/api/v1/{'projects/{project}' if is_project else ''}{resource.path}"
-        response = client.request("GET", path.format(project=project.project_id))
+        path = path.replace("<str:rule>", "{rule}")
+        response = client.request("GET", path.format(project=project.project_id, rule=rule.rule_id))
         assert response.status_code == 200, path
         schema = documented_response(path, "get", 200)
         require_match(response.json(), schema, path)
         rows = response.json().get("rows")
         assert rows is None or rows, f"{path} lists nothing, so that nothing was compared"
         gets += 1
-    assert gets == 14
+    assert gets == 16
 
 
 @pytest.mark.django_db(transaction=True)
@@ -156,6 +163,7 @@ def test_responses_to_changes_match_the_contract(project: Project, token_client:
     client = token_client(Role.OWNER)
     token_client(Role.VIEWER)
     member = Member.objects.get(user__email="viewer@token.example")
+    rule = add_rule(project).rule_id
     prefix, values = "/api/v1/projects/{project}", {"project": project.project_id}
     changes: list[tuple[str, str, dict[str, Any], int]] = [
         ("post", "/api/v1/projects", {"name": "Second"}, 201),
@@ -163,13 +171,15 @@ def test_responses_to_changes_match_the_contract(project: Project, token_client:
         ("patch", f"{prefix}/members/{{member}}", {"role": "member"}, 200),
         ("post", f"{prefix}/invitations", {"role": "viewer"}, 201),
         ("post", f"{prefix}/keys", {"name": "ci"}, 201),
+        ("post", f"{prefix}/alert-rules", QUOTA_RULE, 201),
+        ("patch", f"{prefix}/alert-rules/{{rule}}", {"name": "Full"}, 200),
         ("post", f"{prefix}/deletions", {"service": "shop", "zone": ""}, 201),
         ("post", f"{prefix}/exports", {}, 201),
         ("post", f"{prefix}/annotations", {"text": "deploy"}, 201),
     ]
     for method, path, body, status in changes:
         response = client.request(
-            method.upper(), path.format(member=member.pk, **values), json=body
+            method.upper(), path.format(member=member.pk, rule=rule, **values), json=body
         )
         assert response.status_code == status, (path, response.text)
         require_match(response.json(), documented_response(path, method, status), path)

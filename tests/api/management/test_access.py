@@ -62,6 +62,11 @@ REQUESTS = [
     AccessCase("GET", "projects/{project}/exports", Role.OWNER, MANAGE),
     AccessCase("POST", "projects/{project}/exports", Role.OWNER, MANAGE),
     AccessCase("DELETE", "projects/{project}/exports/987654321", Role.OWNER, MANAGE),
+    AccessCase("GET", "projects/{project}/alert-rules", Role.VIEWER, READ),
+    AccessCase("POST", "projects/{project}/alert-rules", Role.MEMBER, WRITE),
+    AccessCase("GET", "projects/{project}/alert-rules/none", Role.VIEWER, READ),
+    AccessCase("PATCH", "projects/{project}/alert-rules/none", Role.MEMBER, WRITE),
+    AccessCase("DELETE", "projects/{project}/alert-rules/none", Role.MEMBER, WRITE),
     AccessCase("GET", "projects/{project}/audit", Role.ADMIN, READ),
 ]
 

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 from prometheus_client import generate_latest
 
+from alerts.readings import PointRange, load_points, read_sums
 from api.requests import ApiRequestFields
 from api.view import run_resource
 from common.metrics import REGISTRY
@@ -23,6 +25,7 @@ from profiles.queries.context import QueryContext
 from profiles.queries.query_record import QueryFacts, QueryRecord
 from profiles.query import DeadlinePassed, InvalidQuery, QueryJob
 from projects.models import AuditEntry, Project, User
+from projects.profile_types import ProfileType
 from tests.frontend.page_browser import Browser, signed_in
 from tests.leftovers import set_subreaper
 from tests.processes import is_running
@@ -98,6 +101,20 @@ def test_a_worker_and_the_server_respond_alike(project: Project, workers: Worker
         assert called.record.facts == here.record.facts
         assert called.record.cpu_seconds > 0
     assert workers.statistics.jobs[Outcome.DONE] == 5
+
+
+def test_points_of_alerts_are_those_of_the_server(project: Project, workers: Workers) -> None:
+    store_profiles(project)
+    steps = PointRange(
+        *("shop", ProfileType.CPU, rows.NOON, rows.NOON.replace(minute=5), timedelta(minutes=1))
+    )
+    for functions in ([""], ["", "main"]):
+        found = load_points(context(project), steps, functions)
+        job = QueryJob(read_sums, (steps, tuple(functions)))
+        here = job.run_here(context(project))
+        assert [point.value for point in found[""]] == [row[2] for row in here[""]]
+        assert all(point.profiles == 1 for point in found[functions[-1]])
+    assert workers.statistics.jobs[Outcome.DONE] == 2
 
 
 def test_a_page_is_the_same_from_a_worker_and_from_the_server(

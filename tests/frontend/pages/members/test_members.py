@@ -8,7 +8,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from projects import invitations
 from projects.models import Invitation, Member, Project, Role, User
-from projects.permissions import PLANNED, role_table
+from projects.permissions import role_table
 from tests.frontend.html import render_html
 
 pytestmark = pytest.mark.django_db
@@ -57,8 +57,6 @@ def test_role_table_of_the_page_is_that_of_the_code(owner: Client) -> None:
     page = render_html(owner.get(MEMBERS))
     for row in role_table():
         assert str(row.label) in page
-    for permission in PLANNED:
-        assert str(permission.label) not in page
 
 
 def test_admin_is_offered_roles_up_to_admin_and_no_change_of_owners(

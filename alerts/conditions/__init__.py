@@ -1,0 +1,1 @@
+"""Conditions of alert rules; pure: they know neither Django nor a clock, nor the other apps."""
