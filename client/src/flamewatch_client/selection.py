@@ -70,9 +70,7 @@ def _add_range(parser: ArgumentParser, side: str) -> None:
     parser.add_argument(
         f"--{prefix}from", *since, metavar="TIME", help=f"start{suffix}: RFC 3339 with a time zone"
     )
-    parser.add_argument(
-        f"--{prefix}to", *until, metavar="TIME", help=f"end{suffix} (default: now)"
-    )
+    parser.add_argument(f"--{prefix}to", *until, metavar="TIME", help=f"end{suffix} (default: now)")
     parser.add_argument(
         f"--{prefix}span", *last, metavar="LENGTH", help=f"length{suffix}, like 10m or 7d"
     )
