@@ -187,6 +187,13 @@ def test_at_most_five_percent_of_checks_fail_by_chance(
     assert measure_failures(factor, threshold, profiles) <= 0.05
 
 
+def test_increase_of_25_percent_is_found_with_12_profiles() -> None:
+    rng = np.random.default_rng(17)
+    verdicts = [judge_sides(simulate_side(rng), simulate_side(rng, f3=1.25)) for _ in range(RUNS)]
+    exact = [[cost.name for cost in verdict.regressions] == ["f3"] for verdict in verdicts]
+    assert sum(exact) / RUNS >= 0.95
+
+
 def test_without_the_correction_checks_of_many_functions_would_fail_by_chance() -> None:
     rng = np.random.default_rng(16)
     documents = (build_document(simulate_side(rng), simulate_side(rng)) for _ in range(RUNS))
