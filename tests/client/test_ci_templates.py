@@ -4,12 +4,14 @@ import os
 import re
 import subprocess
 import sys
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from flamewatch_client.check_command import add_check
 from tests.client.conftest import CheckServer
 from tests.client.stored_versions import SLOWER
 from tests.client.test_distribution import build_wheel
@@ -207,6 +209,17 @@ def test_gitlab_job_without_a_client_says_which_variable_it_needs(
     done = run_gitlab_job(check_server, tmp_path)
     assert done.returncode != 0
     assert "FLAMEWATCH_CLIENT" in done.stderr
+
+
+def test_the_guide_has_the_options_of_the_check() -> None:
+    parser = ArgumentParser(add_help=False)
+    add_check(parser)
+    groups = [action.option_strings for action in parser._actions]
+    # Ranges have two names, and lengths may end at a time: the guide of all commands has these.
+    documented = GUIDE + (ROOT / "docs" / "guide" / "cli.md").read_text()
+    named = re.compile(r"`(--[\w-]+)[ `]")
+    words = set(named.findall(documented))
+    assert [option for options in groups for option in options if option not in words] == []
 
 
 def test_the_guide_has_the_variables_of_the_job() -> None:

@@ -84,7 +84,7 @@ def check(options: Namespace, connection: ServerConnection) -> int:
     is_markdown_printed = options.markdown == _STANDARD_OUTPUT
     if is_markdown_printed and options.json:
         raise RequestFailed("Use either --json, or --markdown without a file.")
-    pairs = _build_query(options, datetime.now(UTC))
+    pairs = build_query(options, datetime.now(UTC))
     document = connection.get(connection.project_path("compare"), pairs)
     report = _build_report(options, connection, document, pairs)
     if options.markdown and not is_markdown_printed:
@@ -104,7 +104,7 @@ def check(options: Namespace, connection: ServerConnection) -> int:
             return 0
 
 
-def _build_query(options: Namespace, now: datetime) -> list[tuple[str, str]]:
+def build_query(options: Namespace, now: datetime) -> list[tuple[str, str]]:
     """Return the parameters of the comparison, of a range that ends at a fixed time.
 
     The link in the report shows the same profiles later.
