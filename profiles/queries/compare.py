@@ -85,6 +85,7 @@ class TotalChange:
     high: float | None
     q: float | None
     real: bool
+    p: float | None = None
 
 
 @encodable
@@ -197,11 +198,12 @@ def _below(
 
 def _whole(compared: ComparedTrees) -> TotalChange:
     a_total, b_total = compared.tree.self.sum(axis=1).tolist()
-    low, high, q = (
+    tested = compared.whole
+    low, high, q, p = (
         None if np.isnan(column[0]) else float(column[0])
-        for column in (compared.whole.low, compared.whole.high, compared.whole.q)
+        for column in (tested.low, tested.high, tested.q, tested.p)
     )
-    return TotalChange(a_total, b_total, low, high, q, real=q is not None and q <= REAL)
+    return TotalChange(a_total, b_total, low, high, q, real=q is not None and q <= REAL, p=p)
 
 
 def list_changes(pairs: FunctionPairs, profiles: tuple[int, int]) -> tuple[FunctionChange, ...]:

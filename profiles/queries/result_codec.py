@@ -28,7 +28,7 @@ from projects.profile_types import ProfileType
 
 T = TypeVar("T")
 
-VERSION = 7  # of the format; part of the keys of shared caches
+VERSION = 8  # of the format; part of the keys of shared caches
 _ALIGNMENT = 8  # bytes: of each buffer, and the size of the header's length
 _CLASSES: dict[str, type[Any]] = {
     each.__name__: each

@@ -165,6 +165,7 @@ def test_audit_has_the_actions_as_csv_and_json(cli: CommandLine) -> None:
         (("top", "shop", "--url", "http://127.0.0.1:1"), "There is no server or token"),
         (("top", "shop", "--project", "foreign"), "No such project"),
         (("diff", "shop"), "Say what to compare with"),
+        (("top", "shop", "--label", "team"), "--label team: write it as NAME=VALUE."),
     ],
 )
 def test_failures_say_what_to_do(cli: CommandLine, arguments: tuple[str, ...], words: str) -> None:

@@ -18,6 +18,11 @@ def get_script(shell: str) -> str:
         (["keys", "r"], {"rotate", "revoke"}),
         (["keys", "create", "ci", "--sco"], {"--scope"}),
         (["top", "shop", "--v"], {"--version"}),
+        (["che"], {"check"}),
+        (
+            ["check", "--t"],
+            {"--timeout", "--too-few", "--total-threshold", "--type", "--threshold", "--to"},
+        ),
     ],
 )
 def test_bash_completes_commands_and_options(words: list[str], expected: set[str]) -> None:

@@ -11,14 +11,15 @@ from tests.paths import ROOT
 CLIENT = ROOT / "client"
 
 
-def install(folder: Path) -> Path:
-    """Install the client alone into a new environment; return its script."""
-    wheels, environment = folder / "wheels", folder / "environment"
-    copy = folder / "client"
+_PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+
+
+def build_wheel(folder: Path) -> Path:
+    """Build the client's wheel in a folder."""
+    wheels, copy = folder / "wheels", folder / "client"
     subprocess.run(["cp", "-r", str(CLIENT), str(copy)], check=True)
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     build = [
-        *pip,
+        *_PIP,
         "wheel",
         "--no-deps",
         "--no-build-isolation",
@@ -27,10 +28,16 @@ def install(folder: Path) -> Path:
         str(copy),
     ]
     subprocess.run(build, check=True)
-    venv.create(environment, symlinks=True)
     (wheel,) = wheels.glob("*.whl")
+    return wheel
+
+
+def install(folder: Path) -> Path:
+    """Install the client alone into a new environment; return its script."""
+    wheel, environment = build_wheel(folder), folder / "environment"
+    venv.create(environment, symlinks=True)
     target = ["--python", str(environment), "install", "--no-deps", "--no-index", str(wheel)]
-    subprocess.run([*pip, *target], check=True)
+    subprocess.run([*_PIP, *target], check=True)
     return environment / "bin" / "flamewatch"
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from importlib.metadata import entry_points
 
 from flamewatch_client import (
+    check_command,
     completion,
     finding_commands,
     login_command,
@@ -45,6 +46,11 @@ COMMANDS: dict[str, tuple[str, AddArguments, RunConnected]] = {
         "compare two versions or time ranges",
         profile_commands.add_diff,
         profile_commands.print_diff,
+    ),
+    "check": (
+        "fail if a version is slower than another",
+        check_command.add_check,
+        check_command.check,
     ),
     "download": (
         "save merged profiles to a file",
@@ -99,14 +105,17 @@ BROKEN_PIPE = 141  # as of a program that SIGPIPE ended
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Return 0 on success, 1 on failure; exit with 2 for invalid arguments."""
+    """Return 0 on success, 1 on failure unless the command has another code for it.
+
+    Exit with 2 for invalid arguments.
+    """
     parser = build_parser()
     options = parser.parse_args(argv)
     try:
         return int(options.run(options))
     except RequestFailed as failure:
         print(f"flamewatch: {failure}", file=sys.stderr)
-        return 1
+        return int(vars(options).get("failure_code", 1))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:

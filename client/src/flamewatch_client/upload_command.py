@@ -10,6 +10,7 @@ from typing import Any
 from flamewatch_client import stored_login
 from flamewatch_client.connection import TOKEN_PREFIX, Pairs, ServerConnection, check_url
 from flamewatch_client.errors import RequestFailed
+from flamewatch_client.selection import read_labels
 from flamewatch_client.terminal import make_printable, print_json
 
 KEY_VARIABLE = "FLAMEWATCH_KEY"
@@ -131,9 +132,4 @@ def _read_key(options: Namespace) -> str:
 def _list_parameters(options: Namespace) -> list[tuple[str, str]]:
     given = vars(options)
     pairs = [(name, given[name]) for name in _OPTIONS if given[name]]
-    for label in options.label:
-        name, sign, value = label.partition("=")
-        if not sign:
-            raise RequestFailed(f"--label {label}: write it as NAME=VALUE.")
-        pairs.append((f"label.{name}", value))
-    return pairs
+    return pairs + read_labels(options.label)

@@ -1,11 +1,14 @@
 """Conversion between URLs of comparisons and their two sides."""
 
+from argparse import ArgumentParser
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
 
 import pytest
 from django.http import QueryDict
 
 from endpoints.params.reader import LenientReader
+from flamewatch_client.check_command import add_check, build_query
 from frontend.pages.compare.params import CompareQuery, read
 
 NOW = datetime(2026, 11, 20, 22, 14, 30, tzinfo=UTC)
@@ -105,3 +108,21 @@ def test_equal_sides_stay_equal(query: str) -> None:
 
 def test_service_and_unknown_parameters_of_the_baseline_are_ignored() -> None:
     assert read_query("service=shop&b.service=other&b.nonsense=1").baseline.service == "shop"
+
+
+def test_link_of_a_check_selects_its_versions_and_range() -> None:
+    parser = ArgumentParser()
+    add_check(parser)
+    given = (
+        "--service shop --base 1 --head 2 --type WALL --zone eu --label team=web --last 2d "
+        "--filter hide:idle"
+    )
+    pairs = build_query(parser.parse_args(given.split()), NOW)
+    found = read_query(urlencode(pairs))
+    for side, version in ((found.baseline, "1"), (found.selected, "2")):
+        assert (side.service, side.type, side.zones, side.versions) == (
+            *("shop", "WALL", ("eu",)),
+            (version,),
+        )
+        assert (side.span, side.end) == (timedelta(days=2), NOW)
+    assert not found.before
