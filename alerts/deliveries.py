@@ -11,8 +11,8 @@ from alerts import silences
 from alerts.conditions.observation import InvalidParameters
 from alerts.models import AlertIncident
 from alerts.texts import describe_incident, describe_rule
-from projects.models import Project
-from projects.notices import Fact, is_sent, send_once
+from projects.models import EventKind, Project
+from projects.notices import Fact, has_channel, is_sent, send_once
 
 # Messages about older incidents are no news any more.
 MAX_AGE = timedelta(days=2)
@@ -43,7 +43,7 @@ def _announce_one(
     """Send the message of one incident and mark it; return False if it sends none."""
     fact = None if is_silent else _describe(project, incident)
     has_sent = False
-    if fact is not None and settings.SENDS_MAIL:
+    if fact is not None and has_channel():
         has_sent = send_once(fact, now)
         if not has_sent and not is_sent(fact):
             return False  # the mail server has failed: the next run tries again
@@ -74,4 +74,11 @@ def _describe(project: Project, incident: AlertIncident) -> Fact | None:
         subject = _("%(project)s: %(name)s is resolved") % words
         sentence = _("%(condition)s. It fired from %(started)s to %(ended)s.") % words
     state = "firing" if incident.ended is None else "resolved"
-    return Fact(project, f"alert:{incident.incident_id}:{state}", subject, sentence, "alerts")
+    return Fact(
+        project,
+        f"alert:{incident.incident_id}:{state}",
+        subject,
+        sentence,
+        "alerts",
+        EventKind.ALERT,
+    )

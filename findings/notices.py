@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 
 from findings.models import Direction, Finding, FindingState, ProjectAnalysis
 from projects import notices
+from projects.models import EventKind
 from projects.notices import Fact
 
 _MOST_NAMED = 5
@@ -20,7 +21,7 @@ def send_notices() -> int:
 
     Return how many analyses were new. May block for long.
     """
-    if not settings.SENDS_MAIL:
+    if not notices.has_channel():
         return 0
     now, sent = timezone.now(), 0
     with translation.override(settings.LANGUAGE_CODE):
@@ -65,6 +66,7 @@ def _describe(analysis: ProjectAnalysis, found: list[Finding]) -> Fact:
         subject=subject % values,
         sentence=_("These functions cost more than before: %(named)s.") % {"named": named},
         page="findings",
+        kind=EventKind.FINDING,
     )
 
 

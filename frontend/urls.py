@@ -36,6 +36,7 @@ from frontend.pages.keys import view as keys
 from frontend.pages.members import invitations
 from frontend.pages.members import view as members
 from frontend.pages.notes import view as notes
+from frontend.pages.notifications import view as notifications
 from frontend.pages.prices import view as prices
 from frontend.pages.profiles import view as profiles
 from frontend.pages.saved import palette, snapshots
@@ -201,6 +202,24 @@ urlpatterns = [
         Permission.MANAGE_OWNERS,
     ),
     public_page("invitations/<str:token>", invitation.invitation, "invitation"),
+    project_page(
+        "/settings/notifications",
+        notifications.notifications,
+        "notifications",
+        Permission.CHANGE_SETTINGS,
+    ),
+    project_page(
+        "/settings/notifications/<str:webhook_id>/<str:action>",
+        notifications.change_webhook,
+        "change_webhook",
+        Permission.CHANGE_SETTINGS,
+    ),
+    project_page(
+        "/settings/notifications/messages/<int:pk>/redeliver",
+        notifications.redeliver_message,
+        "redeliver_message",
+        Permission.CHANGE_SETTINGS,
+    ),
     project_page(
         "/settings/prices", prices.prices, "prices", Permission.VIEW, Permission.CHANGE_SETTINGS
     ),

@@ -101,6 +101,10 @@ app.conf.beat_schedule = {
         "task": "projects.tasks.send_notices",
         "schedule": crontab(minute="*/10"),
     },
+    "deliver webhooks": {
+        "task": "projects.tasks.deliver_webhooks",
+        "schedule": crontab(),  # each minute
+    },
     "purge audit log": {
         "task": "projects.tasks.purge_audit_log",
         "schedule": crontab(hour="3", minute="43"),

@@ -133,6 +133,8 @@ INVITATIONS_PER_DAY = env.integer("FLAMEWATCH_INVITATIONS_PER_DAY", 100, lowest=
 INVITATION_DAYS = env.integer("FLAMEWATCH_INVITATION_DAYS", 7, lowest=1)
 MAX_KEYS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_KEYS_PER_PROJECT", 100, lowest=1)
 # Days before the expiry of a key at which its project is told.
+# Networks that are not public, to which webhooks may be sent nevertheless.
+WEBHOOK_ALLOWED_NETWORKS = env.networks("FLAMEWATCH_WEBHOOK_ALLOWED_NETWORKS")
 KEY_EXPIRY_NOTICE_DAYS = env.integers("FLAMEWATCH_KEY_EXPIRY_NOTICE_DAYS", (14, 3), lowest=1)
 KEY_OVERLAP_DAYS = env.integer("FLAMEWATCH_KEY_OVERLAP_DAYS", 7, lowest=1)
 MAX_SNAPSHOTS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_SNAPSHOTS_PER_PROJECT", 500, lowest=1)

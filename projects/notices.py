@@ -1,4 +1,4 @@
-"""E-mail notices for owners and admins: quotas that fill up, API keys that expire, requests.
+"""Notices for owners, admins and webhooks: quotas that fill up, API keys that expire, requests.
 
 Operators get the requests for higher quotas, those who asked get the decisions.
 
@@ -23,6 +23,7 @@ from projects.mail_message import render_message
 from projects.models import (
     ApiKey,
     DayUsage,
+    EventKind,
     MailNotice,
     Member,
     Project,
@@ -30,12 +31,14 @@ from projects.models import (
     QuotaRequestState,
     Role,
     User,
+    Webhook,
 )
 from projects.usage.day_usage import utc_day
 from projects.usage.limits import LimitName
 from projects.usage.quota_reached import amount_text
 from projects.usage.usage import LABELS
 from projects.usage.warnings import QuotaWarning, load_warnings
+from projects.webhooks.deliveries import record_event
 
 logger = logging.getLogger(__name__)
 
@@ -53,13 +56,14 @@ class Fact:
     subject: str
     sentence: str
     page: str  # name of the URL that shows it
+    kind: EventKind
     operators_only: bool = False
     person: int | None = None  # primary key of the one account that is told
 
 
 def send_notices() -> int:
     """Send the e-mails of all new facts; return how many facts were new. May block for long."""
-    if not settings.SENDS_MAIL:
+    if not has_channel():
         return 0
     now, sent = timezone.now(), 0
     with translation.override(settings.LANGUAGE_CODE):
@@ -68,10 +72,24 @@ def send_notices() -> int:
     return sent
 
 
+def has_channel() -> bool:
+    """Return False if nobody can be told anything: no mail server, and no webhook."""
+    return settings.SENDS_MAIL or Webhook.objects.filter(disabled=None).exists()
+
+
 def send_once(fact: Fact, now: datetime) -> bool:
-    """Send the e-mails of a fact unless they were sent; return True if they are sent now."""
+    """Tell a fact unless it was told; return True if it is told now.
+
+    The deliveries to webhooks are stored, and e-mails are sent.
+    """
     row, _is_new = MailNotice.objects.get_or_create(project=fact.project, fact=fact.name)
-    if row.sent is not None or now - row.created >= MAX_AGE or not _send(fact):
+    if row.sent is not None or now - row.created >= MAX_AGE:
+        return False
+    if not fact.operators_only and fact.person is None:
+        record_event(
+            fact.project, fact.kind, fact.name, fact.subject, fact.sentence, _build_url(fact)
+        )
+    if settings.SENDS_MAIL and not _send(fact):
         return False
     MailNotice.objects.filter(pk=row.pk).update(sent=now)
     return True
@@ -119,6 +137,7 @@ def _list_expiring_keys(now: datetime) -> Iterator[Fact]:
                 "count": count,
             },
             page="api_keys",
+            kind=EventKind.KEY_EXPIRY,
         )
 
 
@@ -160,6 +179,7 @@ def _describe_quota(project: Project, warning: QuotaWarning, day: date) -> Fact:
         subject=subject % values,
         sentence=sentence % values,
         page="usage",
+        kind=EventKind.QUOTA,
     )
 
 
@@ -179,6 +199,7 @@ def _list_requests(now: datetime) -> Iterator[Fact]:
             subject=_("%(project)s requests a higher quota") % values,
             sentence=_("%(project)s requests: %(change)s. Reason: “%(reason)s”") % values,
             page="admin:projects_project_overview",
+            kind=EventKind.QUOTA_REQUEST,
             operators_only=True,
         )
     decided = rows.filter(decided__gt=since).exclude(created_by=None)
@@ -196,19 +217,23 @@ def _list_requests(now: datetime) -> Iterator[Fact]:
             subject=_("Your quota request for %(project)s was decided") % values,
             sentence=f"{sentence} {note}".strip(),
             page="usage",
+            kind=EventKind.QUOTA_REQUEST,
             person=row.created_by_id,
         )
 
 
-def _send(fact: Fact) -> bool:
-    """Send an e-mail to each recipient; return False if the mail server fails."""
+def _build_url(fact: Fact) -> str:
     of_admin = fact.page.startswith("admin:")
     argument = fact.project.pk if of_admin else fact.project.project_id
-    address = reverse(fact.page, args=[argument])
+    return f"{settings.FLAMEWATCH_URL}{reverse(fact.page, args=[argument])}"
+
+
+def _send(fact: Fact) -> bool:
+    """Send an e-mail to each recipient; return False if the mail server fails."""
     context = {
         "subject": fact.subject,
         "sentence": fact.sentence,
-        "url": f"{settings.FLAMEWATCH_URL}{address}",
+        "url": _build_url(fact),
         "for_operators": fact.operators_only,
         "account_url": f"{settings.FLAMEWATCH_URL}{reverse('account')}",
     }

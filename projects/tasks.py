@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from projects import invitation_mail, notices
 from projects.models import AuditEntry, Invitation, MailState
+from projects.webhooks import deliveries
 
 # Rows deleted by one statement: SQLite lets nobody else write meanwhile.
 CHUNK = 1000
@@ -68,6 +69,13 @@ def send_notices() -> None:
     """Tell owners and admins what is new about quotas and API keys."""
     notices.send_notices()
     notices.delete_old(timezone.now() - NOTICE_RETENTION)
+    deliveries.delete_old(timezone.now())
+
+
+@shared_task(name="projects.tasks.deliver_webhooks")
+def deliver_webhooks() -> None:
+    """Send the messages to webhooks that are due."""
+    deliveries.send_due(timezone.now())
 
 
 @shared_task(name="projects.tasks.purge_audit_log")

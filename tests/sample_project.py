@@ -27,6 +27,8 @@ from projects.models import (
     Project,
     Role,
     User,
+    Webhook,
+    WebhookDelivery,
 )
 from projects.prices import change_prices
 from projects.profile_types import ProfileType
@@ -276,6 +278,21 @@ def findings(project: Project, owner: User, finding_id: str, now: datetime) -> N
     states.acknowledge(serialization, actor=owner, origin=NO_CLIENT, note="new fields")
     add("payments", "ssl.SSLSocket.do_handshake", 7.8e7, 0.64, version="", rank=0.3)
     add("gateway", "encoding/json.(*decodeState).object", 1.53e8, -0.22, version="v3.22.1")
+    webhook = Webhook.objects.create(
+        project=project, name="chat", url="https://hooks.example.org/T04/B02", format="slack"
+    )
+    for number, (kind, status) in enumerate((("finding", 200), ("alert", 503), ("test", 200))):
+        WebhookDelivery.objects.create(
+            webhook=webhook,
+            event=f"{kind}:{number}",
+            kind=kind,
+            body="{}",
+            attempts=1,
+            status=status,
+            reply="ok" if status == 200 else "no such channel",
+            delivered=now if status == 200 else None,
+            next_attempt=None if status == 200 else now + timedelta(seconds=80),
+        )
     change_prices(project, {"currency": "EUR", "core_hour": 0.034}, actor=owner)
     for service, detectable in (("checkout", 0.069), ("catalog", 0.079), ("notifications", 0.358)):
         add_detection(project, service=service, time=end, detectable=detectable)

@@ -51,6 +51,7 @@ SHOTS = (
     Shot("finding", f"/p/acme-shop/findings/{FINDING}", whole=True),
     Shot("alerts", "/p/acme-shop/alerts"),
     Shot("alert-rule", f"/p/acme-shop/alerts/rules/{ALERT_RULE}?test=1", whole=True),
+    Shot("notifications", "/p/acme-shop/settings/notifications", whole=True),
     Shot("prices", "/p/acme-shop/settings/prices", whole=True),
     Shot("agents", "/p/acme-shop/agents"),
     Shot("deployments", "/p/acme-shop/agents?show=deployments"),

@@ -38,6 +38,8 @@ from projects.models import (
     SavedView,
     TokenScope,
     User,
+    Webhook,
+    WebhookDelivery,
 )
 from projects.permissions import LOWEST_ROLES, Permission
 from projects.profile_types import ProfileType
@@ -58,6 +60,7 @@ NOTE = "4711"
 OTHER_MEMBER = "4711"  # primary key of a viewer
 INVITATION = "4711"
 FINDING = "3f2a90c17b5e"
+WEBHOOK, MESSAGE = "5be11d0c93a7", "987654320"
 ALERT_RULE = "4e2a90c17b5f"
 SILENCE = "4711"
 QUOTA_RULE = {"name": "Full", "quota": "", "percent": "80"}
@@ -204,6 +207,15 @@ PAGES = [
     Page("transfer_project", For.OWNERS, (PROJECT, OTHER_MEMBER), data={}),
     Page("invitation", For.EVERYONE, ("no-such-token",)),
     Page("invitation", For.EVERYONE, ("no-such-token",), data={}),
+    Page("notifications", For.ADMINS, (PROJECT,)),
+    Page(
+        "notifications",
+        For.ADMINS,
+        (PROJECT,),
+        data={"name": "w", "url": "https://x.example/", "format": "slack", "kinds": "alert"},
+    ),
+    Page("change_webhook", For.ADMINS, (PROJECT, WEBHOOK, "disable"), data={}),
+    Page("redeliver_message", For.ADMINS, (PROJECT, MESSAGE), data={}),
     Page("prices", For.VIEWERS, (PROJECT,)),
     Page("prices", For.ADMINS, (PROJECT,), data=PRICES_FORM),
     Page("usage", For.VIEWERS, (PROJECT,)),
@@ -282,6 +294,10 @@ def key(project: Project) -> None:
 @pytest.fixture(autouse=True)
 def finding(project: Project) -> None:
     add_finding(project, finding_id=FINDING)
+    webhook = Webhook.objects.create(
+        project=project, webhook_id=WEBHOOK, name="chat", url="https://x.example/"
+    )
+    WebhookDelivery.objects.create(pk=MESSAGE, webhook=webhook, event="e", kind="alert", body="{}")
 
 
 @pytest.fixture(autouse=True)

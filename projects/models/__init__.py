@@ -16,6 +16,7 @@ from projects.models.quota import DayRejections, DayUsage, Plan, Quota
 from projects.models.quota_request import QuotaRequest, QuotaRequestState
 from projects.models.saved_view import SavedView, ViewPage
 from projects.models.user import User
+from projects.models.webhook import EventKind, Webhook, WebhookDelivery, WebhookFormat
 
 __all__ = [
     "AccessToken",
@@ -29,6 +30,7 @@ __all__ = [
     "DayUsage",
     "Delivery",
     "Deployment",
+    "EventKind",
     "Invitation",
     "InvitationState",
     "KeyFile",
@@ -46,5 +48,8 @@ __all__ = [
     "TokenScope",
     "User",
     "ViewPage",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookFormat",
     "running_agents",
 ]

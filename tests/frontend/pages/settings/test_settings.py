@@ -43,6 +43,7 @@ def test_member_reads_settings_and_gets_403_for_changes(client: Client, bob: Use
         ("/members/leave", None),
         ("/keys", "API keys"),
         ("/usage", "Quotas and usage"),
+        ("/notifications", "Notifications"),
         ("/prices", "Prices"),
         ("/audit", "Audit log"),
     ],
@@ -58,8 +59,8 @@ def test_side_menu_marks_the_page(
     if current:
         labels = re.findall(r">([^<]+)</a>", menu)
         assert labels == [
-            *("Project", "Members", "API keys", "Quotas and usage", "Prices"),
-            *("Audit log", "Export and delete"),
+            *("Project", "Members", "API keys", "Quotas and usage", "Notifications"),
+            *("Prices", "Audit log", "Export and delete"),
         ]
 
 

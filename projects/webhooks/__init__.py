@@ -1,0 +1,1 @@
+"""Webhooks: signed messages to URLs that a project has registered."""
