@@ -16,7 +16,7 @@ class EventKind(models.TextChoices):
     QUOTA = "quota", _("Quotas")
     KEY_EXPIRY = "key_expiry", _("API keys that expire")
     QUOTA_REQUEST = "quota_request", _("Quota requests")
-    FINDING = "finding", _("New regressions")
+    FINDING = "finding", _("Regressions")
     ALERT = "alert", _("Alerts")
     TEST = "test", _("Tests")
 

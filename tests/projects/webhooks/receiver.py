@@ -11,7 +11,7 @@ Respond = Callable[[BaseHTTPRequestHandler], None]
 
 
 @dataclass
-class Receiver:
+class HookReceiver:
     """Requests of a receiver: (path, headers in lower case, body)."""
 
     port: int
@@ -35,7 +35,7 @@ def reply(status: int, body: bytes = b"ok", **headers: str) -> Respond:
 
 
 @contextmanager
-def receiver(respond: Respond) -> Iterator[Receiver]:
+def receiver(respond: Respond) -> Iterator[HookReceiver]:
     class ReceiverHandler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -51,7 +51,7 @@ def receiver(respond: Respond) -> Iterator[Receiver]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), ReceiverHandler)
     server.daemon_threads = True
-    received = Receiver(server.server_address[1])
+    received = HookReceiver(server.server_address[1])
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

@@ -32,7 +32,7 @@ from projects.webhooks import deliveries
 from projects.webhooks import settings as webhooks
 from projects.webhooks.settings import InvalidWebhook, create_webhook
 from projects.webhooks.signature import get_secret
-from tests.projects.webhooks.receiver import Receiver, receiver, reply
+from tests.projects.webhooks.receiver import HookReceiver, receiver, reply
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -43,7 +43,7 @@ def loopback_allowed(settings: Settings) -> None:
 
 
 @pytest.fixture
-def received() -> Iterator[Receiver]:
+def received() -> Iterator[HookReceiver]:
     with receiver(reply(200)) as made:
         yield made
 
@@ -71,7 +71,7 @@ def send(now: datetime | None = None) -> int:
     return deliveries.send_due(now or timezone.now() + timedelta(seconds=1))
 
 
-def test_message_is_signed_and_sent_once(project: Project, received: Receiver) -> None:
+def test_message_is_signed_and_sent_once(project: Project, received: HookReceiver) -> None:
     webhook = add_webhook(project, received.url)
     assert [add_event(project), add_event(project)] == [1, 0]
     assert [send(), send()] == [1, 0]
@@ -98,7 +98,9 @@ def test_message_is_signed_and_sent_once(project: Project, received: Receiver) -
     assert row.delivered is not None
 
 
-def test_slack_compatible_message_has_escaped_text(project: Project, received: Receiver) -> None:
+def test_slack_compatible_message_has_escaped_text(
+    project: Project, received: HookReceiver
+) -> None:
     add_webhook(project, received.url, form=WebhookFormat.SLACK)
     add_event(project)
     send()
@@ -150,7 +152,7 @@ def test_message_is_given_up_and_the_webhook_switched_off(project: Project) -> N
 
 
 def test_crash_between_sending_and_storing_sends_again(
-    project: Project, received: Receiver, monkeypatch: pytest.MonkeyPatch
+    project: Project, received: HookReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def crash(*_args: object) -> None:
         raise KeyboardInterrupt
@@ -168,7 +170,7 @@ def test_crash_between_sending_and_storing_sends_again(
 
 
 def test_only_chosen_kinds_of_the_own_project_are_sent(
-    project: Project, other_project: Project, received: Receiver
+    project: Project, other_project: Project, received: HookReceiver
 ) -> None:
     add_webhook(project, received.url, kinds=(EventKind.ALERT,))
     add_webhook(project, received.url, name="all")
@@ -177,7 +179,7 @@ def test_only_chosen_kinds_of_the_own_project_are_sent(
     assert WebhookDelivery.objects.get().webhook.name == "all"
 
 
-def test_failing_webhook_does_not_hold_up_others(project: Project, received: Receiver) -> None:
+def test_failing_webhook_does_not_hold_up_others(project: Project, received: HookReceiver) -> None:
     with receiver(reply(500)) as failing:
         add_webhook(project, failing.url, name="a")
         add_webhook(project, received.url, name="b")
@@ -188,7 +190,9 @@ def test_failing_webhook_does_not_hold_up_others(project: Project, received: Rec
     assert send() == 30 - deliveries.MOST_OF_WEBHOOK
 
 
-def test_facts_are_delivered_without_a_mail_server(project: Project, received: Receiver) -> None:
+def test_facts_are_delivered_without_a_mail_server(
+    project: Project, received: HookReceiver
+) -> None:
     fact = Fact(project, "alert:1:firing", "CPU is firing", "Above 2.", "alerts", EventKind.ALERT)
     assert not notices.has_channel()
     add_webhook(project, received.url)
@@ -202,7 +206,7 @@ def test_facts_are_delivered_without_a_mail_server(project: Project, received: R
 
 
 def test_facts_of_operators_and_single_people_go_to_no_webhook(
-    project: Project, alice: User, received: Receiver
+    project: Project, alice: User, received: HookReceiver
 ) -> None:
     add_webhook(project, received.url)
     for name, options in (("a", {"operators_only": True}), ("b", {"person": alice.pk})):
@@ -273,7 +277,9 @@ def test_number_of_webhooks_is_limited(project: Project, alice: User) -> None:
         )
 
 
-def test_deletion_of_the_project_deletes_its_webhooks(project: Project, received: Receiver) -> None:
+def test_deletion_of_the_project_deletes_its_webhooks(
+    project: Project, received: HookReceiver
+) -> None:
     add_webhook(project, received.url)
     add_event(project)
     Project.objects.filter(pk=project.pk).update(deletion_due=timezone.now())
@@ -283,7 +289,7 @@ def test_deletion_of_the_project_deletes_its_webhooks(project: Project, received
 
 
 def test_old_messages_are_purged_and_the_task_is_scheduled(
-    project: Project, received: Receiver
+    project: Project, received: HookReceiver
 ) -> None:
     add_webhook(project, received.url)
     add_event(project)
