@@ -29,6 +29,7 @@ from frontend.pages.flame.over_time import view as over_time
 from frontend.pages.help import api, concepts
 from frontend.pages.history import view as history
 from frontend.pages.home import view as home
+from frontend.pages.insights import function_search
 from frontend.pages.insights import view as insights
 from frontend.pages.invitation import view as invitation
 from frontend.pages.keys import key_file
@@ -82,6 +83,12 @@ urlpatterns = [
     project_data("/compare/tree", compare.compare_tree, "compare_tree", Permission.VIEW),
     project_page("/compare/csv", compare.compare_csv, "compare_csv", Permission.VIEW),
     project_page("/insights", insights.insights, "insights", Permission.VIEW),
+    project_page(
+        "/insights/functions",
+        function_search.search_functions,
+        "search_functions",
+        Permission.VIEW,
+    ),
     project_page("/findings", findings.list_findings, "findings", Permission.VIEW),
     project_page("/findings/<str:finding_id>", findings.show_finding, "finding", Permission.VIEW),
     project_page(

@@ -47,6 +47,7 @@ SHOTS = (
     Shot("embed", f"/p/acme-shop/embed?{CHECKOUT}&span=6h"),
     Shot("profiles", f"/p/acme-shop/profiles?{CHECKOUT}&span=1d"),
     Shot("insights", "/p/acme-shop/insights"),
+    Shot("function-search", "/p/acme-shop/insights/functions?find=json"),
     Shot("findings", "/p/acme-shop/findings"),
     Shot("finding", f"/p/acme-shop/findings/{FINDING}", whole=True),
     Shot("alerts", "/p/acme-shop/alerts"),

@@ -226,6 +226,7 @@ PAGES = [
         data={"limit": "stored_bytes", "amount": "40 GB", "reason": "More services"},
     ),
     Page("insights", For.VIEWERS, (PROJECT,)),
+    Page("search_functions", For.VIEWERS, (PROJECT,), query="?find=main"),
     Page("findings", For.VIEWERS, (PROJECT,)),
     Page("finding", For.VIEWERS, (PROJECT, FINDING)),
     Page("change_finding", For.MEMBERS, (PROJECT, FINDING, "acknowledge"), data={}),

@@ -86,6 +86,7 @@ PAGES = (
     Shown("API keys", "api_keys", f"{P}/settings/keys"),
     Shown("create API key", "new_key", f"{P}/settings/keys/new"),
     Shown("insights", "insights", f"{P}/insights"),
+    Shown("function search", "search_functions", f"{P}/insights/functions?find=json"),
     Shown("notifications", "notifications", f"{P}/settings/notifications"),
     Shown("prices", "prices", f"{P}/settings/prices"),
     Shown("usage", "usage", f"{P}/settings/usage"),

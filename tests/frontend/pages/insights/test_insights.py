@@ -62,7 +62,7 @@ def test_rows_have_share_cost_and_evidence(client: Client, project: Project, ali
     assert "0.658 kg CO₂" in page  # 0.2 × 7 W × 1.7 × 730 h × 0.379
     callers = page.partition("Called by")[2].partition("</ul>")[0]
     assert '<span class="leaf">cart</span>' in callers
-    link = page.partition('class="btn" href="')[2].partition('"')[0].replace("&amp;", "&")
+    link = page.rpartition('class="btn" href="')[2].partition('"')[0].replace("&amp;", "&")
     flame = client.get(link)
     assert flame.status_code == 200
     assert "copy.deepcopy" in b"".join(flame).decode()
@@ -103,3 +103,39 @@ def test_project_without_profiles_has_no_insights(
     page = render_html(client.get(INSIGHTS))
     assert "0 services examined" in page
     assert "No rule matches" in page
+
+
+FUNCTIONS = f"{INSIGHTS}/functions"
+
+
+def test_search_lists_the_services_that_call_a_function(
+    client: Client, project: Project, alice: User, other_project: Project
+) -> None:
+    shop = add_profile(project, "shop", {"main;cart;json.dumps": 250_000, "main;work": 750_000})
+    till = add_profile(project, "till", {"main;pay;json.dumps": 100_000, "main;work": 900_000})
+    add_profile(project, "quiet", {"main;work": 1_000_000})
+    add_profile(other_project, "foreign", {"main;json.dumps": 1_000_000})
+    now = timezone.now()
+    for number, deployment in enumerate([shop, till, till, till]):
+        Agent.objects.create(
+            deployment=deployment, identity=f"agent-{number}", first_seen=now, last_seen=now
+        )
+    change_prices(project, {"currency": "EUR", "core_hour": 0.2}, actor=alice)
+    page = render_html(client.get(f"{FUNCTIONS}?find=json."))
+    assert "2 services of 3" in page
+    # shop: 0.25 of 10 s on one agent; till: 0.1 of 10 s on three agents
+    assert "55 millicores, €8.03" in page
+    assert page.index("<b>till</b>") < page.index("<b>shop</b>")
+    assert "<b>25%</b>" in page
+    assert "<b>10%</b>" in page
+    assert '<span class="leaf">pay</span>' in page
+    assert "foreign" not in page
+    assert "No function matches" in render_html(client.get(f"{FUNCTIONS}?find=absent"))
+
+
+def test_search_says_what_to_enter(client: Client, project: Project) -> None:
+    add_profile(project, "shop", {"main;json.dumps": 1000})
+    assert "Enter a part of a function" in render_html(client.get(FUNCTIONS))
+    page = render_html(client.get(f"{FUNCTIONS}?find=/(/"))
+    assert 'role="alert"' in page
+    assert "missing )" in page
