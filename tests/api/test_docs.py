@@ -80,6 +80,8 @@ def shop(project: Project) -> None:
     rows.stored_raw(of, raw, name_id="p1", labels={"instance": "web-1"})
     rows.stored(of, name_id="p2", minutes=1, labels={"instance": "web-2"})
     rows.stored(rows.deployment(project, version="2"), name_id="p3", minutes=2)
+    copies = {"main;shop.copy_cart;copy.deepcopy": 1_240, "main;shop.price": 8_760}
+    rows.stored(of, copies, name_id="p4", minutes=-3 * 24 * 60)
     Annotation.objects.create(
         pk=31,
         project=project,

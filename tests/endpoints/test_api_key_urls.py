@@ -36,7 +36,7 @@ class Address:
 
 
 API = "/api/v1/projects"
-SELECTING = ("tree", "top", "compare", "history", "series", "profiles")
+SELECTING = ("tree", "top", "compare", "history", "series", "profiles", "insights")
 LISTS = ("services", "deployments", "annotations", "regressions")
 ADDRESSES = [
     Address("POST", "/profiles", HANDSHAKE, "write"),
