@@ -23,16 +23,16 @@ def query(request: ApiRequest) -> ApiQuery:
 
 
 def _describe(insight: Insight) -> dict[str, Any]:
-    rule, evidence = insight.rule, insight.evidence
+    rule, result, evidence = insight.rule, insight.result, insight.evidence
     return {
         "rule": rule.id,
         "language": rule.language.value,
         "title": str(rule.title),
         "advice": str(rule.advice),
         "share": insight.share,
-        "value": insight.value,
-        "unit": insight.unit,
-        "cores_per_agent": insight.part_of_duration,
+        "value": result.compute_mean(evidence),
+        "unit": result.metric.unit,
+        "cores_per_agent": result.compute_cores(evidence),
         "functions": [{"name": name, "total": total} for name, total in evidence.functions],
         "callers": [{"name": name, "total": total} for name, total in evidence.callers],
         "stack": evidence.stack,

@@ -26,7 +26,6 @@ from profiles.query import (
     DeadlinePassed,
     FramePattern,
     InvalidQuery,
-    PatternCosts,
     ProfileSelection,
     QueryContext,
     matcher,
@@ -94,13 +93,15 @@ def find_in_services(
                         failures.append((service, str(error)))
                         continue
                     examined += 1
-                    rows += _describe(project, range, costs, selection, result, find)
+                    [cost] = result.rows
+                    if cost.total:
+                        rows.append(PatternTexts(project, range, costs, result, cost, find))
     except BadFilterPattern as error:
         problem = str(error)
     except DeadlinePassed:
         is_late = True
     return FunctionSearch(
-        rows=sorted(rows, key=lambda row: (-row.rank, -row.share_of_all)),
+        rows=sorted(rows, key=lambda row: (-row.rank, -row.result.compute_share(row.cost))),
         examined=examined,
         failures=failures,
         is_late=is_late,
@@ -117,43 +118,12 @@ def _list_services(context: QueryContext, range: TimeRange, now: datetime) -> li
     return [row.service for row in chosen[:MOST_SERVICES]]
 
 
-def _describe(
-    project: Project,
-    range: TimeRange,
-    costs: ServiceCosts,
-    selection: ProfileSelection,
-    result: PatternCosts,
-    find: str,
-) -> list[PatternTexts]:
-    """Return the row of a service, or none if no function matches."""
-    [cost] = result.rows
-    if not cost.total:
-        return []
-    duration = result.coverage.duration_ns
-    return [
-        PatternTexts(
-            project,
-            range,
-            costs,
-            selection,
-            cost,
-            find,
-            cost.total / result.total,
-            cost.total / max(result.coverage.profiles, 1),
-            result.metric.unit,
-            cost.total / duration if duration else 0.0,
-        )
-    ]
-
-
 def _describe_total(costs: ServiceCosts, rows: Sequence[PatternTexts]) -> str:
     """Return the cores of all rows together, with their cost a month if they have a price."""
     cores = sum(row.rank for row in rows)
     if not cores:
         return ""
-    prices = [
-        costs.prices.price_cores(row.rank, costs.agents[row.service]) for row in rows if row.rank
-    ]
+    prices = [row.price for row in rows if row.rank]
     text = format_value(cores, "cores")
     if None in prices:
         return text

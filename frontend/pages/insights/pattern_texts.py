@@ -13,7 +13,7 @@ from frontend.params.page_links import range_pairs
 from frontend.text.display_names import SplitName, split_name, type_name
 from frontend.text.money import format_money
 from frontend.text.units import format_percent, format_value
-from profiles.query import PatternCost, ProfileSelection
+from profiles.query import PatternCost, PatternCosts
 from projects.models import Project
 from projects.profile_types import ProfileType
 
@@ -32,50 +32,49 @@ class PatternTexts:
     project: Project
     range: TimeRange
     costs: ServiceCosts
-    selection: ProfileSelection
-    cost: PatternCost
+    result: PatternCosts
+    cost: PatternCost  # of the rows of the result
     filter_value: str
-    share_of_all: float
-    per_profile: float
-    unit: str
-    cores_per_agent: float  # 0 for types without a duration
 
     @property
     def service(self) -> str:
-        return self.selection.service
+        return self.result.selection.service
 
     @property
     def type(self) -> str:
-        return type_name(self.selection.type)
+        return type_name(self.result.selection.type)
 
     @property
     def share(self) -> str:
-        return format_percent(self.share_of_all, 1)
+        return format_percent(self.result.compute_share(self.cost), 1)
 
     @property
     def value(self) -> str:
-        return format_value(self.per_profile, self.unit)
+        return self._format_mean(self.cost.total)
 
     @cached_property
     def rank(self) -> float:
         """Return the cores of all agents; 0 if they are not known."""
         zones = self.costs.agents.get(self.service)
-        if self.selection.type is not ProfileType.CPU or not zones:
+        if self.result.selection.type is not ProfileType.CPU or not zones:
             return 0.0
-        return self.cores_per_agent * zones.total()
+        return self.result.compute_cores(self.cost) * zones.total()
 
     @property
     def cores(self) -> str:
         return format_value(self.rank, "cores") if self.rank else ""
 
     @property
-    def money(self) -> str:
-        """Return the cost a month; "" without a price."""
+    def price(self) -> float | None:
+        """Return the cost a month; None if the cores or their price are not known."""
         if not self.rank:
-            return ""
-        prices = self.costs.prices
-        price = prices.price_cores(self.rank, self.costs.agents[self.service])
-        return "" if price is None else format_money(price, prices.currency)
+            return None
+        return self.costs.prices.price_cores(self.rank, self.costs.agents[self.service])
+
+    @property
+    def money(self) -> str:
+        price = self.price
+        return "" if price is None else format_money(price, self.costs.prices.currency)
 
     @property
     def emissions(self) -> str:
@@ -99,20 +98,20 @@ class PatternTexts:
         """Return the URL of the flame graph of the stacks through the matching functions."""
         parameters = [
             ("service", self.service),
-            ("type", str(self.selection.type)),
+            ("type", str(self.result.selection.type)),
             *[pair for pair in range_pairs(self.range) if pair[1]],
             ("f", f"show:{self.filter_value}"),
         ]
         return f"{reverse('flame', args=[self.project.project_id])}?{urlencode(parameters)}"
 
     def _describe(self, rows: Sequence[tuple[str, int]]) -> list[NamedValue]:
-        whole = self.cost.total / self.share_of_all
-        profiles = self.cost.total / self.per_profile
+        whole = self.result.total
         return [
-            NamedValue(
-                split_name(name),
-                format_value(value / profiles, self.unit),
-                format_percent(value, whole),
-            )
+            NamedValue(split_name(name), self._format_mean(value), format_percent(value, whole))
             for name, value in rows
         ]
+
+    def _format_mean(self, value: int) -> str:
+        """Format a sum over the profiles as the value of one of them."""
+        mean = value / max(self.result.coverage.profiles, 1)
+        return format_value(mean, self.result.metric.unit)

@@ -71,7 +71,7 @@ def _build_page(
                 except InvalidQuery as error:
                     failures.append((row.service, str(error)))
                 else:
-                    rows += [_describe(project, range, costs, selection, each) for each in found]
+                    rows += [_describe(project, range, costs, each) for each in found]
             examined += 1
     except DeadlinePassed:
         is_late = True
@@ -89,28 +89,18 @@ def _build_page(
 def _drop_repeated(rows: Sequence[InsightRow]) -> Sequence[InsightRow]:
     """Keep the first row of each rule and service: CPU time before wall time."""
     first: dict[tuple[str, str], InsightRow] = {}
-    for row in sorted(rows, key=lambda row: row.insight.type != ProfileType.CPU):
-        first.setdefault((row.insight.service, row.insight.rule.id), row)
+    for row in sorted(rows, key=_is_no_cpu_time):
+        first.setdefault((row.texts.service, row.insight.rule.id), row)
     return [*first.values()]
 
 
+def _is_no_cpu_time(row: InsightRow) -> bool:
+    return row.insight.result.selection.type is not ProfileType.CPU
+
+
 def _describe(
-    project: Project,
-    range: TimeRange,
-    costs: ServiceCosts,
-    selection: ProfileSelection,
-    insight: Insight,
+    project: Project, range: TimeRange, costs: ServiceCosts, insight: Insight
 ) -> InsightRow:
-    texts = PatternTexts(
-        project,
-        range,
-        costs,
-        selection,
-        insight.evidence,
-        insight.rule.pattern.functions,
-        insight.share,
-        insight.value,
-        insight.unit,
-        insight.part_of_duration,
-    )
+    value = insight.rule.pattern.functions
+    texts = PatternTexts(project, range, costs, insight.result, insight.evidence, value)
     return InsightRow(insight, texts)
