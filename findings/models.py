@@ -163,6 +163,10 @@ class AnalysisStatus(models.TextChoices):
     FAILED = "failed", _("Failed")
 
 
+# A smallest detectable change above it is worth a warning.
+_LARGE_CHANGE = 0.2
+
+
 class ServiceDetection(models.Model):
     """Latest analysis of a service and profile type."""
 
@@ -190,6 +194,11 @@ class ServiceDetection(models.Model):
 
     def __str__(self) -> str:
         return f"{self.service} {self.type}"
+
+    @property
+    def misses_changes(self) -> bool:
+        """Return True if there are too few samples to see any but large changes."""
+        return (self.detectable or 0) > _LARGE_CHANGE
 
 
 class HourlySums(models.Model):

@@ -42,7 +42,7 @@ def load_window(
     for start in starts:
         context.check()
         row = stored.get(start)
-        sums = _read(row) if row is not None else None
+        sums = read_row(row) if row is not None else None
         if row is None or (sums is None and row.content):
             sums = _compute(context, service, type_, start)
         found.append(sums)
@@ -60,8 +60,8 @@ def _find_rows(
     return rows.filter(start__gte=start, start__lt=end)
 
 
-def _read(row: HourlySums) -> HalfDaySums | None:
-    """Return the sums of a row; None if it is empty, or damaged: then it is computed again."""
+def read_row(row: HourlySums) -> HalfDaySums | None:
+    """Return the sums of a row; None if it is empty, or damaged: the analysis computes it again."""
     if not row.content:
         return None
     try:

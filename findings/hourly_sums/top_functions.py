@@ -1,19 +1,16 @@
 """Function of the greatest self value of each service, from the newest hourly sums."""
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
-import zstandard
 from django.db.models import Max, Q
 
 from findings.hourly_sums.half_day import HalfDaySums
+from findings.hourly_sums.storage import read_row
 from findings.models import HourlySums
 from projects.profile_types import ProfileType
-
-log = logging.getLogger(__name__)
 
 MAX_AGE = timedelta(days=2)
 _MOST_SERVICES = 100  # of a page of a list
@@ -42,12 +39,8 @@ def load_top_functions(
         newest |= Q(**group)
     found = {}
     for row in HourlySums.objects.filter(newest, project=project):
-        try:
-            sums = HalfDaySums.from_bytes(bytes(row.content))
-        except (ValueError, KeyError, zstandard.ZstdError) as error:
-            log.warning("Hourly sums %d are damaged: %s", row.pk, error)
-            continue
-        if top := _find_top(sums):
+        sums = read_row(row)
+        if sums is not None and (top := _find_top(sums)):
             found[row.service] = top
     return found
 

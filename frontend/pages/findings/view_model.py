@@ -24,7 +24,6 @@ from projects.models import Project
 from projects.profile_types import ProfileType
 
 ROWS = 50  # of a page
-_WEAK = 0.2  # a detectable change above it is a warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ def _build_limit(detection: ServiceDetection) -> DetectionLimit:
         profiles_a_day=detection.profiles_a_day,
         detectable=words,
         text=_describe_limit(detection, words),
-        is_weak=not is_known or (detectable or 0) > _WEAK,
+        is_weak=not is_known or detection.misses_changes,
     )
 
 
@@ -118,6 +117,6 @@ def _describe_limit(detection: ServiceDetection, detectable: str) -> str:
         return _("No function has about %(share)s of this service") % {
             "share": format_percent(1, 100)
         }
-    if (detection.detectable or 0) > _WEAK:
+    if detection.misses_changes:
         return _("Too few samples to see changes below %(change)s") % {"change": detectable}
     return _("Changes of %(change)s or more are found within two days") % {"change": detectable}

@@ -22,8 +22,6 @@ from frontend.text.units import (
 from projects.models import Project
 from projects.profile_types import ProfileType
 
-_WEAK = 0.2  # a smallest detectable change above it is worth a warning
-
 
 @dataclass(frozen=True, slots=True)
 class ServiceCost:
@@ -86,7 +84,8 @@ def load_insights(
         if each.type == types.get(each.service) and each.status == AnalysisStatus.ANALYZED
     }
     rows = find_findings(project.pk, FindingFilter(states=OPEN_STATES))
-    by_service = sorted(rows.filter(service__in=[*types]), key=lambda row: row.service)
+    rows = rows.filter(service__in=[*types]).defer("points", "checks", "merged")
+    by_service = sorted(rows, key=lambda row: row.service)
     for service, found in groupby(by_service, key=lambda row: row.service):
         first, *others = found
         changes[service] = _describe_change(project, first, len(others))
@@ -94,11 +93,10 @@ def load_insights(
 
 
 def _describe_detection(detection: ServiceDetection) -> str:
-    detectable = detection.detectable or 0
-    if detectable <= _WEAK:
+    if not detection.misses_changes:
         return _("no change found")
     return _("Too few samples to see changes below %(change)s") % {
-        "change": format_percent(detectable, 1)
+        "change": format_percent(detection.detectable or 0, 1)
     }
 
 
