@@ -30,10 +30,11 @@ def announce(project: Project, now: datetime) -> int:
     is_begun = Q(ended=None, announced=None) & ~Q(rule__in=silenced)
     is_ended = Q(ended__gt=now - MAX_AGE, announced__isnull=False, end_announced=None)
     rows = AlertIncident.objects.filter(is_begun | is_ended, rule__project=project)
-    sent = 0
+    sent, is_heard = 0, has_channel()
     with translation.override(settings.LANGUAGE_CODE):
         for row in rows.select_related("rule").order_by("started", "pk")[:MAX_MESSAGES]:
-            sent += _announce_one(project, row, now, is_silent=row.rule_id in silenced)
+            is_silent = not is_heard or row.rule_id in silenced
+            sent += _announce_one(project, row, now, is_silent=is_silent)
     return sent
 
 
@@ -43,7 +44,7 @@ def _announce_one(
     """Send the message of one incident and mark it; return False if it sends none."""
     fact = None if is_silent else _describe(project, incident)
     has_sent = False
-    if fact is not None and has_channel():
+    if fact is not None:
         has_sent = send_once(fact, now)
         if not has_sent and not is_sent(fact):
             return False  # the mail server has failed: the next run tries again
