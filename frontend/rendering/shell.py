@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TypedDict
 
 from django.conf import settings
@@ -57,8 +57,8 @@ def shell(request: HttpRequest) -> Shell:
         "may_save": SimpleLazyObject(lambda: _has_permission(request, Permission.SAVE)),
         "settings_menu": SimpleLazyObject(lambda: _settings_menu(request)),
         "quota_banner": SimpleLazyObject(lambda: _build_banner(request)),
-        "count_new_findings": cache(lambda: _count_new_findings(request)),
-        "count_firing_alerts": cache(lambda: _count_firing_alerts(request)),
+        "count_new_findings": cache(partial(_count, request, count_new)),
+        "count_firing_alerts": cache(partial(_count, request, count_firing)),
     }
 
 
@@ -78,14 +78,10 @@ def _settings_menu(request: HttpRequest) -> list[MenuLink]:
     return [] if member is None else build_menu(request, member)
 
 
-def _count_new_findings(request: HttpRequest) -> int:
+def _count(request: HttpRequest, count: Callable[[int], int]) -> int:
+    """Return a number of the page's project (by its pk); 0 on other pages."""
     member = _find_member(request)
-    return 0 if member is None else count_new(member.project.pk)
-
-
-def _count_firing_alerts(request: HttpRequest) -> int:
-    member = _find_member(request)
-    return 0 if member is None else count_firing(member.project.pk)
+    return 0 if member is None else count(member.project.pk)
 
 
 def _build_banner(request: HttpRequest) -> QuotaBanner | None:

@@ -41,8 +41,8 @@ def add_delivery(
 ) -> bool:
     """Store a delivery; return False if the webhook has one of this event."""
     now = timezone.now()
-    text = f"*{_escape(subject)}*\n{_escape(sentence)}\n<{url}>"
     if webhook.format == WebhookFormat.SLACK:
+        text = f"*{_escape(subject)}*\n{_escape(sentence)}\n<{url}>"
         body: dict[str, object] = {"text": text}
     else:
         body = {
@@ -72,7 +72,10 @@ def _escape(text: str) -> str:
 
 
 def send_due(now: datetime) -> int:
-    """Send what is due, the oldest first; return how many were accepted. Blocks for a minute."""
+    """Send the due deliveries, the oldest first; return how many were accepted.
+
+    Blocks for a minute.
+    """
     end = time.monotonic() + _RUN_SECONDS
     rows = WebhookDelivery.objects.filter(
         next_attempt__lte=now, webhook__disabled=None, webhook__project__deletion_due=None

@@ -1,6 +1,7 @@
 """Form of a project's prices: currency, prices of an hour, prices of zones, emissions."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django import forms
@@ -56,10 +57,7 @@ class PricesForm(forms.Form):
     def __init__(
         self, prices: PriceList, zones: Sequence[str], data: Mapping[str, object] | None = None
     ) -> None:
-        shown = ("currency", "core_hour", "gib_hour", "watts_per_core")
-        initial = {name: getattr(prices, name) for name in shown}
-        initial["power_usage_effectiveness"] = prices.power_usage_effectiveness
-        initial["kg_co2_per_kwh"] = prices.kg_co2_per_kwh
+        initial = asdict(prices)
         initial |= {f"{_ZONE}{zone}": price for zone, price in prices.zones.items()}
         super().__init__(data, initial=initial)
         self._zones = zones
