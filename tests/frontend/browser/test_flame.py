@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from profiles.models import Profile
 from projects.models import Project
@@ -166,6 +166,36 @@ def test_the_list_is_sorted_by_its_headings(page: Page, shop_url: str) -> None:
     page.go_back()
     page.go_back()
     expect(first).to_contain_text("Rule.matches")
+
+
+def test_a_late_response_does_not_replace_a_newer_one(page: Page, shop_url: str) -> None:
+    page.goto(shop_url)
+    heading = page.locator("#functions th").get_by_text("Total", exact=True)
+    sorted_by = page.locator("#functions [aria-sort]")
+    pending: list[Route] = []
+    page.route(re.compile("sort=-total"), lambda route: pending.append(route))  # noqa: PLW0108 - Playwright sets an attribute
+    # htmx forgets a request that is sent between the swap and its settling, and cannot abort it.
+    page.evaluate(
+        """() => {
+          const visit = () => document.querySelector('#functions [aria-sort] a').click();
+          document.addEventListener('htmx:afterSwap', visit, { once: true });
+          window.settled = new Promise((resolve) =>
+            document.addEventListener('htmx:afterSettle', resolve, { once: true }));
+        }"""
+    )
+    heading.click()
+    page.evaluate("window.settled")
+    expect(page).to_have_url(re.compile("sort=-total"))
+    page.go_back()
+    page.go_back()
+    first = page.locator("#functions tbody tr").first
+    expect(first).to_contain_text("Rule.matches")
+    with page.expect_response(re.compile("sort=-total")) as late:
+        pending[0].continue_()
+    late.value.finished()
+    page.evaluate("() => new Promise((resolve) => setTimeout(resolve, 50))")
+    expect(first).to_contain_text("Rule.matches")
+    expect(sorted_by).to_have_attribute("aria-sort", "descending")
 
 
 def test_sorting_keeps_the_graph_as_it_is(page: Page, shop_url: str) -> None:

@@ -13,7 +13,7 @@ export function getParameter(name) {
 /** Return the parameters that select the profiles, in a canonical order. @param {string} search */
 export function getSelectionParameters(search) {
   const parameters = new URLSearchParams(search);
-  for (const name of OF_GRAPH) parameters.delete(name);
+  for (const name of [...OF_GRAPH, 'seen']) parameters.delete(name);
   parameters.sort();
   return parameters.toString();
 }

@@ -35,8 +35,8 @@ export function followList() {
   }, PAUSE_MS);
 }
 
-/** Return whether a response with the list is for the current URL. @param {string} url of the request */
-export function isListNow(url) {
-  const of = new URL(url, location.href).searchParams;
+/** Return whether a response with the list is for the current URL. @param {string} search of the request */
+export function isListNow(search) {
+  const of = new URLSearchParams(search);
   return JSON.stringify(FOLLOWED.map((name) => of.get(name) ?? '')) === stateNow();
 }

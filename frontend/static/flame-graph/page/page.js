@@ -265,6 +265,12 @@ watchFailures(document, goBack);
 
 // -- After each response
 
+/** @type {Record<string, (search: string) => boolean>} whether a request is of the current URL, by its target */
+const IS_CURRENT = {
+  flame: (search) => getSelectionParameters(search) === getSelectionParameters(location.search),
+  functions: isListNow,
+};
+
 function settle() {
   settleControls(document);
   showChartTimes(document);
@@ -272,10 +278,13 @@ function settle() {
   if (!graph()?.getAttribute('src')) showSeries(); // otherwise once the graph has its tree
 }
 
-// The list of a frame or a search that the user has left meanwhile.
+// Not what the user has left meanwhile: htmx forgets a request that is sent between a swap and its settling, and
+// then cannot abort it.
 document.addEventListener('htmx:beforeSwap', (event) => {
   const { target, pathInfo } = getDetail(event);
-  if (target?.id === 'functions' && !isListNow(pathInfo.finalRequestPath)) getDetail(event).shouldSwap = false;
+  const isCurrent = IS_CURRENT[target?.id];
+  if (isCurrent?.(new URL(pathInfo.finalRequestPath, location.href).search) === false)
+    getDetail(event).shouldSwap = false;
 });
 
 document.addEventListener('htmx:afterSwap', (event) => {
