@@ -37,11 +37,13 @@ from profiles.query import (
 )
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
+from scheduler.models import SampleNeed
 
 RUNS_A_DAY = 2
 FALSE_FINDINGS_A_MONTH = 1.0  # of a project
 # Changes of related functions at most so far apart have one cause; later runs see them too.
 SAME_CAUSE = timedelta(hours=12)
+NEEDED_CHANGE = 0.05  # that adaptive capture rates aim to find
 TYPICAL_SHARE = 0.01  # of the function for which a detectable change is stated
 _RESOLVED_PART = 0.1  # of the change: below it is over
 _ESCALATED_PART = 1.75
@@ -159,9 +161,28 @@ def _store_status(
             find_detectable_change(baseline, TYPICAL_SHARE, largest_p) if baseline else None
         )
         fields["ruled_out"] = dict(Counter(str(each.dropped) for each in detection.dropped))
-    ServiceDetection.objects.update_or_create(
+    detection_row, _is_new = ServiceDetection.objects.update_or_create(
         project=project, service=service, type=type_, defaults=fields
     )
+    _store_need(detection_row)
+
+
+def _store_need(detection: ServiceDetection) -> None:
+    """Store how many profiles a day would find changes of NEEDED_CHANGE, if that is known.
+
+    The detectable change falls with the square root of the profiles, so that the need does not
+    depend on the present capture rate.
+    """
+    if detection.status != AnalysisStatus.ANALYZED or not detection.detectable:
+        return
+    need = detection.profiles_a_day * (detection.detectable / NEEDED_CHANGE) ** 2
+    if isfinite(need):
+        SampleNeed.objects.update_or_create(
+            project=detection.project,
+            service=detection.service,
+            type=detection.type,
+            defaults={"profiles_a_day": need},
+        )
 
 
 def _store_findings(

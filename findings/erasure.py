@@ -4,6 +4,7 @@ from findings.hourly_sums.half_day import HALF_DAY
 from findings.models import Finding, FindingMute, HourlySums, ServiceDetection
 from projects.models import Project
 from projects.service_erasure import ErasedRange
+from scheduler.models import SampleNeed
 
 
 def erase_service(project: Project, service: str) -> None:
@@ -11,6 +12,7 @@ def erase_service(project: Project, service: str) -> None:
     FindingMute.objects.filter(project=project, service=service).delete()
     HourlySums.objects.filter(project=project, service=service).delete()
     ServiceDetection.objects.filter(project=project, service=service).delete()
+    SampleNeed.objects.filter(project=project, service=service).delete()
 
 
 def erase_range(erased: ErasedRange) -> None:

@@ -1,4 +1,4 @@
-"""Captures that users have requested, and how far each has come."""
+"""Captures that users have requested, and needs that adaptive capture rates meet."""
 
 from django.db import models
 
@@ -26,3 +26,20 @@ class UserCapture(models.Model):
 
     def __str__(self) -> str:
         return self.request
+
+
+class SampleNeed(models.Model):
+    """Profiles a day that a service and type needs, as the latest analysis of findings found."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sample_needs")
+    service = models.CharField(max_length=255)
+    type = models.CharField(max_length=10)  # a ProfileType
+    profiles_a_day = models.FloatField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "service", "type"], name="sample_need_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.service} {self.type}"

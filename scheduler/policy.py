@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Protocol
 
-from projects.profile_types import NEVER_REQUESTED
+from projects.profile_types import NEVER_REQUESTED, ProfileType
 from scheduler.capture_requests import CaptureRequest, CaptureTarget, plan_id
 
 # Exponent of the waiting time in an agent's weight: twice the time since the last capture makes an
@@ -38,17 +38,20 @@ def plan_capture_requests(
     period: float,
     start: float,
     seed: str,
+    adaptive: Mapping[tuple[int, ProfileType], float] | None = None,
 ) -> list[CaptureRequest]:
     """Return the capture requests of one period, at random times within it.
 
     `start` is Unix time and `period` its length, both in seconds. `rates` maps a project to the
-    number of requests per period for each deployment and type; fractions are met on average. The
-    same seed and period give a deployment and type the same requests, independent of the others.
+    number of requests per period for each deployment and type; fractions are met on average;
+    `adaptive` has those of a deployment and type that differ. The same seed, period and rate give a
+    deployment and type the same requests, independent of the others.
     """
     planned: list[CaptureRequest] = []
     for target in targets:
-        expected = rates.get(target.project, 0.0)
+        rate = rates.get(target.project, 0.0)
         for kind in sorted(target.types - NEVER_REQUESTED):
+            expected = (adaptive or {}).get((target.deployment, kind), rate)
             draws = _uniform(f"{seed}/{start:.3f}/{target.deployment}/{kind}")
             for nth in range(int(expected) + (next(draws) < expected % 1)):
                 identity = plan_id(target.deployment, kind, start, nth)

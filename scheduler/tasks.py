@@ -1,16 +1,18 @@
 """Celery tasks of the scheduler."""
 
 import time
+from collections.abc import Mapping
 
 from celery import shared_task
 from django.conf import settings
 
 from common import heartbeats
 from common.heartbeats import Heartbeat
+from projects.profile_types import ProfileType
 from scheduler import policy
 from scheduler.capture_requests import CaptureRequest, CaptureTarget
 from scheduler.long_poll import queue_of_process
-from scheduler.rates import get_rates
+from scheduler.rates import get_adaptive_rates, get_rates
 
 _HORIZON = 1.5  # periods to plan ahead: half a period more than one, if the next run is late
 
@@ -27,11 +29,16 @@ def plan_now() -> list[CaptureRequest]:
     targets = queue_of_process().targets()
     rates = get_rates(target.project for target in targets)
     # Rates per minute serve as rates per period: the period is a minute except in tests.
-    return upcoming_requests(targets, rates, settings.PLAN_PERIOD_SECONDS, time.time())
+    adaptive = get_adaptive_rates(targets)
+    return upcoming_requests(targets, rates, settings.PLAN_PERIOD_SECONDS, time.time(), adaptive)
 
 
 def upcoming_requests(
-    targets: list[CaptureTarget], rates: dict[int, float], period: float, now: float
+    targets: list[CaptureTarget],
+    rates: dict[int, float],
+    period: float,
+    now: float,
+    adaptive: Mapping[tuple[int, ProfileType], float] | None = None,
 ) -> list[CaptureRequest]:
     """Return the capture requests from `now` until 1.5 periods later.
 
@@ -44,7 +51,7 @@ def upcoming_requests(
         request
         for start in (this, this + period)
         for request in policy.plan_capture_requests(
-            targets, rates, period, start, settings.SECRET_KEY
+            targets, rates, period, start, settings.SECRET_KEY, adaptive
         )
     ]
     return [request for request in both if now <= request.scheduled < horizon]

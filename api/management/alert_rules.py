@@ -13,6 +13,7 @@ from api.management.call import (
     ProjectCall,
     ProjectResource,
     read_choice,
+    read_flag,
 )
 from api.management.documents import AlertIncidentDocument, AlertRuleDocument, AlertRuleList
 from endpoints.errors import BadField, NotFound
@@ -38,7 +39,7 @@ def _with_incidents(call: ProjectCall) -> QuerySet[AlertRule]:
 def _create(call: ProjectCall) -> Created[AlertRuleDocument]:
     kind = ConditionKind(read_choice(call.body, "kind", _KINDS))
     fields = _read_fields(call.body, RuleFields("", kind, {}))
-    is_enabled = _read_enabled(call.body)
+    is_enabled = read_flag(call.body, "enabled")
     try:
         rule = rules.create_rule(call.project, fields, editor=_get_editor(call))
     except InvalidRule as error:
@@ -62,7 +63,7 @@ def _change(call: ProjectCall) -> AlertRuleDocument:
         rule.type,
         rule.function,
     )
-    fields, is_enabled = _read_fields(call.body, before), _read_enabled(call.body)
+    fields, is_enabled = _read_fields(call.body, before), read_flag(call.body, "enabled")
     if fields != before:
         try:
             rule = rules.change_rule(rule, fields, editor=_get_editor(call))
@@ -105,13 +106,6 @@ def _read_fields(body: Message, default: RuleFields) -> RuleFields:
 
 def _read(body: Message, name: str, default: str) -> str:
     return read_text(body, name, name) if name in body else default
-
-
-def _read_enabled(body: Message) -> bool | None:
-    value = body.get("enabled")
-    if value is not None and not isinstance(value, bool):
-        raise BadField("enabled", "must be true or false")
-    return value
 
 
 def _build_document(rule: AlertRule) -> AlertRuleDocument:

@@ -115,6 +115,14 @@ def require_text(body: Message, name: str, most: int) -> str:
     return value
 
 
+def read_flag(body: Message, name: str) -> bool | None:
+    """Return a boolean, None if absent. Raise BadField."""
+    value = body.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise BadField(name, "must be true or false")
+    return value
+
+
 def read_list(body: Message, name: str, most: int) -> list[str]:
     """Return a list of texts, empty if absent. Raise BadField."""
     value = body.get(name)

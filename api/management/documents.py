@@ -36,6 +36,7 @@ class ProjectDocument(TypedDict):
     created: datetime
     role: str  # of the person
     profiles_per_minute: float
+    adaptive_rate: bool
     source_url: str
     source_root: str
 

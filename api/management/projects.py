@@ -5,6 +5,7 @@ from api.management.call import (
     ProjectAction,
     ProjectCall,
     ProjectResource,
+    read_flag,
     require_text,
 )
 from api.management.documents import ProjectDocument
@@ -26,6 +27,7 @@ def project_document(member: Member) -> ProjectDocument:
         "created": project.created,
         "role": str(member.role),
         "profiles_per_minute": project.profiles_per_minute,
+        "adaptive_rate": project.adaptive_rate,
         "source_url": project.source_url,
         "source_root": project.source_root,
     }
@@ -41,6 +43,8 @@ def _change(call: ProjectCall) -> ProjectDocument:
         values["name"] = require_text(call.body, "name", 100)
     if "profiles_per_minute" in call.body:
         values["profiles_per_minute"] = _read_rate(call.body)
+    if (adaptive := read_flag(call.body, "adaptive_rate")) is not None:
+        values["adaptive_rate"] = adaptive
     for name in ("source_url", "source_root"):
         if name in call.body:
             values[name] = _read_short(call.body, name)
@@ -81,6 +85,11 @@ RESOURCES = (
                         "profiles_per_minute",
                         "Average profiles per minute of each deployment and profile type; 0 is off",
                         {"type": "number", "minimum": 0, "maximum": _MAX_RATE},
+                    ),
+                    BodyField(
+                        "adaptive_rate",
+                        "Capture services more often that need it, within half of the quotas",
+                        {"type": "boolean"},
                     ),
                     BodyField("source_url", "Source link template"),
                     BodyField("source_root", "Path prefix to strip"),

@@ -11,6 +11,8 @@ from collections import Counter
 
 from benchmarks.detection.simulated_service import (
     HOURS,
+    PROFILES_AN_HOUR,
+    RATE_CHANGE,
     Plant,
     SimulatedService,
     simulate_service,
@@ -19,13 +21,16 @@ from benchmarks.tools.table import Figure, show
 from detection.analysis import detect_changes
 from detection.baseline import WINDOW_HOURS
 from detection.findings import CheckStage, DetectedChange
-from detection.power import max_p
+from detection.power import find_detectable_change, max_p
 
 STEP_HOURS = 12
 SERIES_A_DAY = 30_000  # of the server
 FALSE_A_MONTH = 0.25
 MOST_LATE = 48  # hours from the change to the report
 FLEET_SERVICES = 100
+SMALL_SERVICE = (0.3, 1.0)  # busy cores
+CHANGE, SHARE = 0.05, 0.01  # that adaptive rates aim to find, of a function
+MOST_AN_HOUR = 600.0  # profiles of a service, with an adaptive rate
 
 
 class ServiceOutcome:
@@ -88,6 +93,25 @@ def analyze(seed: int, count: int, plant: Plant) -> list[ServiceOutcome]:
     return outcomes
 
 
+def count_small_rises(seed: int, count: int) -> tuple[int, int]:
+    """Return how many rises in small services are found, at the fixed and at the adaptive rate."""
+    limit = max_p(SERIES_A_DAY, 24 // STEP_HOURS, FALSE_A_MONTH)
+    found = [0, 0]
+    for number in range(count):
+        fixed = simulate_service(seed, number, Plant.RISE, SMALL_SERVICE)
+        end = RATE_CHANGE + 24
+        baseline = detect_changes(fixed.series, end, limit).baseline
+        change = find_detectable_change(baseline, SHARE, limit) if baseline else None
+        rate = PROFILES_AN_HOUR * ((change or 0) / CHANGE) ** 2
+        rate = min(max(rate, PROFILES_AN_HOUR), MOST_AN_HOUR)
+        adaptive = simulate_service(seed, number, Plant.RISE, SMALL_SERVICE, rate)
+        for index, service in enumerate((fixed, adaptive)):
+            outcome = ServiceOutcome(service.series.service)
+            outcome.analyze(service)
+            found[index] += outcome.is_found
+    return found[0], found[1]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=2000, help="first seed (default: 2000)")
@@ -114,6 +138,7 @@ def main() -> int:
     missed = sum(not each.is_found for each in rises)
     reported = sum(each.is_reported for each in silent)
     repeated = sum(each.repeated for each in rises)
+    fixed, adaptive = count_small_rises(options.seed + len(Plant), options.services)
     figures = [
         Figure("rises of 5 % of a 1 % function, missed", percent * missed, "%", limit=10),
         Figure("rises of 5 %, reported again by a caller", percent * repeated, "%"),
@@ -125,6 +150,8 @@ def main() -> int:
             limit=1,
         ),
         Figure("30,000 series, one run", seconds * 150, "s CPU", limit=120),
+        Figure("rises of 5 % at 0.3 to 1 core, found at 1 profile a minute", percent * fixed, "%"),
+        Figure("the same with the adaptive rate", percent * adaptive, "%"),
     ]
     title = f"Detection: {len(every):,} simulated services of 30 days, 200 series each"
     return 0 if show(title, figures) else 1

@@ -15,6 +15,7 @@ PROFILES_AN_HOUR = 60
 SAMPLES_A_CORE = 1000  # of a profile: 10 s at 100 Hz
 SHARE = 0.01  # self share of the function that a change is planted in
 _FIRST_CHANGE, _LAST_CHANGE = 13 * 24, 26 * 24  # hours with enough history before and days after
+RATE_CHANGE = 11 * 24  # hour at which the capture rate changes
 _ROLLOUT_HOURS = 3
 
 
@@ -34,8 +35,17 @@ class SimulatedService:
     version: str  # that came with it
 
 
-def simulate_service(seed: int, number: int, plant: Plant) -> SimulatedService:
-    """Return a service of 2 to 8 busy cores with daily and weekly rhythm, noise and roll-outs."""
+def simulate_service(
+    seed: int,
+    number: int,
+    plant: Plant,
+    busy_cores: tuple[float, float] = (2, 8),
+    later_profiles: float = PROFILES_AN_HOUR,
+) -> SimulatedService:
+    """Return a service with daily and weekly rhythm, noise and roll-outs.
+
+    It has `later_profiles` an hour from `RATE_CHANGE` on.
+    """
     rng = np.random.default_rng((seed, number))
     parent = np.array([-1, *(int(rng.integers(max(0, f - 12), f)) for f in range(1, FUNCTIONS))])
     shares = rng.pareto(1.3, FUNCTIONS) + 0.02
@@ -58,8 +68,9 @@ def simulate_service(seed: int, number: int, plant: Plant) -> SimulatedService:
     elif plant is Plant.RENAME:
         factors[partner] = factors[function] * part
         factors[function] *= 1 - part
-    cores = rng.uniform(2, 8)
+    cores = rng.uniform(*busy_cores)
     profiles = np.full(HOURS, float(PROFILES_AN_HOUR))
+    profiles[RATE_CHANGE:] = later_profiles
     profiles[rng.random(HOURS) < 0.01] = 0  # the server was down, or no instance ran
     rate = shares[:, None] * factors * _simulate_load(rng) * cores * SAMPLES_A_CORE
     series = _build_series(rng, number, parent, rate, profiles, versions, by_version)

@@ -8,7 +8,7 @@ from projects.models.quota import LimitFields
 VERSION = 1  # of the archive's format
 _SETTINGS = (
     *("project_id", "name", "created", "profiles_per_minute", "source_url", "source_root"),
-    "retention_days",
+    *("adaptive_rate", "retention_days"),
 )
 
 

@@ -29,6 +29,15 @@ class Project(models.Model):
         validators=[MinValueValidator(0.0)],
         help_text=_("Average profiles per minute of each deployment and profile type; 0 is off."),
     )
+    adaptive_rate = models.BooleanField(
+        _("adaptive capture rate"),
+        default=False,
+        db_default=False,
+        help_text=_(
+            "Captures services more often if changes of 5 % would not be found otherwise, within"
+            " half of the quotas."
+        ),
+    )
     # For example https://host/repository/blob/{version}/{file}#L{line}
     source_url = models.CharField(_("source link template"), max_length=500, blank=True, default="")
     # Prefix of the running programs' file names, to strip for a path in the repository.

@@ -17,6 +17,7 @@ from findings.models import (
 from profiles.query import DeadlinePassed
 from projects.audit import NO_CLIENT
 from projects.models import Project, User
+from scheduler.models import SampleNeed
 from tests.findings.stored_services import (
     CHANGE_TIME,
     CHANGED,
@@ -31,6 +32,21 @@ RISE = PlantedChange(1.3)
 
 def analyze(project: Project, end: datetime = END) -> list[Finding]:
     return [finding for report in analyze_project(project, end) for finding in report.found]
+
+
+def test_profiles_that_would_find_5_percent_do_not_depend_on_the_capture_rate(
+    project: Project,
+) -> None:
+    store_service(project, "shop", PlantedChange())
+    analyze(project)
+    detection = ServiceDetection.objects.get()
+    need = SampleNeed.objects.get(project=project, service="shop", type=detection.type)
+    assert detection.detectable is not None
+    assert need.profiles_a_day == pytest.approx(
+        detection.profiles_a_day * (detection.detectable / 0.05) ** 2
+    )
+    analyze(project, END + HALF_DAY)
+    assert SampleNeed.objects.count() == 1
 
 
 def test_planted_rise_is_found_with_its_function_version_and_size(project: Project) -> None:

@@ -33,7 +33,7 @@ NEW_TABLES = {
     *("mfa_authenticator", "projects_mailnotice", "projects_plan", "projects_prices"),
     *("socialaccount_socialaccount", "socialaccount_socialapp", "socialaccount_socialtoken"),
     *("projects_quotarequest", "projects_webhook", "projects_webhookdelivery"),
-    "usersessions_usersession",
+    *("scheduler_sampleneed", "usersessions_usersession"),
 }
 # Tables to which they add columns or indexes.
 CHANGED_TABLES = {"projects_apikey", "projects_auditentry", "projects_project", "projects_user"}

@@ -34,6 +34,10 @@ class ProjectForm(forms.Form):
             "agent."
         ),
     )
+    adaptive_rate = forms.BooleanField(
+        label=gettext_lazy("Capture more often where needed to find changes of 5 %"),
+        required=False,
+    )
     source_url = forms.CharField(
         label=gettext_lazy("Source link template"),
         max_length=MAX_SOURCE,
@@ -52,6 +56,7 @@ class ProjectForm(forms.Form):
         current = {
             "name": project.name,
             "rate": str(project.profiles_per_minute),
+            "adaptive_rate": project.adaptive_rate,
             "source_url": project.source_url,
             "source_root": project.source_root,
         }
@@ -75,6 +80,7 @@ class ProjectForm(forms.Form):
         return {
             "name": self.cleaned_data["name"],
             "profiles_per_minute": float(self.cleaned_data["rate"]),
+            "adaptive_rate": self.cleaned_data["adaptive_rate"],
             "source_url": self.cleaned_data["source_url"],
             "source_root": self.cleaned_data["source_root"],
         }

@@ -37,12 +37,12 @@ def test_patch_changes_settings_and_records_person_and_token(
     token_client: TokenClient, project: Project
 ) -> None:
     client = token_client(Role.ADMIN)
-    changed = client.request(
-        "PATCH", url(client), json={"name": "Shop 2", "profiles_per_minute": 2}
-    )
-    assert (changed.json()["name"], changed.json()["profiles_per_minute"]) == ("Shop 2", 2.0)
+    body = {"name": "Shop 2", "profiles_per_minute": 2, "adaptive_rate": True}
+    changed = client.request("PATCH", url(client), json=body)
+    assert body.items() <= changed.json().items()
     project.refresh_from_db()
     assert (project.name, project.profiles_per_minute) == ("Shop 2", 2.0)
+    assert project.adaptive_rate
     entry = AuditEntry.objects.get(action="project.change")
     assert (entry.actor_kind, entry.actor_name) == ("person", "admin@token.example")
     assert client.key.startswith(entry.actor_key)
@@ -94,6 +94,7 @@ def test_bad_prices_are_rejected(
         ({"name": "x" * 101}, "100 are allowed"),
         ({"profiles_per_minute": -1}, "from 0 to 60"),
         ({"profiles_per_minute": True}, "from 0 to 60"),
+        ({"adaptive_rate": "on"}, "must be true or false"),
         ({"source_url": "javascript:alert(1)"}, "https://"),
         ({"project_id": "x"}, "is unknown; fields: name"),
     ],

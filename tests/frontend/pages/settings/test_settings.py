@@ -76,13 +76,17 @@ def test_the_name_and_the_rate_can_be_changed(
     client: Client, alice: User, project: Project
 ) -> None:
     client.force_login(alice)
-    response = client.post(SETTINGS, {"name": "Acme", "rate": "0.5"}, follow=True)
+    form = {"name": "Acme", "rate": "0.5", "adaptive_rate": "on"}
+    response = client.post(SETTINGS, form, follow=True)
     project.refresh_from_db()
     assert (project.name, project.profiles_per_minute) == ("Acme", 0.5)
+    assert project.adaptive_rate
     assert "Settings saved" in render_html(response)
     entry = AuditEntry.objects.latest("pk")
     assert (entry.action, entry.actor) == ("project.change", alice)
-    assert entry.detail == {"changed": {"name": "Acme", "profiles_per_minute": 0.5}}
+    assert entry.detail == {
+        "changed": {"name": "Acme", "profiles_per_minute": 0.5, "adaptive_rate": True}
+    }
 
 
 def test_a_rate_that_is_not_offered_is_rejected(
