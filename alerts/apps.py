@@ -7,7 +7,10 @@ class AlertsConfig(AppConfig):
     name = "alerts"
 
     def ready(self) -> None:
-        from alerts import erasure  # noqa: PLC0415  it needs the models
+        # These need the models.
+        from alerts import archive, erasure  # noqa: PLC0415
+        from projects.archive_sections import register_section  # noqa: PLC0415
         from projects.service_erasure import register_eraser  # noqa: PLC0415
 
         register_eraser(erasure.erase_service)
+        register_section("alerts", archive.describe_alerts)

@@ -82,4 +82,5 @@ def _describe(project: Project, incident: AlertIncident) -> Fact | None:
         sentence,
         "alerts",
         EventKind.ALERT,
+        services=tuple(filter(None, [incident.service])),
     )

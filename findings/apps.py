@@ -8,7 +8,8 @@ class FindingsConfig(AppConfig):
 
     def ready(self) -> None:
         # These need the models.
-        from findings import erasure, new_findings  # noqa: F401, PLC0415
+        from findings import archive, erasure, new_findings  # noqa: F401, PLC0415
+        from projects.archive_sections import register_section  # noqa: PLC0415
         from projects.service_erasure import (  # noqa: PLC0415
             register_eraser,
             register_range_eraser,
@@ -16,3 +17,4 @@ class FindingsConfig(AppConfig):
 
         register_eraser(erasure.erase_service)
         register_range_eraser(erasure.erase_range)
+        register_section("findings", archive.describe_findings)

@@ -67,6 +67,7 @@ def _describe(analysis: ProjectAnalysis, found: list[Finding]) -> Fact:
         sentence=_("These functions cost more than before: %(named)s.") % {"named": named},
         page="findings",
         kind=EventKind.FINDING,
+        services=tuple(sorted({row.service for row in found[:_MOST_NAMED]})),
     )
 
 

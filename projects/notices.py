@@ -38,7 +38,7 @@ from projects.usage.limits import LimitName
 from projects.usage.quota_reached import amount_text
 from projects.usage.usage import LABELS
 from projects.usage.warnings import QuotaWarning, load_warnings
-from projects.webhooks.deliveries import record_event
+from projects.webhooks.deliveries import Event, record_event
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +58,7 @@ class Fact:
     page: str  # name of the URL that shows it
     kind: EventKind
     operators_only: bool = False
+    services: tuple[str, ...] = ()  # that the texts name
     person: int | None = None  # primary key of the one account that is told
 
 
@@ -86,9 +87,9 @@ def send_once(fact: Fact, now: datetime) -> bool:
     if row.sent is not None or now - row.created >= MAX_AGE:
         return False
     if not fact.operators_only and fact.person is None:
-        record_event(
-            fact.project, fact.kind, fact.name, fact.subject, fact.sentence, _build_url(fact)
-        )
+        url = _build_url(fact)
+        event = Event(fact.kind, fact.name, fact.subject, fact.sentence, url, fact.services)
+        record_event(fact.project, event)
     if settings.SENDS_MAIL and not _send(fact):
         return False
     MailNotice.objects.filter(pk=row.pk).update(sent=now)

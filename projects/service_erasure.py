@@ -13,6 +13,7 @@ from django.db import transaction
 
 from projects import audit, saved_views
 from projects.models import Annotation, ApiKey, Project, SavedView
+from projects.webhooks import deliveries
 
 ServiceEraser = Callable[[Project, str], None]
 _erasers: list[ServiceEraser] = []
@@ -45,12 +46,14 @@ def register_range_eraser(eraser: RangeEraser) -> None:
 
 def erase_range(erased: ErasedRange) -> None:
     """Delete what was made of the profiles of a range, and would tell of deleted ones."""
+    deliveries.delete_messages(erased.project, erased.service, erased.start)
     for eraser in _range_erasers:
         eraser(erased)
 
 
 def erase_service(project: Project, service: str) -> None:
-    """Delete the notes, saved views and defaults of API keys that name a service."""
+    """Delete the notes, saved views, messages and defaults of API keys that name a service."""
+    deliveries.delete_messages(project.pk, service)
     Annotation.objects.filter(project=project, service=service).delete()
     for view in SavedView.objects.filter(project=project):
         if service in {value for _, value in parse_qsl(view.query)}:

@@ -2,13 +2,29 @@
 
 from typing import Any
 
-from projects.models import Annotation, Deployment, Member, Project, Quota, SavedView
+from projects.archive_sections import read_sections
+from projects.models import (
+    Annotation,
+    Deployment,
+    Member,
+    Prices,
+    Project,
+    Quota,
+    SavedView,
+    Webhook,
+)
 from projects.models.quota import LimitFields
 
 VERSION = 1  # of the archive's format
 _SETTINGS = (
     *("project_id", "name", "created", "profiles_per_minute", "source_url", "source_root"),
     *("adaptive_rate", "retention_days"),
+)
+
+
+_PRICES = (
+    *("currency", "core_hour", "gib_hour", "zones"),
+    *("watts_per_core", "power_usage_effectiveness", "kg_co2_per_kwh"),
 )
 
 
@@ -43,4 +59,12 @@ def describe_project(project: Project) -> dict[str, Any]:
                 "created_by__email",
             )
         ),
+        "prices": Prices.objects.filter(project=project).values(*_PRICES).first(),
+        # Not their URLs, which often are secrets themselves.
+        "webhooks": list(
+            Webhook.objects.filter(project=project)
+            .order_by("pk")
+            .values("name", "format", "kinds", "created", "created_by__email")
+        ),
+        **read_sections(project),
     }

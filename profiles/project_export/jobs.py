@@ -17,6 +17,7 @@ __all__ = [
     "OPEN_STATES",
     "ExportJob",
     "ExportRejected",
+    "build_file_name",
     "cancel",
     "discard",
     "discard_all",
@@ -90,6 +91,10 @@ def download(
     )
     keys = list(job.parts.order_by("number").values_list("blob__key", flat=True))
     return (blobs().get(key) for key in keys)
+
+
+def build_file_name(job: ExportJob) -> str:
+    return f"{job.project.project_id}-{job.requested:%Y%m%d-%H%M}.tar"
 
 
 def discard(job: ExportJob, state: ExportState, before: tuple[ExportState, ...]) -> bool:

@@ -68,6 +68,7 @@ class WebhookDelivery(models.Model):
     event = models.CharField(max_length=120)  # name of the fact
     kind = models.CharField(max_length=20)
     body = models.TextField()
+    services = models.JSONField(default=list)  # that the body names
     created = models.DateTimeField(auto_now_add=True)
     attempts = models.PositiveSmallIntegerField(default=0)
     next_attempt = models.DateTimeField(null=True)  # None: accepted, or given up

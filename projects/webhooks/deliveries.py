@@ -6,6 +6,7 @@ A message is sent at least once, with the same id in each attempt.
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
@@ -25,41 +26,54 @@ _THREADS = 8
 _RUN_SECONDS = 40.0
 
 
-def record_event(
-    project: Project, kind: EventKind, event: str, subject: str, sentence: str, url: str
-) -> int:
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Fact that webhooks are told; its name is unique in the project."""
+
+    kind: EventKind
+    name: str
+    subject: str
+    sentence: str
+    url: str
+    services: tuple[str, ...] = ()  # that the texts name
+
+
+def record_event(project: Project, event: Event) -> int:
     """Store a delivery of an event for each webhook that wants it, once; return their number."""
     count = 0
     for webhook in Webhook.objects.filter(project=project, disabled=None):
-        if not webhook.kinds or kind in webhook.kinds:
-            count += add_delivery(webhook, kind, event, subject, sentence, url)
+        if not webhook.kinds or event.kind in webhook.kinds:
+            count += add_delivery(webhook, event)
     return count
 
 
-def add_delivery(
-    webhook: Webhook, kind: EventKind, event: str, subject: str, sentence: str, url: str
-) -> bool:
+def add_delivery(webhook: Webhook, event: Event) -> bool:
     """Store a delivery; return False if the webhook has one of this event."""
     now = timezone.now()
     if webhook.format == WebhookFormat.SLACK:
-        text = f"*{_escape(subject)}*\n{_escape(sentence)}\n<{url}>"
+        text = f"*{_escape(event.subject)}*\n{_escape(event.sentence)}\n<{event.url}>"
         body: dict[str, object] = {"text": text}
     else:
         body = {
-            "type": str(kind),
+            "type": str(event.kind),
             "timestamp": now.isoformat(),
             "data": {
                 "project": webhook.project.project_id,
-                "event": event,
-                "subject": subject,
-                "text": sentence,
-                "url": url,
+                "event": event.name,
+                "subject": event.subject,
+                "text": event.sentence,
+                "url": event.url,
             },
         }
     try:
         with transaction.atomic():
             WebhookDelivery.objects.create(
-                webhook=webhook, event=event, kind=kind, body=json.dumps(body), next_attempt=now
+                webhook=webhook,
+                event=event.name,
+                kind=event.kind,
+                body=json.dumps(body),
+                services=list(event.services),
+                next_attempt=now,
             )
     except IntegrityError:
         return False
@@ -148,3 +162,16 @@ def redeliver(delivery: WebhookDelivery) -> None:
 
 def delete_old(now: datetime) -> None:
     WebhookDelivery.objects.filter(created__lt=now - RETENTION).delete()
+
+
+def delete_messages(project: int, service: str, since: datetime | None = None) -> None:
+    """Delete the messages of a project (its pk) about a service, or about any if it is empty.
+
+    Messages of before `since` stay.
+    """
+    rows = WebhookDelivery.objects.filter(webhook__project=project).exclude(services=[])
+    if since is not None:
+        rows = rows.filter(created__gte=since)
+    about = rows.values_list("pk", "services").iterator()
+    found = [pk for pk, services in about if not service or service in services]
+    WebhookDelivery.objects.filter(pk__in=found).delete()

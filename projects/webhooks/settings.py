@@ -10,7 +10,7 @@ from projects import audit
 from projects.models import EventKind, Project, User, Webhook, WebhookFormat
 from projects.models.webhook import make_nonce
 from projects.webhooks.addresses import ForbiddenAddress, check_url
-from projects.webhooks.deliveries import add_delivery
+from projects.webhooks.deliveries import Event, add_delivery
 
 MAX_WEBHOOKS = 20  # of a project
 MAX_NAME = 100
@@ -90,14 +90,14 @@ def delete_webhook(webhook: Webhook, *, actor: User, origin: audit.Origin) -> No
 def add_test(webhook: Webhook) -> None:
     """Add a delivery that the next run sends."""
     address = reverse("notifications", args=[webhook.project.project_id])
-    add_delivery(
-        webhook,
+    event = Event(
         EventKind.TEST,
         f"test:{timezone.now():%Y-%m-%dT%H:%M:%S.%f}",
         _("Test of the webhook %(name)s") % {"name": webhook.name},
         _("Flamewatch can reach this address."),
         f"{settings.FLAMEWATCH_URL}{address}",
     )
+    add_delivery(webhook, event)
 
 
 def _record(

@@ -14,7 +14,7 @@ from alerts.conditions.registry import ConditionKind
 from alerts.deliveries import announce
 from alerts.models import AlertIncident, AlertRule
 from projects import audit
-from projects.models import Project, User
+from projects.models import Project, User, Webhook, WebhookDelivery
 from tests.alerts.stored_values import MINUTE, START, add_rule, store_minutes
 
 pytestmark = pytest.mark.django_db
@@ -49,6 +49,7 @@ def silence(project: Project, rule: AlertRule | None, duration: timedelta = HOUR
 
 
 def test_one_message_when_it_fires_and_one_when_it_resolves(project: Project) -> None:
+    Webhook.objects.create(project=project, name="chat", url="https://chat.example.org/")
     incident = fire(add_rule(project))
     for _ in range(3):
         announce(project, START + MINUTE)
@@ -62,6 +63,7 @@ def test_one_message_when_it_fires_and_one_when_it_resolves(project: Project) ->
         announce(project, START + HOUR + MINUTE)
     assert subjects()[1:] == ["Acme Shop: Price of shop is resolved"]
     assert "from 2026-11-20 12:00 UTC to 2026-11-20 13:00 UTC" in str(mail.outbox[1].body)
+    assert [row.services for row in WebhookDelivery.objects.all()] == [["shop"], ["shop"]]
 
 
 @pytest.mark.parametrize("of_all", [True, False])

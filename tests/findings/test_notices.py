@@ -14,7 +14,7 @@ from findings import notices
 from findings.models import Direction, FindingState, ProjectAnalysis
 from findings.tasks import send_notices
 from profiler_site.celery import app
-from projects.models import Project, User
+from projects.models import Project, User, Webhook, WebhookDelivery
 from tests.findings.factory import FOUND, add_finding
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +37,7 @@ def finish_analysis(project: Project, end: datetime = FOUND) -> None:
 
 
 def test_analysis_is_told_once_when_it_is_finished(project: Project, alice: User) -> None:
+    Webhook.objects.create(project=project, name="chat", url="https://chat.example.org/")
     add_finding(project)
     add_finding(project, function="shop.tax", rank=0.9, version="", change=5e7, before=1e8)
     assert notices.send_notices() == 0  # other services may have some, too
@@ -48,6 +49,7 @@ def test_analysis_is_told_once_when_it_is_finished(project: Project, alice: User
     assert message.subject == "[Flamewatch] Acme Shop: 2 new regressions"
     assert "shop.tax of shop (CPU), +50%; shop.price of shop (CPU), +23% since 2." in message.body
     assert f"/p/{project.project_id}/findings" in message.body
+    assert WebhookDelivery.objects.get().services == ["shop"]
 
 
 def test_next_analysis_tells_only_its_own_and_escalated_ones(project: Project) -> None:

@@ -9,6 +9,8 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
+from alerts.models import AlertIncident, AlertRule, AlertState, RuleKind
+from findings.models import Finding
 from profiles import tasks
 from profiles.deletion import jobs
 from profiles.deletion.jobs import DeletionSelection
@@ -21,9 +23,22 @@ from profiles.storage.column_files import column_files
 from profiles.storage.saved_tree_rows import NewSavedTree
 from projects import saved_views
 from projects.credentials import keys
-from projects.models import Agent, Annotation, AuditEntry, Deployment, Project, User
+from projects.models import (
+    Agent,
+    Annotation,
+    AuditEntry,
+    Deployment,
+    EventKind,
+    Project,
+    User,
+    Webhook,
+    WebhookDelivery,
+)
 from projects.profile_types import ProfileType
+from projects.webhooks.deliveries import Event, record_event
 from scheduler import user_captures
+from scheduler.models import SampleNeed
+from tests.findings.factory import add_detection, add_finding
 from tests.profiles import rows
 from tests.profiles.contexts import query_context
 from tests.profiles.deletion.run_jobs import run_to_end
@@ -88,6 +103,37 @@ def add_related_rows(project: Project, owner: User) -> None:
         saved_tree_rows.store(new, actor=owner)
         user_captures.note_rejected(project, service, ProfileType.CPU, "No agent.")
     keys.create(project, "key", write=True, read=False, default_service=SERVICE, actor=owner)
+    Webhook.objects.create(project=project, name="chat", url="https://chat.example.org/")
+    for service, function in ((SERVICE, FUNCTION), ("shop", "shop.price")):
+        add_insight(project, service, function)
+
+
+def add_insight(project: Project, service: str, function: str) -> None:
+    """Store a finding, an alert of it, and their messages."""
+    version = "erasedversion" if service == SERVICE else "2"
+    add_finding(project, service=service, function=function, version=version)
+    add_detection(project, service=service)
+    SampleNeed.objects.create(project=project, service=service, type="CPU", profiles_a_day=2.0)
+    for kind in (RuleKind.FINDING, RuleKind.VALUE):
+        rule = AlertRule.objects.create(
+            project=project,
+            name=f"{kind} rule",
+            kind=kind,
+            parameters={},
+            service="" if kind == RuleKind.FINDING else service,
+            function="" if kind == RuleKind.FINDING else function,
+            changed=rows.NOON,
+        )
+        AlertState.objects.create(rule=rule, subject=service, service=service)
+        AlertIncident.objects.create(
+            rule=rule, subject=f"{service}/{function}", service=service, started=rows.NOON
+        )
+    for event_kind in (EventKind.FINDING, EventKind.ALERT):
+        sentence = f"{function} of {service} (CPU), +145 % since 2"
+        event = Event(
+            event_kind, f"{event_kind}:{service}", service, sentence, "https://h/", (service,)
+        )
+        record_event(project, event)
 
 
 def read_pieces() -> set[bytes]:
@@ -119,6 +165,9 @@ def test_no_byte_of_a_deleted_service_is_stored(project: Project, alice: User, s
     assert run_tree(query_context(selection), selection, View()).coverage.profiles == 40
     assert [note.text for note in Annotation.objects.all()] == ["kept"]
     assert ResultSnapshot.objects.get().service == "shop"
+    assert Finding.objects.get().service == "shop"
+    assert {row.service for row in AlertIncident.objects.all()} == {"shop"}
+    assert {row.event for row in WebhookDelivery.objects.all()} == {"finding:shop", "alert:shop"}
     assert Deployment.objects.get().service == "shop"
 
 

@@ -12,15 +12,19 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from alerts.models import AlertIncident
+from findings import states
 from profiles.deletion import jobs as deletions
 from profiles.deletion.runner import run_job as run_deletion
 from profiles.models import Blob, ExportJob, ExportPart, ExportState, Profile
 from profiles.project_export import jobs, runner
 from profiles.project_export.jobs import ExportRejected
 from profiles.query import ProfileSelection, View, run_top
-from projects.models import AuditEntry, Project, User
+from projects.models import AuditEntry, Prices, Project, User, Webhook
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
+from tests.alerts.stored_values import add_rule
+from tests.findings.factory import add_finding
 from tests.profiles import rows
 from tests.profiles.contexts import query_context
 from tests.profiles.deletion.run_jobs import run_pass
@@ -103,6 +107,13 @@ def test_killed_job_goes_on_without_repeating_a_file(project: Project) -> None:
 
 def test_archive_describes_the_project_without_secrets(project: Project, alice: User) -> None:
     fill(project)
+    finding = add_finding(project)
+    states.vote(finding, actor=alice, is_true=True)
+    rule = add_rule(project)
+    AlertIncident.objects.create(rule=rule, subject="shop", service="shop", started=rows.NOON)
+    Prices.objects.create(project=project, currency="EUR", core_hour=0.04)
+    url = "https://chat.example.org/secret-path"
+    webhook = Webhook.objects.create(project=project, name="chat", url=url)
     job = jobs.request_export(project, actor=alice)
     run(job)
     archive = open_archive(job)
@@ -110,6 +121,15 @@ def test_archive_describes_the_project_without_secrets(project: Project, alice: 
     assert described["project"]["project_id"] == "acme-shop"
     assert {"email": alice.email, "role": "owner"} in described["members"]
     assert described["services"] == ["shop"]
+    assert described["prices"]["core_hour"] == 0.04
+    assert [row["name"] for row in described["webhooks"]] == ["chat"]
+    [found] = described["findings"]["findings"]
+    assert (found["finding_id"], found["change"]) == (finding.finding_id, finding.change)
+    assert [row["is_true"] for row in described["findings"]["votes"]] == [True]
+    assert [row["rule_id"] for row in described["alerts"]["rules"]] == [rule.rule_id]
+    assert [row["rule__rule_id"] for row in described["alerts"]["incidents"]] == [rule.rule_id]
+    for secret in (url, webhook.nonce):
+        assert secret.encode() not in archive["project.json"]
     assert b"hash" not in archive["project.json"]
     assert alice.password.encode() not in archive["project.json"]
     assert "export.request" in archive["audit.jsonl"].decode()

@@ -30,6 +30,7 @@ from projects.models import (
 from projects.notices import Fact
 from projects.webhooks import deliveries
 from projects.webhooks import settings as webhooks
+from projects.webhooks.deliveries import Event
 from projects.webhooks.settings import InvalidWebhook, create_webhook
 from projects.webhooks.signature import get_secret
 from tests.projects.webhooks.receiver import HookReceiver, receiver, reply
@@ -63,7 +64,8 @@ def add_webhook(
 
 def add_event(project: Project, event: str = "findings:1") -> int:
     return deliveries.record_event(
-        project, EventKind.FINDING, event, "2 new <regressions>", "They cost more.", "http://x/p"
+        project,
+        Event(EventKind.FINDING, event, "2 new <regressions>", "They cost more.", "http://x/p"),
     )
 
 
