@@ -6,6 +6,7 @@ parked request would keep that thread. This handler only runs the view: views he
 and their SQL runs in common.database_pool, which manages its own connections.
 """
 
+import contextlib
 from collections.abc import Callable, Coroutine
 from io import BytesIO
 from typing import Any
@@ -53,6 +54,11 @@ class LeanHandler(ASGIHandler):
         try:
             response = await self._respond(scope, incoming)
         except Disconnected:
+            return
+        if response.streaming:
+            # Without it, a file would be read to its end for a client that has left.
+            with contextlib.suppress(Disconnected):
+                await unless_disconnected(self.send_response(response, send), incoming)
             return
         response["Content-Length"] = str(len(response.content))
         await self.send_response(response, incoming.delay_end(send))

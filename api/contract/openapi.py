@@ -11,7 +11,14 @@ from api.contract.other_operations import OTHER_OPERATIONS
 from api.contract.recorder import Declared, ParameterRecorder
 from api.contract.schemas import Schema, build_schema
 from api.formats import CSV, FOLDED, JSON, PPROF, SPEEDSCOPE
-from api.management.call import AccountAction, BodyField, Created, ProjectAction, ResourceAction
+from api.management.call import (
+    AccountAction,
+    BodyField,
+    Created,
+    ProjectAction,
+    ResourceAction,
+    TarDownload,
+)
 from api.management.routes import RESOURCES as MANAGEMENT_RESOURCES
 from api.management.routes import route
 from api.requests import ApiRequest
@@ -154,6 +161,8 @@ def _build_management_response(action: ResourceAction[Any]) -> dict[str, Any]:
     returned = get_type_hints(action.run)["return"]
     if returned is type(None):
         return {"204": {"description": "Done"}}
+    if returned is TarDownload:
+        return {"200": {"description": "Tar file", "content": {"application/x-tar": {}}}}
     arguments = get_args(returned)
     is_created = getattr(returned, "__origin__", None) is Created
     schema = build_schema(arguments[0] if is_created else returned)

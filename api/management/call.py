@@ -1,6 +1,6 @@
 """Request to a management resource, and the declaration of such a resource."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -52,6 +52,15 @@ class Created(Generic[D_co]):
 
 
 @dataclass(frozen=True, slots=True)
+class TarDownload:
+    """Archive that is sent part by part; a thread makes each one when the client can take it."""
+
+    parts: Iterator[bytes]
+    size: int  # bytes
+    name: str  # of the file
+
+
+@dataclass(frozen=True, slots=True)
 class BodyField:
     """Field of a request body, for the contract and for the error about unknown fields."""
 
@@ -63,14 +72,15 @@ class BodyField:
 
 C = TypeVar("C", bound=AccountCall)
 # None is a response without a body: status 204.
-Handler = Callable[[C], Document | Created[Document] | None]
+Result = Document | Created[Document] | TarDownload | None
+Handler = Callable[[C], Result]
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceAction(Generic[C]):
     """One method of a resource. `run` may block; its parameters and fields are those listed.
 
-    Its return annotation, a TypedDict or None, is the schema of the response.
+    Its return annotation, a TypedDict, TarDownload or None, is the schema of the response.
     """
 
     summary: str

@@ -2,7 +2,14 @@
 
 from datetime import datetime
 
-from api.management.call import BodyField, Created, ProjectAction, ProjectCall, ProjectResource
+from api.management.call import (
+    BodyField,
+    Created,
+    ProjectAction,
+    ProjectCall,
+    ProjectResource,
+    TarDownload,
+)
 from api.management.documents import (
     DeletionDocument,
     DeletionList,
@@ -101,10 +108,20 @@ def _request_export(call: ProjectCall) -> Created[ExportDocument]:
 
 
 def _cancel_export(call: ProjectCall) -> None:
+    exports.cancel(_find_export(call), actor=call.user, origin=call.origin)
+
+
+def _download_export(call: ProjectCall) -> TarDownload:
+    job = _find_export(call)
+    parts = exports.download(job, actor=call.user, origin=call.origin)
+    return TarDownload(parts, job.bytes, exports.build_file_name(job))
+
+
+def _find_export(call: ProjectCall) -> ExportJob:
     job = exports.find(call.project, call.arguments["job"])
     if job is None:
         raise NotFound("No such export in this project.")
-    exports.cancel(job, actor=call.user, origin=call.origin)
+    return job
 
 
 def _export_document(job: ExportJob) -> ExportDocument:
@@ -161,7 +178,7 @@ RESOURCES = (
                 "List the latest exports", _list_exports, permission=Permission.EXPORT_PROJECT
             ),
             "POST": ProjectAction(
-                "Export the project; the archive is downloaded from its settings",
+                "Export the project; once the state is done, its archive can be downloaded",
                 _request_export,
                 permission=Permission.EXPORT_PROJECT,
             ),
@@ -172,6 +189,16 @@ RESOURCES = (
         {
             "DELETE": ProjectAction(
                 "Cancel a running export", _cancel_export, permission=Permission.EXPORT_PROJECT
+            )
+        },
+    ),
+    ProjectResource(
+        "/exports/<int:job>/archive",
+        {
+            "GET": ProjectAction(
+                "Download the archive of an export",
+                _download_export,
+                permission=Permission.EXPORT_PROJECT,
             )
         },
     ),

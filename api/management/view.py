@@ -3,11 +3,13 @@
 Permissions are checked in the thread that runs the action, with the role as it is then.
 """
 
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from api.management.call import (
@@ -15,11 +17,12 @@ from api.management.call import (
     AccountCall,
     AccountResource,
     Created,
-    Document,
     ProjectAction,
     ProjectCall,
     ProjectResource,
     ResourceAction,
+    Result,
+    TarDownload,
 )
 from common import database_pool
 from common.asgi import get_scope, note_authenticated
@@ -43,19 +46,19 @@ class ManagementView(WireView):
     http_method_names = ["get", "post", "patch", "delete"]
     resource: AccountResource | ProjectResource | None = None
 
-    async def get(self, request: HttpRequest, **arguments: Any) -> HttpResponse:
+    async def get(self, request: HttpRequest, **arguments: Any) -> HttpResponseBase:
         return await self._respond(request, arguments)
 
-    async def post(self, request: HttpRequest, **arguments: Any) -> HttpResponse:
+    async def post(self, request: HttpRequest, **arguments: Any) -> HttpResponseBase:
         return await self._respond(request, arguments)
 
-    async def patch(self, request: HttpRequest, **arguments: Any) -> HttpResponse:
+    async def patch(self, request: HttpRequest, **arguments: Any) -> HttpResponseBase:
         return await self._respond(request, arguments)
 
-    async def delete(self, request: HttpRequest, **arguments: Any) -> HttpResponse:
+    async def delete(self, request: HttpRequest, **arguments: Any) -> HttpResponseBase:
         return await self._respond(request, arguments)
 
-    async def _respond(self, request: HttpRequest, arguments: dict[str, Any]) -> HttpResponse:
+    async def _respond(self, request: HttpRequest, arguments: dict[str, Any]) -> HttpResponseBase:
         if self.resource is None:
             raise TypeError("A view of the management API needs a resource.")
         action = self.resource.actions.get(request.method or "")
@@ -68,7 +71,7 @@ class ManagementView(WireView):
         parameters.expect(*action.parameters, credentials.KEY)
         parameters.done()
 
-        def run() -> Document | Created[Document] | None:
+        def run() -> Result:
             call = AccountCall(
                 holder=holder,
                 user=User.objects.get(pk=holder.user),
@@ -83,7 +86,7 @@ class ManagementView(WireView):
         return _build_response(await database_pool.run(run))
 
 
-def _run(action: ResourceAction[Any], call: AccountCall) -> Document | Created[Document] | None:
+def _run(action: ResourceAction[Any], call: AccountCall) -> Result:
     if isinstance(action, AccountAction):
         if action.scope not in call.holder.scopes:
             raise PermissionMissing(f"This token lacks the scope {action.scope}.")
@@ -142,12 +145,23 @@ def _read_body(request: HttpRequest, action: ResourceAction[Any]) -> Message:
     return body
 
 
-def _build_response(result: Document | Created[Document] | None) -> HttpResponse:
+def _build_response(result: Result) -> HttpResponseBase:
+    response: HttpResponseBase
     if result is None:
         response = HttpResponse(status=204)
+    elif isinstance(result, TarDownload):
+        response = StreamingHttpResponse(_pull(result.parts), content_type="application/x-tar")
+        response["Content-Length"] = str(result.size)
+        response["Content-Disposition"] = f'attachment; filename="{result.name}"'
     elif isinstance(result, Created):
         response = json_response(result.document, status=201)
     else:
         response = json_response(result)
     response["Cache-Control"] = "no-store"
     return response
+
+
+async def _pull(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Make each part in a thread once the one before is sent: a slow client costs one part."""
+    while (part := await database_pool.run(next, parts, None)) is not None:
+        yield part

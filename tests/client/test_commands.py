@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -224,3 +225,45 @@ def test_regressions_are_listed_by_filter(cli: CommandLine) -> None:
     document = cli.document("regressions", "--direction", "any", "--size", "2")
     assert isinstance(document["rows"], list)
     assert [each["function"] for each in document["rows"]] == ["shop.price", "shop.\x1btax"]
+
+
+def run_exports(server: RunningServer) -> subprocess.Popen[str]:
+    """Run the exports of the server, as its scheduler does each minute."""
+    script = (
+        "import time, django; django.setup()\n"
+        "from profiles.project_export import jobs, runner\n"
+        "while True:\n"
+        "    for pk in jobs.find_open(): runner.run_job(pk, time.monotonic() + 60)\n"
+        "    time.sleep(0.2)\n"
+    )
+    environment = server.environment | {"DJANGO_SETTINGS_MODULE": "profiler_site.settings"}
+    return subprocess.Popen([sys.executable, "-c", script], env=environment, text=True)
+
+
+def test_export_is_a_complete_archive(cli: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "shop.tar"
+    exporting = run_exports(cli.server)
+    try:
+        document = cli.document("export", "--output", str(path))
+    finally:
+        exporting.kill()
+        exporting.wait()
+    assert document["bytes"] == path.stat().st_size
+    with tarfile.open(path) as archive:
+        index = archive.extractfile("profiles.jsonl")
+        assert index is not None
+        entries = [json.loads(line) for line in index]
+    assert {(each["service"], each["version"]) for each in entries} == {
+        ("shop", "1"),
+        ("shop", "2"),
+    }
+    assert list(tmp_path.iterdir()) == [path]  # no partial file is left
+    again = tmp_path / "again.tar"
+    assert cli.text("export", "--latest", "-o", str(again)).startswith(f"{again}: ")
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_export_to_a_missing_folder_says_so(cli: CommandLine, tmp_path: Path) -> None:
+    done = cli.run("export", "--latest", "-o", str(tmp_path / "none" / "shop.tar"))
+    assert done.returncode == 1
+    assert "Cannot write" in done.stderr

@@ -1,17 +1,21 @@
 """HTTP requests to the API of a server."""
 
 import json
+import shutil
 import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from http.client import HTTPException, HTTPResponse
+from typing import IO, Any, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from flamewatch_client.errors import RequestFailed
 
 Pairs = Sequence[tuple[str, str]]
+T = TypeVar("T")
+_CHUNK = 2**20
 TOKEN_PREFIX = "fwp_"  # noqa: S105  it is public
 
 
@@ -51,6 +55,35 @@ class ServerConnection:
 
     def send(self, method: str, path: str, pairs: Pairs = (), body: bytes | None = None) -> bytes:
         """Return the body of the response. Raise RequestFailed for every failure."""
+
+        def read(response: HTTPResponse) -> bytes:
+            return response.read()
+
+        return self._request(method, path, pairs, body, read)
+
+    def save(self, path: str, file: IO[bytes]) -> int:
+        """Write the body of a response to a file; return its bytes. Raise RequestFailed."""
+
+        def copy(response: HTTPResponse) -> int:
+            length = response.headers.get("Content-Length")
+            shutil.copyfileobj(response, file, _CHUNK)
+            if length is not None and file.tell() != int(length):
+                raise RequestFailed(
+                    f"The connection ended after {file.tell():,} of {int(length):,} bytes. Try "
+                    "again."
+                )
+            return file.tell()
+
+        return self._request("GET", path, (), None, copy)
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        pairs: Pairs,
+        body: bytes | None,
+        read: Callable[[HTTPResponse], T],
+    ) -> T:
         query = f"?{urlencode(pairs)}" if pairs else ""
         kind = "application/octet-stream" if path.endswith(":import") else "application/json"
         headers = {
@@ -64,10 +97,11 @@ class ServerConnection:
         )
         try:
             with self._opener().open(request, timeout=self.timeout) as response:
-                found: bytes = response.read()
-                return found
+                return read(response)
         except urllib.error.HTTPError as error:
             raise RequestFailed(_describe(error)) from None
+        except HTTPException as error:
+            raise RequestFailed(f"The connection to {self.url} broke: {error!r}.") from None
         except ValueError as error:
             raise RequestFailed(f"The request cannot be sent: {error}.") from None
         except OSError as error:

@@ -14,6 +14,7 @@ from importlib.metadata import entry_points
 from flamewatch_client import (
     check_command,
     completion,
+    export_command,
     finding_commands,
     login_command,
     profile_commands,
@@ -97,6 +98,11 @@ COMMANDS: dict[str, tuple[str, AddArguments, RunConnected]] = {
         "remove a member",
         project_commands.add_member,
         project_commands.remove_member,
+    ),
+    "export": (
+        "download an archive of the whole project",
+        export_command.add_export,
+        export_command.export,
     ),
     "audit": ("list the audit log", project_commands.add_audit, project_commands.print_audit),
 }

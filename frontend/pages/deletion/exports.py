@@ -53,8 +53,7 @@ def cancel(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
 def download(request: HttpRequest, project_id: str, pk: int) -> HttpResponseBase:
     """Send the archive part by part; each download is an entry of the audit log."""
     job = _find(project_for(request.user, project_id), pk)
-    name = f"{project_id}-{job.requested:%Y%m%d-%H%M}.tar"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    headers = {"Content-Disposition": f'attachment; filename="{jobs.build_file_name(job)}"'}
     if request.method == "HEAD":
         return HttpResponse(content_type="application/x-tar", headers=headers)
     try:

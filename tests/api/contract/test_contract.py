@@ -142,7 +142,7 @@ def test_responses_of_all_lists_match_the_contract(
     rule.incidents.create(subject="shop", service="shop", started=timezone.now())
     gets = 0
     for resource in RESOURCES:
-        if "GET" not in resource.actions:
+        if "GET" not in resource.actions or resource.path.endswith("/archive"):
             continue
         is_project = isinstance(resource, ProjectResource)
         path = f"/api/v1/{'projects/{project}' if is_project else ''}{resource.path}"

@@ -61,6 +61,7 @@ REQUESTS = [
     AccessCase("DELETE", "projects/{project}/deletions/987654321", Role.OWNER, MANAGE),
     AccessCase("GET", "projects/{project}/exports", Role.OWNER, MANAGE),
     AccessCase("POST", "projects/{project}/exports", Role.OWNER, MANAGE),
+    AccessCase("GET", "projects/{project}/exports/987654321/archive", Role.OWNER, MANAGE),
     AccessCase("DELETE", "projects/{project}/exports/987654321", Role.OWNER, MANAGE),
     AccessCase("GET", "projects/{project}/alert-rules", Role.VIEWER, READ),
     AccessCase("POST", "projects/{project}/alert-rules", Role.MEMBER, WRITE),

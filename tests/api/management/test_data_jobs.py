@@ -1,12 +1,19 @@
 """Deletion and export jobs by the management API."""
 
+import io
+import tarfile
+import time
+
 import pytest
 from django.utils import timezone
 
 from profiles.models import DeletionJob, DeletionState, ExportJob, ExportState
+from profiles.project_export import jobs as exports
+from profiles.project_export import runner
 from projects.models import AuditEntry, Project, Role
 from tests.api.management.conftest import TokenClient
 from tests.ingest.client import Client, assert_error_response
+from tests.profiles import rows
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.real]
 
@@ -84,3 +91,32 @@ def test_job_of_another_project_is_404(token_client: TokenClient, other_project:
         assert_error_response(client.request("DELETE", url(client, path)), 404, "NOT_FOUND")
     assert DeletionJob.objects.get().state == DeletionState.PENDING
     assert ExportJob.objects.get().state == ExportState.PENDING
+
+
+def test_archive_is_the_file_of_the_page(token_client: TokenClient, project: Project) -> None:
+    client = token_client(Role.OWNER)
+    rows.stored(rows.deployment(project))
+    job = exports.request_export(project, actor=None)
+    path = url(client, f"/exports/{job.pk}/archive")
+    early = client.request("GET", path)
+    assert_error_response(early, 409, "FAILED_PRECONDITION", "has no file")
+    while runner.run_job(job.pk, time.monotonic() + 60):
+        pass
+    job.refresh_from_db()
+    response = client.request("GET", path)
+    assert response.status_code == 200, response.text
+    assert response.headers["Content-Type"] == "application/x-tar"
+    assert int(response.headers["Content-Length"]) == len(response.content) == job.bytes
+    with tarfile.open(fileobj=io.BytesIO(response.content)) as archive:
+        assert {"profiles.jsonl", "audit.jsonl", "project.json"} <= set(archive.getnames())
+    entry = AuditEntry.objects.get(action="export.download")
+    assert (entry.actor_name, entry.actor_key[:4]) == ("owner@token.example", "fwp_")
+
+
+def test_archive_of_another_project_is_404(
+    token_client: TokenClient, other_project: Project
+) -> None:
+    job = exports.request_export(other_project, actor=None)
+    client = token_client(Role.OWNER)
+    response = client.request("GET", url(client, f"/exports/{job.pk}/archive"))
+    assert_error_response(response, 404, "NOT_FOUND")
