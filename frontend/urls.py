@@ -213,7 +213,14 @@ urlpatterns = [
         "/settings/notifications",
         notifications.notifications,
         "notifications",
+        Permission.VIEW,
         Permission.CHANGE_SETTINGS,
+    ),
+    project_page(
+        "/settings/notifications/subscriptions",
+        notifications.change_subscriptions,
+        "change_subscriptions",
+        Permission.VIEW,
     ),
     project_page(
         "/settings/notifications/<str:webhook_id>/<str:action>",

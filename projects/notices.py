@@ -1,4 +1,4 @@
-"""Notices for owners, admins and webhooks: quotas that fill up, API keys that expire, requests.
+"""Notices for members and webhooks: quotas, rejected uploads, API keys that expire, requests.
 
 Operators get the requests for higher quotas, those who asked get the decisions.
 
@@ -22,20 +22,23 @@ from projects import quota_requests
 from projects.mail_message import render_message
 from projects.models import (
     ApiKey,
+    DayRejections,
     DayUsage,
     EventKind,
     MailNotice,
-    Member,
     Project,
     QuotaRequest,
     QuotaRequestState,
-    Role,
     User,
     Webhook,
 )
+from projects.subscriptions import find_subscribers
 from projects.usage.day_usage import utc_day
 from projects.usage.limits import LimitName
 from projects.usage.quota_reached import amount_text
+from projects.usage.rejection_advice import explain_rejection
+from projects.usage.rejections import LABELS as REASONS
+from projects.usage.rejections import RejectionReason
 from projects.usage.usage import LABELS
 from projects.usage.warnings import QuotaWarning, load_warnings
 from projects.webhooks.deliveries import Event, record_event
@@ -44,12 +47,23 @@ logger = logging.getLogger(__name__)
 
 # A notice that could not be sent for so long is no news any more.
 MAX_AGE = timedelta(days=2)
-_RECIPIENT_ROLES = (Role.OWNER, Role.ADMIN)
+# Uploads of a day that are rejected for one reason: fewer may be mistakes that somebody has seen.
+MIN_REJECTED = 10
+# Those that last until somebody acts, and that no notice about a quota tells.
+_TOLD_REASONS = (
+    RejectionReason.PROFILES_PER_MINUTE,
+    RejectionReason.BYTES_PER_PROFILE,
+    RejectionReason.CONVERSION,
+    RejectionReason.DECODING,
+    RejectionReason.LABEL_VALUES,
+    RejectionReason.KEY_EXPIRED,
+    RejectionReason.KEY_SERVICES,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something about a project that people are told once, by default its owners and admins."""
+    """Something about a project that people are told once, by default its subscribers."""
 
     project: Project
     name: str
@@ -68,7 +82,13 @@ def send_notices() -> int:
         return 0
     now, sent = timezone.now(), 0
     with translation.override(settings.LANGUAGE_CODE):
-        for fact in (*_list_expiring_keys(now), *_list_quotas(), *_list_requests(now)):
+        facts = (
+            *_list_expiring_keys(now),
+            *_list_quotas(),
+            *_list_rejections(),
+            *_list_requests(now),
+        )
+        for fact in facts:
             sent += send_once(fact, now)
     return sent
 
@@ -184,6 +204,33 @@ def _describe_quota(project: Project, warning: QuotaWarning, day: date) -> Fact:
     )
 
 
+def _list_rejections() -> Iterator[Fact]:
+    """Yield the reasons for which a project's uploads are rejected today."""
+    today = utc_day()
+    rows = DayRejections.objects.filter(
+        day=today, reason__in=_TOLD_REASONS, count__gte=MIN_REJECTED, project__deletion_due=None
+    )
+    for row in rows.select_related("project").order_by("project_id", "reason"):
+        reason = RejectionReason(row.reason)
+        values = {
+            "project": row.project.name,
+            "reason": REASONS[reason],
+            "count": f"{row.count:,}",
+            "advice": explain_rejection(reason),
+        }
+        yield Fact(
+            project=row.project,
+            name=f"rejection:{reason}:{today}",
+            subject=_("%(project)s: uploads are rejected") % values,
+            sentence=_(
+                "%(count)s requests of %(project)s were rejected today: %(reason)s. %(advice)s"
+            )
+            % values,
+            page="usage",
+            kind=EventKind.REJECTION,
+        )
+
+
 def _list_requests(now: datetime) -> Iterator[Fact]:
     """Yield the open quota requests for operators, and recent decisions for those who asked."""
     rows = QuotaRequest.objects.filter(project__deletion_due=None).select_related("project")
@@ -229,6 +276,14 @@ def _build_url(fact: Fact) -> str:
     return f"{settings.FLAMEWATCH_URL}{reverse(fact.page, args=[argument])}"
 
 
+def _build_subscriptions_url(fact: Fact) -> str:
+    """Return the page where a recipient unsubscribes; "" for what only operators or one get."""
+    if fact.operators_only or fact.person is not None:
+        return ""
+    path = reverse("notifications", args=[fact.project.project_id])
+    return f"{settings.FLAMEWATCH_URL}{path}"
+
+
 def _send(fact: Fact) -> bool:
     """Send an e-mail to each recipient; return False if the mail server fails."""
     context = {
@@ -237,10 +292,14 @@ def _send(fact: Fact) -> bool:
         "url": _build_url(fact),
         "for_operators": fact.operators_only,
         "account_url": f"{settings.FLAMEWATCH_URL}{reverse('account')}",
+        "subscriptions_url": _build_subscriptions_url(fact),
     }
     try:
         for recipient in _list_recipients(fact):
-            render_message("notice", context, fact.subject, recipient).send()
+            message = render_message("notice", context, fact.subject, recipient)
+            if url := context["subscriptions_url"]:
+                message.extra_headers["List-Unsubscribe"] = f"<{url}>"
+            message.send()
     except OSError as error:  # of the network or, as smtplib's are, of the server
         logger.warning("a notice about %s was not sent: %s", fact.project.project_id, error)
         return False
@@ -252,12 +311,9 @@ def _list_recipients(fact: Fact) -> list[str]:
     users = User.objects.filter(is_active=True, receives_notices=True)
     if fact.operators_only:
         users = users.filter(is_superuser=True, is_staff=True)
+    elif fact.person is not None:
+        users = users.filter(pk=fact.person, memberships__project=fact.project)
     else:
-        members = Member.objects.filter(project=fact.project)
-        if fact.person is None:
-            members = members.filter(role__in=_RECIPIENT_ROLES)
-        else:
-            members = members.filter(user=fact.person)
-        users = users.filter(pk__in=members.values("user"))
+        users = users.filter(pk__in=find_subscribers(fact.project, fact.kind))
     rows = EmailAddress.objects.filter(user__in=users, verified=True, primary=True)
     return list(rows.order_by("email").values_list("email", flat=True))

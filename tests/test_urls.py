@@ -207,7 +207,8 @@ PAGES = [
     Page("transfer_project", For.OWNERS, (PROJECT, OTHER_MEMBER), data={}),
     Page("invitation", For.EVERYONE, ("no-such-token",)),
     Page("invitation", For.EVERYONE, ("no-such-token",), data={}),
-    Page("notifications", For.ADMINS, (PROJECT,)),
+    Page("notifications", For.VIEWERS, (PROJECT,)),
+    Page("change_subscriptions", For.VIEWERS, (PROJECT,), data={"kinds": "alert"}),
     Page(
         "notifications",
         For.ADMINS,

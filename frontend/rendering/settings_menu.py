@@ -30,7 +30,7 @@ _PAGES = (
     _Page("members", _("Members")),
     _Page("api_keys", _("API keys")),
     _Page("usage", _("Quotas and usage")),
-    _Page("notifications", _("Notifications"), Permission.CHANGE_SETTINGS),
+    _Page("notifications", _("Notifications")),
     _Page("prices", _("Prices")),
     _Page("audit", _("Audit log"), Permission.READ_AUDIT),
     _Page("data", _("Export and delete"), Permission.DELETE_PROJECT),

@@ -14,6 +14,7 @@ class EventKind(models.TextChoices):
     """Kind of a fact that people and webhooks are told."""
 
     QUOTA = "quota", _("Quotas")
+    REJECTION = "rejection", _("Rejected uploads")
     KEY_EXPIRY = "key_expiry", _("API keys that expire")
     QUOTA_REQUEST = "quota_request", _("Quota requests")
     FINDING = "finding", _("Regressions")

@@ -15,9 +15,22 @@ from profiler_site.celery import app
 from projects import notices, quota_requests
 from projects.audit import NO_CLIENT
 from projects.credentials import keys
-from projects.models import ApiKey, DayUsage, MailNotice, Member, Project, Quota, Role, User
+from projects.models import (
+    ApiKey,
+    DayRejections,
+    DayUsage,
+    EventKind,
+    MailNotice,
+    Member,
+    Project,
+    Quota,
+    Role,
+    User,
+)
+from projects.subscriptions import change_subscriptions
 from projects.usage.day_usage import utc_day
 from projects.usage.limits import LimitName
+from projects.usage.rejections import RejectionReason
 
 pytestmark = pytest.mark.django_db
 
@@ -227,3 +240,46 @@ def test_decision_is_not_told_to_somebody_who_has_left(project: Project, alice: 
     Member.objects.filter(project=project, user=alice).delete()
     notices.send_notices()
     assert mail.outbox == []
+
+
+def reject(project: Project, reason: RejectionReason, count: int) -> None:
+    DayRejections.objects.update_or_create(
+        project=project, day=utc_day(), reason=reason.value, defaults={"count": count}
+    )
+
+
+def test_rejected_uploads_are_told_once_a_day_for_each_reason(
+    project: Project, alice: User
+) -> None:
+    reject(project, RejectionReason.KEY_EXPIRED, notices.MIN_REJECTED - 1)
+    reject(project, RejectionReason.SUSPENDED, 10_000)  # everybody knows
+    reject(project, RejectionReason.PROFILES_PER_DAY, 10_000)  # a quota
+    assert notices.send_notices() == 0
+    reject(project, RejectionReason.KEY_EXPIRED, 1234)
+    reject(project, RejectionReason.LABEL_VALUES, notices.MIN_REJECTED)
+    assert notices.send_notices() == 2
+    assert notices.send_notices() == 0
+    first = mail.outbox[0]
+    assert first.to == [alice.email]
+    assert first.subject == "[Flamewatch] Acme Shop: uploads are rejected"
+    assert "1,234 requests of Acme Shop were rejected today: Expired API key." in first.body
+    assert "Replace it." in first.body
+    assert f"/p/{project.project_id}/settings/usage" in first.body
+
+
+def test_notice_leads_to_the_page_that_ends_it(project: Project, settings: Settings) -> None:
+    keys.create(project, "soon", expires=timezone.now() + DAY)
+    notices.send_notices()
+    [message] = mail.outbox
+    address = f"{settings.FLAMEWATCH_URL}/p/{project.project_id}/settings/notifications"
+    assert message.extra_headers["List-Unsubscribe"] == f"<{address}>"
+    assert address in message.body
+    assert address in str(message.alternatives[0][0])  # type: ignore[attr-defined]
+
+
+def test_members_who_have_subscribed_get_notices(project: Project, alice: User, bob: User) -> None:
+    for user, kinds in ((alice, []), (bob, [EventKind.KEY_EXPIRY])):
+        change_subscriptions(Member.objects.get(project=project, user=user), kinds)
+    keys.create(project, "soon", expires=timezone.now() + DAY)
+    assert notices.send_notices() == 1
+    assert [message.to for message in mail.outbox] == [[bob.email]]

@@ -1,9 +1,10 @@
-"""`/p/<project>/settings/notifications`: webhooks and their latest deliveries."""
+"""`/p/<project>/settings/notifications`: the member's e-mails, webhooks and their deliveries."""
 
 from collections.abc import Callable
 from typing import cast
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -12,7 +13,8 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from projects.access import membership
+from projects import subscriptions
+from projects.access import may_change_settings, membership
 from projects.audit import Origin
 from projects.models import (
     EventKind,
@@ -22,6 +24,7 @@ from projects.models import (
     WebhookDelivery,
     WebhookFormat,
 )
+from projects.subscriptions import KINDS, is_subscribed
 from projects.webhooks import settings as webhooks
 from projects.webhooks.addresses import MAX_URL
 from projects.webhooks.deliveries import redeliver
@@ -29,8 +32,6 @@ from projects.webhooks.settings import InvalidWebhook
 from projects.webhooks.signature import get_secret
 
 _DELIVERIES = 30  # rows of the table
-# Facts that only operators or single people are told go to no webhook.
-_KINDS = (EventKind.FINDING, EventKind.ALERT, EventKind.QUOTA, EventKind.KEY_EXPIRY)
 
 
 class WebhookForm(forms.Form):
@@ -43,8 +44,8 @@ class WebhookForm(forms.Form):
     format = forms.ChoiceField(label=gettext_lazy("Format"), choices=WebhookFormat)
     kinds = forms.MultipleChoiceField(
         label=gettext_lazy("Events"),
-        choices=[(kind.value, kind.label) for kind in _KINDS],
-        initial=[kind.value for kind in _KINDS],
+        choices=[(kind.value, kind.label) for kind in KINDS],
+        initial=[kind.value for kind in KINDS],
         widget=forms.CheckboxSelectMultiple,
     )
 
@@ -52,7 +53,7 @@ class WebhookForm(forms.Form):
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def notifications(request: HttpRequest, project_id: str) -> HttpResponse:
-    """List the webhooks; a POST creates one and shows its secret once."""
+    """Show the member's e-mails and the webhooks; a POST creates one and shows its secret once."""
     member = membership(request.user, project_id)
     if request.method != "POST":
         return _render(request, member, WebhookForm())
@@ -74,6 +75,17 @@ def notifications(request: HttpRequest, project_id: str) -> HttpResponse:
         form.add_error(error.field, str(error))
         return _render(request, member, form, status=400)
     return _render(request, member, WebhookForm(), new=webhook)
+
+
+@never_cache
+@require_POST
+def change_subscriptions(request: HttpRequest, project_id: str) -> HttpResponse:
+    """Store which e-mails about the project the member gets."""
+    member = membership(request.user, project_id)
+    chosen = request.POST.getlist("kinds")
+    subscriptions.change_subscriptions(member, [kind for kind in KINDS if kind in chosen])
+    messages.success(request, _("Your e-mails are saved"))
+    return redirect("notifications", project_id)
 
 
 @never_cache
@@ -148,12 +160,16 @@ def _render(
     new: Webhook | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    rows = Webhook.objects.filter(project=member.project).order_by("name")
-    deliveries = WebhookDelivery.objects.filter(webhook__project=member.project)
+    may_change = may_change_settings(member)
+    hooks = Webhook.objects.filter(project=member.project) if may_change else Webhook.objects.none()
+    deliveries = WebhookDelivery.objects.filter(webhook__in=hooks)
     context = {
         "project": member.project,
         "here": "settings",
-        "webhooks": [(row, _describe_kinds(row)) for row in rows],
+        "may_change": may_change,
+        "sends_mail": settings.SENDS_MAIL,
+        "subscriptions": [(kind, is_subscribed(member, kind)) for kind in KINDS],
+        "webhooks": [(row, _describe_kinds(row)) for row in hooks.order_by("name")],
         "deliveries": deliveries.select_related("webhook").order_by("-created", "-pk")[
             :_DELIVERIES
         ],

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from projects.models import EventKind, Project, User, Webhook, WebhookDelivery
+from projects.models import EventKind, Member, Project, Role, User, Webhook, WebhookDelivery
 from projects.webhooks.signature import get_secret
 from tests.frontend.html import render_html
 
@@ -90,3 +90,26 @@ def test_failed_message_says_why_and_is_sent_again(client: Client, project: Proj
     assert message.attempts == 0
     assert message.next_attempt is not None
     assert message.next_attempt <= timezone.now()
+
+
+def test_viewer_chooses_e_mails_and_sees_no_webhook(
+    client: Client, bob: User, project: Project
+) -> None:
+    client.post(PAGE, FORM)
+    Member.objects.filter(user=bob).update(role=Role.VIEWER)
+    client.force_login(bob)
+    page = render_html(client.get(PAGE))
+    assert "Your e-mails" in page
+    assert "hooks.example" not in page
+    assert "New webhook" not in page
+    assert "checked" not in page
+    assert client.post(PAGE, FORM).status_code == 403
+    chosen = {"kinds": ["alert", "finding", "quota_request", "nonsense"]}
+    page = render_html(client.post(f"{PAGE}/subscriptions", chosen, follow=True))
+    assert "Your e-mails are saved" in page
+    assert page.count(" checked") == 2
+    member = Member.objects.get(user=bob)
+    assert {kind for kind, is_chosen in member.subscriptions.items() if is_chosen} == {
+        "alert",
+        "finding",
+    }
