@@ -17,7 +17,8 @@ _DEFAULT_ROLES = (Role.OWNER, Role.ADMIN)
 
 
 def is_subscribed(member: Member, kind: EventKind) -> bool:
-    return bool(member.subscriptions.get(kind, member.role in _DEFAULT_ROLES))
+    chosen = member.subscriptions or {}
+    return bool(chosen.get(kind, member.role in _DEFAULT_ROLES))
 
 
 def change_subscriptions(member: Member, chosen: Collection[EventKind]) -> None:

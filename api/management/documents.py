@@ -229,3 +229,40 @@ class AlertRuleDocument(TypedDict):
 
 class AlertRuleList(TypedDict):
     rows: list[AlertRuleDocument]
+
+
+class WebhookDocument(TypedDict):
+    id: str
+    name: str
+    url: str
+    format: str
+    kinds: list[str]
+    enabled: bool
+    failing_since: datetime | None  # first failure since the last success
+    created: datetime
+    created_by: str | None  # e-mail; null once the account is deleted
+
+
+class NewWebhookDocument(WebhookDocument):
+    secret: str  # shown once
+
+
+class WebhookList(TypedDict):
+    rows: list[WebhookDocument]
+
+
+class DeliveryDocument(TypedDict):
+    id: str  # webhook-id of each attempt
+    event: str
+    kind: str
+    created: datetime
+    attempts: int
+    next_attempt: datetime | None  # null: accepted, or given up
+    delivered: datetime | None
+    status: int | None  # of the latest response
+    reply: str  # its first characters
+    problem: str
+
+
+class DeliveryList(TypedDict):
+    rows: list[DeliveryDocument]

@@ -12,6 +12,7 @@ from api.management import (
     prices,
     projects,
     usage,
+    webhooks,
 )
 from api.management.call import AccountResource, ProjectResource
 from api.management.view import ManagementView
@@ -26,6 +27,7 @@ RESOURCES: tuple[AccountResource | ProjectResource, ...] = (
     *data_jobs.RESOURCES,
     *alert_rules.RESOURCES,
     *audit.RESOURCES,
+    *webhooks.RESOURCES,
 )
 
 

@@ -101,8 +101,8 @@ class Member(models.Model):
     )
     role = models.CharField(_("role"), max_length=10, choices=Role, default=Role.MEMBER)
     since = models.DateTimeField(_("member since"), auto_now_add=True)
-    # {kind of event: whether e-mails of it are sent}, where the member has chosen
-    subscriptions = models.JSONField(default=dict, editable=False)
+    # {kind of event: whether e-mails of it are sent}; null: the member has not chosen
+    subscriptions = models.JSONField(null=True, editable=False)
 
     class Meta:
         verbose_name = _("member")

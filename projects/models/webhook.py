@@ -44,6 +44,8 @@ class Webhook(models.Model):
     kinds = models.JSONField(default=list)  # EventKind values; empty: all
     # The secret is derived from it and from the server's key, so that it is stored nowhere.
     nonce = models.CharField(max_length=40, default=make_nonce)
+    previous_nonce = models.CharField(max_length=40, blank=True, default="")
+    rotated = models.DateTimeField(null=True)
     created = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"

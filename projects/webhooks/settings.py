@@ -74,10 +74,11 @@ def set_enabled(webhook: Webhook, *, is_enabled: bool, actor: User, origin: audi
 
 
 def rotate_secret(webhook: Webhook, *, actor: User, origin: audit.Origin) -> None:
-    """Make a new secret; messages are signed with it at once."""
+    """Make a new secret; messages are signed with the one before, too, for a day."""
     with transaction.atomic():
+        webhook.previous_nonce, webhook.rotated = webhook.nonce, timezone.now()
         webhook.nonce = make_nonce()
-        webhook.save(update_fields=["nonce"])
+        webhook.save(update_fields=["nonce", "previous_nonce", "rotated"])
         _record(webhook, "webhook.rotate", actor, origin)
 
 

@@ -151,6 +151,21 @@ def test_members_are_listed_and_invited(cli: CommandLine) -> None:
     assert "bob@example.org is not a member" in stranger.stderr
 
 
+def test_webhooks_are_created_tested_rotated_and_deleted(cli: CommandLine) -> None:
+    address = "https://chat.example.org/hook"
+    secret = cli.text("webhooks", "create", "chat", address, "--kind", "alert").strip()
+    assert secret.startswith("whsec_")
+    table = cli.text("webhooks", "list")
+    assert address in table
+    assert "alert" in table
+    assert secret not in table
+    webhook = table.splitlines()[1].split()[0]
+    assert "within a minute" in cli.text("webhooks", "test", webhook)
+    assert cli.text("webhooks", "rotate", webhook).strip() not in {"", secret}
+    assert cli.document("webhooks", "delete", webhook) == {"done": True}
+    assert cli.document("webhooks", "list") == {"rows": []}
+
+
 def test_audit_has_the_actions_as_csv_and_json(cli: CommandLine) -> None:
     cli.text("keys", "create", "audited", "--scope", "write")
     rows = cli.document("audit", "--size", "1")["rows"]

@@ -36,7 +36,10 @@ NEW_TABLES = {
     *("scheduler_sampleneed", "usersessions_usersession"),
 }
 # Tables to which they add columns or indexes.
-CHANGED_TABLES = {"projects_apikey", "projects_auditentry", "projects_project", "projects_user"}
+CHANGED_TABLES = {
+    *("projects_apikey", "projects_auditentry", "projects_member", "projects_project"),
+    "projects_user",
+}
 Results = tuple[dict[str, Any], dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
 

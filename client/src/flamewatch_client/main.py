@@ -20,6 +20,7 @@ from flamewatch_client import (
     profile_commands,
     project_commands,
     stored_login,
+    webhook_commands,
 )
 from flamewatch_client import upload_command as upload
 from flamewatch_client.command_groups import add_group
@@ -104,9 +105,38 @@ COMMANDS: dict[str, tuple[str, AddArguments, RunConnected]] = {
         export_command.add_export,
         export_command.export,
     ),
+    "webhooks list": (
+        "list the webhooks",
+        project_commands.add_nothing,
+        webhook_commands.list_webhooks,
+    ),
+    "webhooks create": (
+        "create a webhook and print its secret once",
+        webhook_commands.add_create,
+        webhook_commands.create_webhook,
+    ),
+    "webhooks rotate": (
+        "make a new secret",
+        webhook_commands.add_webhook,
+        webhook_commands.rotate_secret,
+    ),
+    "webhooks test": (
+        "send a test message",
+        webhook_commands.add_webhook,
+        webhook_commands.send_test,
+    ),
+    "webhooks delete": (
+        "delete a webhook",
+        webhook_commands.add_webhook,
+        webhook_commands.delete_webhook,
+    ),
     "audit": ("list the audit log", project_commands.add_audit, project_commands.print_audit),
 }
-GROUPS = {"keys": "manage API keys", "members": "manage members"}
+GROUPS = {
+    "keys": "manage API keys",
+    "members": "manage members",
+    "webhooks": "manage webhooks",
+}
 BROKEN_PIPE = 141  # as of a program that SIGPIPE ended
 
 

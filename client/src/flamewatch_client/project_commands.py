@@ -9,7 +9,12 @@ from urllib.parse import quote
 
 from flamewatch_client.connection import ServerConnection
 from flamewatch_client.errors import RequestFailed
-from flamewatch_client.terminal import format_time, make_printable, print_json, print_table
+from flamewatch_client.terminal import (
+    format_time,
+    print_done,
+    print_json,
+    print_table,
+)
 
 _ROLES = ["viewer", "member", "admin", "owner"]
 _AUDIT_FIELDS = ("time", "actor_kind", "actor", "api_key", "action", "target", "address", "result")
@@ -102,7 +107,7 @@ def _print_key(options: Namespace, document: dict[str, Any]) -> int:
 
 def revoke_key(options: Namespace, connection: ServerConnection) -> int:
     connection.change("DELETE", connection.project_path(f"keys/{quote(options.key, safe='')}"))
-    return _print_done(options, f"Revoked {options.key}.")
+    return print_done(options, f"Revoked {options.key}.")
 
 
 def list_members(options: Namespace, connection: ServerConnection) -> int:
@@ -154,7 +159,7 @@ def change_role(options: Namespace, connection: ServerConnection) -> int:
 
 def remove_member(options: Namespace, connection: ServerConnection) -> int:
     connection.change("DELETE", _member_path(options, connection))
-    return _print_done(options, f"Removed {options.email}.")
+    return print_done(options, f"Removed {options.email}.")
 
 
 def _member_path(options: Namespace, connection: ServerConnection) -> str:
@@ -208,10 +213,3 @@ def _read_audit(options: Namespace, connection: ServerConnection) -> list[dict[s
 def _escape_formula(text: str) -> str:
     """Prefix what a spreadsheet would take for a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
-
-
-def _print_done(options: Namespace, text: str) -> int:
-    if options.json:
-        return print_json({"done": True})
-    print(make_printable(text))
-    return 0

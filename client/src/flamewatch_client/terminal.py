@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -12,6 +13,14 @@ _SECONDS = {"nanoseconds": 1e9, "microseconds": 1e6, "milliseconds": 1e3, "secon
 def print_json(document: object) -> int:
     """Print a document for programs; return the exit code of success."""
     print(json.dumps(document))
+    return 0
+
+
+def print_done(options: Namespace, text: str) -> int:
+    """Say that a change is done; return the exit code of success."""
+    if options.json:
+        return print_json({"done": True})
+    print(make_printable(text))
     return 0
 
 

@@ -21,9 +21,10 @@ from profiles.deletion.jobs import DeletionSelection
 from profiles.project_export import jobs as exports
 from projects import invitations, quota_requests
 from projects.audit import NO_CLIENT
-from projects.models import DayRejections, DayUsage, Member, Project, Role, User
+from projects.models import DayRejections, DayUsage, Member, Project, Role, User, Webhook
 from projects.usage.day_usage import utc_day
 from projects.usage.limits import LimitName
+from projects.webhooks.settings import add_test
 from tests.alerts.stored_values import add_rule
 from tests.api.conftest import Ask
 from tests.api.management.conftest import token_client
@@ -31,6 +32,7 @@ from tests.ingest.client import Client
 
 __all__ = ["token_client"]
 
+WEBHOOK = {"name": "ci", "url": "https://chat.example.org/ci"}
 QUOTA_RULE = {"name": "Quotas", "kind": "quota", "parameters": {"quota": "", "percent": 80}}
 
 _TYPES: dict[str, type | tuple[type, ...]] = {
@@ -140,21 +142,30 @@ def test_responses_of_all_lists_match_the_contract(
     exports.request_export(project, actor=user)
     rule = add_rule(project)
     rule.incidents.create(subject="shop", service="shop", started=timezone.now())
+    webhook = add_webhook(project)
     gets = 0
     for resource in RESOURCES:
         if "GET" not in resource.actions or resource.path.endswith("/archive"):
             continue
         is_project = isinstance(resource, ProjectResource)
         path = f"/api/v1/{'projects/{project}' if is_project else ''}{resource.path}"
-        path = path.replace("<str:rule>", "{rule}")
-        response = client.request("GET", path.format(project=project.project_id, rule=rule.rule_id))
+        path = re.sub(r"<str:(\w+)>", r"{\1}", path)
+        values = {"rule": rule.rule_id, "webhook": webhook}
+        response = client.request("GET", path.format(project=project.project_id, **values))
         assert response.status_code == 200, path
         schema = documented_response(path, "get", 200)
         require_match(response.json(), schema, path)
         rows = response.json().get("rows")
         assert rows is None or rows, f"{path} lists nothing, so that nothing was compared"
         gets += 1
-    assert gets == 16
+    assert gets == 18
+
+
+def add_webhook(project: Project) -> str:
+    """Store a webhook with a delivery; return its id."""
+    webhook = Webhook.objects.create(project=project, name="chat", url="https://chat.example.org/")
+    add_test(webhook)
+    return webhook.webhook_id
 
 
 @pytest.mark.django_db(transaction=True)
@@ -163,7 +174,7 @@ def test_responses_to_changes_match_the_contract(project: Project, token_client:
     client = token_client(Role.OWNER)
     token_client(Role.VIEWER)
     member = Member.objects.get(user__email="viewer@token.example")
-    rule = add_rule(project).rule_id
+    rule, webhook = add_rule(project).rule_id, add_webhook(project)
     prefix, values = "/api/v1/projects/{project}", {"project": project.project_id}
     changes: list[tuple[str, str, dict[str, Any], int]] = [
         ("post", "/api/v1/projects", {"name": "Second"}, 201),
@@ -173,14 +184,16 @@ def test_responses_to_changes_match_the_contract(project: Project, token_client:
         ("post", f"{prefix}/keys", {"name": "ci"}, 201),
         ("post", f"{prefix}/alert-rules", QUOTA_RULE, 201),
         ("patch", f"{prefix}/alert-rules/{{rule}}", {"name": "Full"}, 200),
+        ("post", f"{prefix}/webhooks", WEBHOOK, 201),
+        ("patch", f"{prefix}/webhooks/{{webhook}}", {"enabled": False}, 200),
+        ("post", f"{prefix}/webhooks/{{webhook}}/rotate", {}, 201),
         ("post", f"{prefix}/deletions", {"service": "shop", "zone": ""}, 201),
         ("post", f"{prefix}/exports", {}, 201),
         ("post", f"{prefix}/annotations", {"text": "deploy"}, 201),
     ]
     for method, path, body, status in changes:
-        response = client.request(
-            method.upper(), path.format(member=member.pk, rule=rule, **values), json=body
-        )
+        address = path.format(member=member.pk, rule=rule, webhook=webhook, **values)
+        response = client.request(method.upper(), address, json=body)
         assert response.status_code == status, (path, response.text)
         require_match(response.json(), documented_response(path, method, status), path)
 

@@ -68,6 +68,13 @@ REQUESTS = [
     AccessCase("GET", "projects/{project}/alert-rules/none", Role.VIEWER, READ),
     AccessCase("PATCH", "projects/{project}/alert-rules/none", Role.MEMBER, WRITE),
     AccessCase("DELETE", "projects/{project}/alert-rules/none", Role.MEMBER, WRITE),
+    AccessCase("GET", "projects/{project}/webhooks", Role.ADMIN, MANAGE),
+    AccessCase("POST", "projects/{project}/webhooks", Role.ADMIN, MANAGE),
+    AccessCase("PATCH", "projects/{project}/webhooks/none", Role.ADMIN, MANAGE),
+    AccessCase("DELETE", "projects/{project}/webhooks/none", Role.ADMIN, MANAGE),
+    AccessCase("POST", "projects/{project}/webhooks/none/rotate", Role.ADMIN, MANAGE),
+    AccessCase("POST", "projects/{project}/webhooks/none/test", Role.ADMIN, MANAGE),
+    AccessCase("GET", "projects/{project}/webhooks/none/deliveries", Role.ADMIN, MANAGE),
     AccessCase("GET", "projects/{project}/audit", Role.ADMIN, READ),
 ]
 
