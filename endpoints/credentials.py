@@ -132,6 +132,11 @@ def find_person(access: Access) -> User | None:
 
 def require_write(access: Access) -> None:
     if not access.may_write:
+        if access.user is not None:
+            raise WrongScope(
+                "This token cannot send profiles: that takes the scope write, and the role member"
+                " or higher in the project."
+            )
         raise WrongScope("This key cannot send profiles: it lacks the scope write.")
     require_not_suspended(access)
 

@@ -104,7 +104,7 @@ OTHER_OPERATIONS: dict[str, dict[str, dict[str, Any]]] = {
         "post": {
             "summary": "Import a file of another profiler",
             "tags": ["profiles"],
-            "security": [{"apiKey": []}],
+            "security": _BOTH,
             "parameters": [
                 _import_parameter("service", "Service; required without snapshot"),
                 _import_parameter("snapshot", "Title: store snapshots instead of profiles"),

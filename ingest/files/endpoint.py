@@ -16,6 +16,7 @@ from ingest.files.snapshots import store_snapshots
 from ingest.uploads.requests import UploadRequest, read_body
 from ingest.uploads.upload_budget import process_budget
 from projects.audit import Origin
+from projects.credentials import access_tokens
 from projects.credentials.authentication import Access
 
 _PATH = re.compile(r"/api/v1/projects/([^/]+)/profiles:import")
@@ -49,16 +50,20 @@ async def _store(request: UploadRequest) -> ImportJson:
     with process_budget.account(access.project) as account:
         body = await read_body(request, account, settings.MAX_UPLOAD_BYTES)
         if options.snapshot:
-            origin = Origin(client_address(request.scope))
+            token = access.prefix if access_tokens.is_token(request.credential) else ""
+            origin = Origin(client_address(request.scope), token=token)
             return await store_snapshots(access, options, body, account, origin)
         return await import_body(access, agent, options, body, account)
 
 
 async def _access(request: UploadRequest, project: str) -> Access:
-    """Authenticate the API key, or the session of the console's form."""
+    """Authenticate the API key, the personal access token, or the session of the console's form."""
     if not request.credential and session_access.has_session(request.headers):
         return await session_access.access(request.scope, project)
-    access = await request.authenticate()
+    if access_tokens.is_token(request.credential):
+        access = await credentials.project_access(request.credential, request.scope, project)
+    else:
+        access = await request.authenticate()
     credentials.require_write(access)
     credentials.require_own(access, project)
     return access

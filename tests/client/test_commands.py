@@ -201,9 +201,14 @@ def test_invalid_arguments_exit_with_2(cli: CommandLine) -> None:
     assert cli.run("top").returncode == 2
 
 
-def test_upload_with_a_token_names_the_key(cli: CommandLine) -> None:
-    done = cli.run("upload", "x", "--service", "shop")
-    assert "Set FLAMEWATCH_KEY" in done.stderr
+def test_upload_needs_no_key_after_login(cli: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "stacks.txt"
+    file.write_text("main 1\nmain;upload 2")
+    arguments = ("upload", str(file), "--service", "uploaded", "--type", "CPU", "--unit", "count")
+    assert "CPU: 2 samples" in cli.text(*arguments, "--duration", "10s")
+    assert "uploaded" in cli.text("services")
+    done = cli.run("upload", str(file), "--service", "x", "--url", "http://127.0.0.1:1")
+    assert "There is no API key. Run `flamewatch login`" in done.stderr
 
 
 def add_findings(cli: CommandLine) -> None:
@@ -268,10 +273,8 @@ def test_export_is_a_complete_archive(cli: CommandLine, tmp_path: Path) -> None:
         index = archive.extractfile("profiles.jsonl")
         assert index is not None
         entries = [json.loads(line) for line in index]
-    assert {(each["service"], each["version"]) for each in entries} == {
-        ("shop", "1"),
-        ("shop", "2"),
-    }
+    deployments = {(each["service"], each["version"]) for each in entries}
+    assert {("shop", "1"), ("shop", "2")} <= deployments
     assert list(tmp_path.iterdir()) == [path]  # no partial file is left
     again = tmp_path / "again.tar"
     assert cli.text("export", "--latest", "-o", str(again)).startswith(f"{again}: ")
@@ -279,6 +282,6 @@ def test_export_is_a_complete_archive(cli: CommandLine, tmp_path: Path) -> None:
 
 
 def test_export_to_a_missing_folder_says_so(cli: CommandLine, tmp_path: Path) -> None:
-    done = cli.run("export", "--latest", "-o", str(tmp_path / "none" / "shop.tar"))
+    done = cli.run("export", "-o", str(tmp_path / "none" / "shop.tar"))
     assert done.returncode == 1
-    assert "Cannot write" in done.stderr
+    assert "is no folder" in done.stderr

@@ -32,6 +32,8 @@ def export(options: Namespace, connection: ServerConnection) -> int:
     resource = connection.project_path("exports")
     project = resource.split("/")[1]
     path = Path(options.output or f"{project}-export.tar")
+    if not path.parent.is_dir():
+        raise RequestFailed(f"Cannot write {path}: {path.parent} is no folder.")
     job = _find_latest(resource, connection) if options.latest else _start(resource, connection)
     job = _wait(job, resource, connection)
     size = _download(f"{resource}/{job['id']}/archive", path, connection)

@@ -11,6 +11,7 @@ from flamewatch_client import stored_login
 from flamewatch_client.connection import TOKEN_PREFIX, Pairs, ServerConnection, check_url
 from flamewatch_client.errors import RequestFailed
 from flamewatch_client.selection import read_labels
+from flamewatch_client.stored_login import Login
 from flamewatch_client.terminal import make_printable, print_json
 
 KEY_VARIABLE = "FLAMEWATCH_KEY"
@@ -31,7 +32,7 @@ def add_upload(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--key-file",
         metavar="FILE",
-        help="file with an API key that may write (default: the variable FLAMEWATCH_KEY)",
+        help="file with an API key that may write (default: FLAMEWATCH_KEY, then the login)",
     )
     parser.add_argument("--type", help="profile type, if the file does not state it")
     parser.add_argument("--format", help="format, if the content does not show it")
@@ -60,11 +61,12 @@ def upload_files(options: Namespace, url: str) -> int:
     """Send each file and print its profiles; return 1 if any was not imported."""
     if bool(options.service) == options.view:
         raise RequestFailed("Use either --service with a name, or --view.")
+    login = stored_login.load(url)
     connection = ServerConnection(
         check_url(url),
-        _read_key(options),
-        options.project or "-",
-        options.ca_file or "",
+        _read_key(options, login),
+        options.project or login.project,
+        options.ca_file or login.ca_file,
         _TIMEOUT_SECONDS,
     )
     pairs = _list_parameters(options)
@@ -109,7 +111,8 @@ def _print_result(result: dict[str, Any]) -> None:
             print(make_printable(f"    Warning: {warning}"))
 
 
-def _read_key(options: Namespace) -> str:
+def _read_key(options: Namespace, login: Login) -> str:
+    """Return an API key, or else the personal access token of the login."""
     try:
         text = Path(options.key_file).read_text() if options.key_file else ""
     except (OSError, UnicodeDecodeError) as error:
@@ -120,11 +123,12 @@ def _read_key(options: Namespace) -> str:
             ) from None
         reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
         raise RequestFailed(f"Cannot read the API key in {options.key_file}: {reason}.") from None
-    key = text.strip() or os.environ.get(KEY_VARIABLE, "")
+    key = text.strip() or os.environ.get(KEY_VARIABLE, "") or login.token
     if not key:
         raise RequestFailed(
-            f"There is no API key. Set {KEY_VARIABLE}, or use --key-file with the name of a file "
-            "that has one. `flamewatch keys create NAME --scope write` creates a key."
+            f"There is no API key. Run `flamewatch login`, set {KEY_VARIABLE}, or use --key-file "
+            "with the name of a file that has one. `flamewatch keys create NAME --scope write` "
+            "creates a key."
         )
     return key
 
