@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -28,7 +29,8 @@ def run_check(document: dict[str, Any]) -> int:
     options = parser.parse_args(["--service", "shop", "--base", "1", "--head", "2"])
     connection = DocumentConnection("https://a.example", "fw_x")
     object.__setattr__(connection, "document", document)
-    return check(options, connection)
+    with patch("flamewatch_client.stored_login.connect", return_value=connection):
+        return check(options)
 
 
 @pytest.fixture

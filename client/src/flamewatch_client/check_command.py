@@ -1,4 +1,7 @@
-"""`flamewatch check`: fail if a version is slower than another, for pipelines of CI."""
+"""`flamewatch check`: fail if a version is slower than another, for pipelines of CI.
+
+It compares versions by the profiles of a server, or by profile files of benchmark runs.
+"""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
@@ -7,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from flamewatch_client import stored_login
+from flamewatch_client.benchmark_comparison import compare_files
 from flamewatch_client.check_report import CheckReport
 from flamewatch_client.check_verdict import (
     MIN_PROFILES,
@@ -29,6 +34,27 @@ def add_check(parser: ArgumentParser) -> None:
     add_selection_of_versions(parser)
     parser.add_argument("--base", required=True, metavar="VERSION", help="version to compare with")
     parser.add_argument("--head", required=True, metavar="VERSION", help="version to judge")
+    _add_benchmark(parser)
+    _add_limits(parser)
+    _add_report(parser)
+    parser.set_defaults(failure_code=FAILURE)
+
+
+def _add_benchmark(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--benchmark",
+        action="store_true",
+        help="compare profile files, without a server: --base and --head are folders with a file "
+        "in pprof of each run",
+    )
+    parser.add_argument(
+        "--share",
+        action="store_true",
+        help="with --benchmark, compare shares of the total: for runs of a fixed time",
+    )
+
+
+def _add_limits(parser: ArgumentParser) -> None:
     _add_percent(parser, "--threshold", _LIMITS.threshold, "increase of a function that fails")
     parser.add_argument(
         "--total-threshold",
@@ -66,6 +92,9 @@ def add_check(parser: ArgumentParser) -> None:
         default="fail",
         help="result with fewer profiles: exit code 3 or 0 (default: %(default)s)",
     )
+
+
+def _add_report(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--markdown",
         nargs="?",
@@ -76,17 +105,41 @@ def add_check(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--size", type=int, default=20, help="functions of each kind (default: %(default)s)"
     )
-    parser.set_defaults(failure_code=FAILURE)
 
 
-def check(options: Namespace, connection: ServerConnection) -> int:
+def check(options: Namespace) -> int:
     """Compare and report; return 0, REGRESSION or TOO_FEW."""
-    is_markdown_printed = options.markdown == _STANDARD_OUTPUT
-    if is_markdown_printed and options.json:
+    if options.markdown == _STANDARD_OUTPUT and options.json:
         raise RequestFailed("Use either --json, or --markdown without a file.")
-    pairs = build_query(options, datetime.now(UTC))
-    document = connection.get(connection.project_path("compare"), pairs)
-    report = _build_report(options, connection, document, pairs)
+    if options.benchmark:
+        report = _compare_files(options)
+    else:
+        if not options.service:
+            raise RequestFailed("Name the service by --service, or compare files by --benchmark.")
+        if options.share:
+            raise RequestFailed("--share compares files: use it with --benchmark.")
+        report = compare_versions(options, stored_login.connect(options))
+    return _print_report(options, report)
+
+
+def _compare_files(options: Namespace) -> CheckReport:
+    if pairs := [name for name, _ in read_selection(options) if name not in {"type", "metric"}]:
+        raise RequestFailed(f"Files have no {pairs[0]}: --benchmark and this option exclude it.")
+    base, head = Path(options.base), Path(options.head)
+    document = compare_files(base, head, options.metric or "", as_share=options.share)
+    return CheckReport(
+        verdict=judge_comparison(document, _read_limits(options)),
+        service="benchmark",
+        type=document["metric"]["name"],
+        unit=document["metric"]["unit"],
+        base=options.base,
+        head=options.head,
+        size=max(options.size, 0),
+    )
+
+
+def _print_report(options: Namespace, report: CheckReport) -> int:
+    is_markdown_printed = options.markdown == _STANDARD_OUTPUT
     if options.markdown and not is_markdown_printed:
         _write(Path(options.markdown), report.render_markdown())
     if options.json:
@@ -102,6 +155,13 @@ def check(options: Namespace, connection: ServerConnection) -> int:
             return 0 if options.too_few == "pass" else TOO_FEW
         case CheckOutcome.NO_REGRESSION:
             return 0
+
+
+def compare_versions(options: Namespace, connection: ServerConnection) -> CheckReport:
+    """Compare two versions by the profiles of the server. Raise RequestFailed."""
+    pairs = build_query(options, datetime.now(UTC))
+    document = connection.get(connection.project_path("compare"), pairs)
+    return _build_report(options, connection, document, pairs)
 
 
 def build_query(options: Namespace, now: datetime) -> list[tuple[str, str]]:
@@ -124,18 +184,8 @@ def build_query(options: Namespace, now: datetime) -> list[tuple[str, str]]:
 def _build_report(
     options: Namespace, connection: ServerConnection, document: dict[str, Any], pairs: Pairs
 ) -> CheckReport:
-    total_threshold = options.total_threshold
-    limits = CheckLimits(
-        threshold=options.threshold,
-        total_threshold=options.threshold if total_threshold is None else total_threshold,
-        min_share=options.min_share,
-        false_alarms=options.false_alarms,
-        min_profiles=options.min_profiles,
-        fails_added=options.fail_added,
-        value=options.value,
-    )
     try:
-        verdict = judge_comparison(document, limits)
+        verdict = judge_comparison(document, _read_limits(options))
     except KeyError as missing:
         raise RequestFailed(f"The server's comparison has no {missing}. Upgrade it.") from None
     project = quote(document["project"], safe="")
@@ -152,6 +202,19 @@ def _build_report(
             *_describe_missing("base", document["b"]["missing"]),
         ),
         size=max(options.size, 0),
+    )
+
+
+def _read_limits(options: Namespace) -> CheckLimits:
+    total_threshold = options.total_threshold
+    return CheckLimits(
+        threshold=options.threshold,
+        total_threshold=options.threshold if total_threshold is None else total_threshold,
+        min_share=options.min_share,
+        false_alarms=options.false_alarms,
+        min_profiles=options.min_profiles,
+        fails_added=options.fail_added,
+        value=options.value,
     )
 
 

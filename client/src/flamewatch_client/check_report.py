@@ -20,6 +20,7 @@ _COLOURS = {
     CheckOutcome.NO_REGRESSION: _GREEN,
     CheckOutcome.TOO_FEW_PROFILES: _YELLOW,
 }
+_MORE_PROFILES = "select a longer time range, or raise the capture rate of the service"
 _MAX_NAME = 200  # characters of a function in Markdown; a comment may have 65,536
 # Everything that Markdown or HTML could read as more than text; a link also begins with "www.".
 _MARKUP = re.compile(r"[^\w .,()-]|_|(?<=[Ww]{3})\.")
@@ -35,7 +36,7 @@ class CheckReport:
     unit: str
     base: str  # version
     head: str
-    link: str  # comparison in the console
+    link: str = ""  # comparison in the console; "" for files
     notes: tuple[str, ...] = ()  # profiles that the server left out
     size: int = 20  # functions of each kind
 
@@ -49,7 +50,8 @@ class CheckReport:
         for sentence in (*self._list_sentences(), *self.notes):
             print(make_printable(sentence))
         print(paint(make_printable(self._title()), f"1;{_COLOURS[outcome]}"))
-        print(f"Comparison: {self.link}")
+        if self.link:
+            print(f"Comparison: {self.link}")
 
     def render_markdown(self) -> str:
         service, type_, base, head = map(
@@ -65,7 +67,9 @@ class CheckReport:
             ]
         notes = map(escape_markdown, self.notes)
         lines += [f"{sentence}\n" for sentence in (*self._list_sentences(), *notes)]
-        return "\n".join([*lines, f"[Comparison in Flamewatch]({self.link})", ""])
+        if self.link:
+            lines += [f"[Comparison in Flamewatch]({self.link})", ""]
+        return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
         verdict = self.verdict
@@ -109,7 +113,7 @@ class CheckReport:
         if verdict.outcome is CheckOutcome.TOO_FEW_PROFILES:
             yield (
                 f"Profiles: {counts}. Each version needs {verdict.needed_profiles:,} or more: "
-                "select a longer time range, or raise the capture rate of the service."
+                f"{_MORE_PROFILES if self.link else 'run the benchmark more often'}."
             )
         else:
             yield (

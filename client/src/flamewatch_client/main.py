@@ -31,9 +31,14 @@ Run = Callable[[Namespace], int]
 RunConnected = Callable[[Namespace, ServerConnection], int]
 AddArguments = Callable[[ArgumentParser], None]
 
-# Commands that find server and key by rules of their own.
+# Commands that find server and key by rules of their own, or need none.
 UNCONNECTED: dict[str, tuple[str, AddArguments, Run]] = {
     "login": ("store a personal access token", login_command.add_login, login_command.store_token),
+    "check": (
+        "fail if a version is slower than another",
+        check_command.add_check,
+        check_command.check,
+    ),
     "upload": ("import files of other profilers", upload.add_upload, upload.upload),
 }
 COMMANDS: dict[str, tuple[str, AddArguments, RunConnected]] = {
@@ -48,11 +53,6 @@ COMMANDS: dict[str, tuple[str, AddArguments, RunConnected]] = {
         "compare two versions or time ranges",
         profile_commands.add_diff,
         profile_commands.print_diff,
-    ),
-    "check": (
-        "fail if a version is slower than another",
-        check_command.add_check,
-        check_command.check,
     ),
     "download": (
         "save merged profiles to a file",
@@ -205,20 +205,7 @@ def _common_options() -> ArgumentParser:
 
 
 def _run_connected(run: RunConnected, options: Namespace) -> int:
-    login = stored_login.load(options.url or "")
-    if not login.url or not login.token:
-        raise RequestFailed(
-            "There is no server or token. Run `flamewatch login`, or set FLAMEWATCH_URL and "
-            "FLAMEWATCH_TOKEN."
-        )
-    connection = ServerConnection(
-        login.url,
-        login.token,
-        options.project or login.project,
-        options.ca_file or login.ca_file,
-        options.timeout,
-    )
-    return run(options, connection)
+    return run(options, stored_login.connect(options))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def add_selection(parser: ArgumentParser, *, side: str = "") -> None:
 
 def add_selection_of_versions(parser: ArgumentParser) -> None:
     """Add the options of a selection whose service is an option, too, and without versions."""
-    parser.add_argument("--service", required=True, help="name of the service")
+    parser.add_argument("--service", help="name of the service")
     _add_type(parser)
     _add_range(parser, "")
     _add_repeatable(parser, ("zone",), "")

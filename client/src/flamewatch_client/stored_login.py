@@ -3,9 +3,11 @@
 import json
 import os
 import tempfile
+from argparse import Namespace
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from flamewatch_client.connection import ServerConnection
 from flamewatch_client.errors import RequestFailed
 
 
@@ -52,6 +54,23 @@ def load(url: str = "") -> Login:
         token=token or stored.token,
         project=os.environ.get("FLAMEWATCH_PROJECT") or stored.project,
         ca_file=stored.ca_file,
+    )
+
+
+def connect(options: Namespace) -> ServerConnection:
+    """Return the connection of the common options. Raise RequestFailed without server or token."""
+    login = load(options.url or "")
+    if not login.url or not login.token:
+        raise RequestFailed(
+            "There is no server or token. Run `flamewatch login`, or set FLAMEWATCH_URL and "
+            "FLAMEWATCH_TOKEN."
+        )
+    return ServerConnection(
+        login.url,
+        login.token,
+        options.project or login.project,
+        options.ca_file or login.ca_file,
+        options.timeout,
     )
 
 
