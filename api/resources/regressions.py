@@ -1,5 +1,6 @@
 """`…/regressions`: changes of functions that the server found by itself."""
 
+from functools import partial
 from typing import Any
 
 from api.documents import head
@@ -12,6 +13,8 @@ from endpoints.params.selection import SERVICE, TYPE
 from findings.listing import FindingFilter, FindingOrder, find_findings
 from findings.models import Direction, Finding, FindingState
 from profiles.query import QueryContext, dumps
+from projects.commit_ranges import build_compare_url
+from projects.models import Project
 
 FUNCTION = parameter.text("function", "Part of the name of the function")
 VERSION_NAME = parameter.text("version", "Version that the change came with")
@@ -31,8 +34,10 @@ def query(request: ApiRequest) -> ApiQuery:
             request.project, restrictions, FindingOrder.STORED, context.services
         ).filter(pk__gt=after)
         page = list(rows[: size + 1])
+        template = Project.objects.values_list("source_url", flat=True).get(pk=request.project)
         context.check()
-        return dumps({**head(request), **page_fields(page, size, _describe)})
+        describe = partial(_describe, source_url=template)
+        return dumps({**head(request), **page_fields(page, size, describe)})
 
     return ApiQuery(run, request.now, restrictions.service)
 
@@ -50,7 +55,7 @@ def read_filter(reader: StrictReader) -> FindingFilter:
     )
 
 
-def _describe(row: Finding) -> dict[str, Any]:
+def _describe(row: Finding, source_url: str) -> dict[str, Any]:
     return {
         "id": row.finding_id,
         "service": row.service,
@@ -71,6 +76,7 @@ def _describe(row: Finding) -> dict[str, Any]:
         "found": row.found,
         "version": row.version,
         "version_before": row.version_before,
+        "commits": build_compare_url(source_url, row.version_before, row.version),
         "assignee": row.assignee.email if row.assignee else "",
         "evidence": {
             "p": row.p,

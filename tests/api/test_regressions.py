@@ -80,3 +80,11 @@ def test_key_of_other_services_sees_none(found: None, project: Project) -> None:
 def test_unknown_state_is_rejected(reader: Client) -> None:
     response = reader.request("GET", "/api/v1/projects/-/regressions", params={"state": "open"})
     assert_error_response(response, 400, "INVALID_ARGUMENT", "state")
+
+
+def test_commits_are_those_between_the_versions(reader: Client, project: Project) -> None:
+    add_finding(project, version="1.5", version_before="1.4")
+    source_url = "https://gitlab.com/acme/shop/-/blob/{version}/{file}"
+    Project.objects.filter(pk=project.pk).update(source_url=source_url)
+    [row] = ask(reader)["rows"]
+    assert row["commits"] == "https://gitlab.com/acme/shop/-/compare/1.4...1.5"

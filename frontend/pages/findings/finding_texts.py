@@ -20,6 +20,7 @@ from frontend.text.units import (
     format_percent,
     format_value,
 )
+from projects.commit_ranges import build_compare_url
 from projects.models import Project
 from projects.profile_types import ProfileType
 
@@ -146,6 +147,12 @@ class FindingTexts:
     @property
     def confidence(self) -> str:
         return _("High") if self.row.p < _HIGH_CONFIDENCE_P else _("Medium")
+
+    @property
+    def commits_url(self) -> str:
+        """Return the address of the commits between the two versions; "" if it is not known."""
+        row = self.row
+        return build_compare_url(self.project.source_url, row.version_before, row.version)
 
     @property
     def url(self) -> str:

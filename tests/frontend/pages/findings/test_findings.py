@@ -208,3 +208,13 @@ def test_finding_of_another_project_is_404(
     assert client.get(f"{FINDINGS}/{finding.finding_id}").status_code == 404
     assert client.post(f"{FINDINGS}/{finding.finding_id}/resolve").status_code == 404
     assert client.post(f"{FINDINGS}/{add_finding(project).finding_id}/explode").status_code == 404
+
+
+def test_commits_between_the_versions_are_linked(client: Client, project: Project) -> None:
+    finding = add_finding(project, version="1.5", version_before="1.4")
+    address = f"{FINDINGS}/{finding.finding_id}"
+    assert "Commits between them" not in render_html(client.get(address))
+    source_url = "https://github.com/acme/shop/blob/v{version}/{file}"
+    Project.objects.filter(pk=project.pk).update(source_url=source_url)
+    page = render_html(client.get(address))
+    assert 'href="https://github.com/acme/shop/compare/v1.4...v1.5"' in page
