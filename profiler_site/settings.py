@@ -122,6 +122,10 @@ SIGNUP = env.choice("FLAMEWATCH_SIGNUP", "open", ("open", "invited", "closed"))
 SIGNUP_DOMAINS = tuple(
     name.lower().removeprefix("@") for name in env.names("FLAMEWATCH_SIGNUP_DOMAINS", "")
 )
+# Domains whose verified addresses make accounts sign in by single sign-on.
+SSO_REQUIRED_DOMAINS = tuple(
+    name.lower().removeprefix("@") for name in env.names("FLAMEWATCH_SSO_REQUIRED_DOMAINS", "")
+)
 SIGNUPS_PER_HOUR = env.integer("FLAMEWATCH_SIGNUPS_PER_HOUR", 10, lowest=1)
 SIGNUPS_PER_DAY = env.integer("FLAMEWATCH_SIGNUPS_PER_DAY", 30, lowest=1)
 

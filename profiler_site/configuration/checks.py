@@ -181,6 +181,22 @@ def check_signup_domains(
 
 
 @register()
+def check_required_sign_on(
+    app_configs: Sequence[AppConfig] | None, **kwargs: object
+) -> list[CheckMessage]:
+    """Require a provider, if a domain's accounts can sign in by it only."""
+    if not settings.SSO_REQUIRED_DOMAINS or settings.SOCIALACCOUNT_PROVIDERS:
+        return []
+    return [
+        Error(
+            "FLAMEWATCH_SSO_REQUIRED_DOMAINS is set, but there is no provider of single sign-on.",
+            hint="Set FLAMEWATCH_OIDC_ISSUER, or a client id of Google or GitHub.",
+            id="flamewatch.E009",
+        )
+    ]
+
+
+@register()
 def check_passkeys(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """Require an address at which browsers offer passkeys: HTTPS and a name, or localhost."""
     public = urlsplit(settings.FLAMEWATCH_URL)

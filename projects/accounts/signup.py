@@ -29,7 +29,7 @@ from django.utils.translation import ngettext
 
 from common.client_address import client_address
 from projects import audit
-from projects.accounts import failed_sign_ins, invited_session
+from projects.accounts import failed_sign_ins, invited_session, required_sign_on
 from projects.audit import Origin
 from projects.models import Member, User
 from projects.project_ids import create_project
@@ -60,6 +60,14 @@ class SignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return invited_session.pop_url(request) or cast(
             "str", super().get_login_redirect_url(request)
         )
+
+    def pre_login(self, request: HttpRequest, user: User, **details: Any) -> HttpResponse | None:
+        """Let allauth check the account, and require single sign-on where the domain does."""
+        response = cast("HttpResponse | None", super().pre_login(request, user, **details))
+        is_sign_on = "sociallogin" in (details.get("signal_kwargs") or {})
+        if response is not None or is_sign_on or not required_sign_on.is_required(user):
+            return response
+        return required_sign_on.require_provider(request, user)
 
     def login(self, request: HttpRequest, user: User) -> None:
         with transaction.atomic():
@@ -128,6 +136,10 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
 
     def clean_email(self) -> str:
         email = cast("str", super().clean_email())
+        if required_sign_on.is_required_address(email):
+            raise ValidationError(
+                _("Accounts of your domain sign in by a provider: use a button below.")
+            )
         if self.invitation is not None or not settings.SIGNUP_DOMAINS:
             return email
         if not is_domain_allowed(email):

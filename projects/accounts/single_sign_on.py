@@ -34,6 +34,7 @@ from requests import RequestException
 from projects import audit
 from projects.accounts import invited_session
 from projects.accounts.openid_connect.provider import StrictOpenIdAdapter
+from projects.accounts.required_sign_on import connect_pending
 from projects.accounts.signup import count_new_account, is_domain_allowed
 from projects.models import User
 
@@ -51,6 +52,8 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             if address.verified or self.is_email_verified(provider, address.email)
         ]
         verified.sort(key=lambda address: not address.primary)
+        if connect_pending(request, sociallogin, [address.email for address in verified]):
+            return
         if not verified:
             _reject(request, "unverified", provider.name)
         if invited_session.find(request) is None:
