@@ -10,6 +10,7 @@ from projects.models import Agent, Deployment, Project, User
 from projects.profile_types import ProfileType
 from scheduler.capture_requests import CaptureTarget
 from scheduler.long_poll.in_process import InProcessQueue
+from tests.frontend.browser.narrow_window import require_fit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -71,6 +72,4 @@ def test_capture_is_requested_from_a_deployment(agents: Page) -> None:
 
 
 def test_page_fits_a_narrow_window(agents: Page) -> None:
-    agents.set_viewport_size({"width": 360, "height": 740})
-    wide = agents.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
-    assert wide <= 0, "only the table scrolls sideways"
+    require_fit(agents)

@@ -20,7 +20,6 @@ from profiles.engine.errors import BadProfile, TooLarge
 from profiles.models import Profile
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
-from tests.attacks.attackers.foreign_files import deep_samples
 from tests.common.worker_processes import jobs
 from tests.ingest.client import Client
 from tests.ingest.formats import imported
@@ -135,9 +134,12 @@ def test_file_whose_workers_are_lost_is_503(
     assert conversion_rejections() == before
 
 
-def test_a_conversion_ends_at_its_cpu_time(agent: Client, settings: Settings) -> None:
+def test_a_conversion_ends_at_its_cpu_time(
+    agent: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "convert_file", jobs.compute)
     settings.CONVERSION_CPU_SECONDS = 0.1  # the kernel counts whole seconds
-    response = agent.request("POST", IMPORT, content=deep_samples())
+    response = send_import(agent)
     assert response.status_code == 413, response.text
     assert "FLAMEWATCH_CONVERSION_CPU_SECONDS" in response.json()["error"]["message"]
 
