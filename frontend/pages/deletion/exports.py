@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from frontend.http.thread_response import PulledResponse
+from frontend.pages.deletion.outcome import report_outcome
 from profiles.project_export import jobs
 from profiles.project_export.jobs import ExportRejected
 from projects.access import project_for
@@ -25,26 +26,18 @@ def exports(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
     if request.method != "POST":
         return render(request, "frontend/deletion/exports.html", export_context(project))
-    try:
+    with report_outcome(request, _("The export starts within a minute.")):
         jobs.request_export(
             project, actor=cast("User", request.user), origin=Origin.from_request(request)
         )
-    except ExportRejected as rejected:
-        messages.warning(request, str(rejected))
-    else:
-        messages.success(request, _("The export starts within a minute."))
     return redirect("data", project_id)
 
 
 @require_POST
 def cancel(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
     job = _find(project_for(request.user, project_id), pk)
-    try:
+    with report_outcome(request, _("The export was canceled")):
         jobs.cancel(job, actor=cast("User", request.user), origin=Origin.from_request(request))
-    except ExportRejected as rejected:
-        messages.warning(request, str(rejected))
-    else:
-        messages.success(request, _("The export was canceled"))
     return redirect("data", project_id)
 
 

@@ -3,7 +3,6 @@
 from typing import cast
 
 from django.conf import settings
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -12,8 +11,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from frontend.pages.deletion.exports import export_context
 from frontend.pages.deletion.form import ConfirmForm, SelectionForm
+from frontend.pages.deletion.outcome import report_outcome
 from profiles.deletion import jobs
-from profiles.deletion.jobs import DeletionRejected
 from projects.access import project_for
 from projects.audit import Origin
 from projects.models import Project, User
@@ -45,18 +44,13 @@ def delete_selection(request: HttpRequest, project_id: str) -> HttpResponse:
     selection = form.selection
     confirm = ConfirmForm(selection.service or project.project_id, request.POST or None)
     if request.method == "POST" and confirm.is_valid():
-        try:
+        done = _("The deletion starts in 5 minutes. Until then you can cancel it.")
+        with report_outcome(request, done):
             jobs.request_deletion(
                 project,
                 selection,
                 actor=cast("User", request.user),
                 origin=Origin.from_request(request),
-            )
-        except DeletionRejected as rejected:
-            messages.warning(request, str(rejected))
-        else:
-            messages.success(
-                request, _("The deletion starts in 5 minutes. Until then you can cancel it.")
             )
         return redirect("data", project_id)
     context = _context(project) | {
@@ -75,14 +69,10 @@ def delete_project(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
     confirm = ConfirmForm(project.project_id, request.POST or None)
     if request.method == "POST" and confirm.is_valid():
-        try:
+        with report_outcome(request, _("%(project)s is hidden") % {"project": project.name}):
             jobs.request_project_deletion(
                 project, actor=cast("User", request.user), origin=Origin.from_request(request)
             )
-        except DeletionRejected as rejected:
-            messages.warning(request, str(rejected))
-        else:
-            messages.success(request, _("%(project)s is hidden") % {"project": project.name})
         return redirect("deleted_projects")
     context = _context(project) | {"confirm": confirm}
     status = 400 if confirm.errors else 200
@@ -95,12 +85,8 @@ def cancel(request: HttpRequest, project_id: str, pk: int) -> HttpResponse:
     job = jobs.find(project, pk)
     if job is None:
         raise Http404(_("There is no such deletion in this project."))
-    try:
+    with report_outcome(request, _("The deletion was canceled")):
         jobs.cancel(job, actor=cast("User", request.user), origin=Origin.from_request(request))
-    except DeletionRejected as rejected:
-        messages.warning(request, str(rejected))
-    else:
-        messages.success(request, _("The deletion was canceled"))
     return redirect("data", project_id)
 
 
