@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tomllib
 import venv
+import zipfile
 from pathlib import Path
 
 from tests.paths import ROOT
@@ -55,6 +56,12 @@ def test_client_alone_works_without_django(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert "Run `flamewatch login`" in done.stderr
+
+
+def test_wheel_has_the_licence(tmp_path: Path) -> None:
+    with zipfile.ZipFile(build_wheel(tmp_path)) as wheel:
+        (name,) = (each for each in wheel.namelist() if each.endswith("/LICENSE"))
+        assert wheel.read(name) == (ROOT / "LICENSE").read_bytes()
 
 
 def test_only_the_client_installs_the_script() -> None:
