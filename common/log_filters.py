@@ -7,8 +7,12 @@ import re
 _SECRET_PATH = re.compile(r"(/invitations/)[\w-]+")
 
 
+# A program polls it every few seconds, and gets 400 until a person has confirmed its code.
+_POLLED_PATH = "/device/token"
+
+
 class ClientErrorFilter(logging.Filter):
-    """Drop the tracebacks of responses to clients' errors: one line says all of them.
+    """Drop the tracebacks of responses to clients' errors, and responses that are no errors.
 
     Django logs a traceback for each forbidden page and each foreign `Host`, with which anyone could
     fill the log.
@@ -18,6 +22,7 @@ class ClientErrorFilter(logging.Filter):
         status = getattr(record, "status_code", None)
         if isinstance(status, int) and 400 <= status < 500:
             record.exc_info = record.exc_text = None
+            return getattr(getattr(record, "request", None), "path", "") != _POLLED_PATH
         return True
 
 

@@ -47,6 +47,7 @@ from frontend.pages.services import view as services
 from frontend.pages.settings import retention
 from frontend.pages.settings import view as settings
 from frontend.pages.setup import view as setup
+from frontend.pages.tokens import device_sign_in
 from frontend.pages.tokens import view as tokens
 from frontend.pages.usage import view as usage
 from projects.permissions import Permission
@@ -291,6 +292,9 @@ urlpatterns = [
     ),
     account_page("account/delete", account_overview.delete, "delete_account"),
     account_page("account/editor", account.editor, "editor"),
+    public_page("device/code", device_sign_in.issue_code, "device_code"),
+    public_page("device/token", device_sign_in.issue_token, "device_token"),
+    account_page("device", device_sign_in.confirm, "confirm_device"),
     account_page("account/tokens", tokens.tokens, "tokens"),
     account_page("account/tokens/<str:token_id>/revoke", tokens.revoke, "revoke_token"),
     public_page("account/language", account.language, "language"),

@@ -349,6 +349,8 @@ ACCOUNT_RATE_LIMITS = {
     "signups_per_hour": f"{SIGNUPS_PER_HOUR}/h/ip",
     "signups_per_day": f"{SIGNUPS_PER_DAY}/d/ip",
     "accept_invitation": "20/m/user",
+    "device_codes": "30/h/ip",
+    "device_code_guesses": "20/h/user",
     # Failed sign-ins in the audit log (projects/accounts/failed_sign_ins.py).
     "failures_of_address": "10/h/key",
     "failures_of_accounts": "1000/h/key",

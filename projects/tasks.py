@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from projects import invitation_mail, notices
-from projects.models import AuditEntry, Invitation, MailState
+from projects.models import AuditEntry, DeviceSignIn, Invitation, MailState
 from projects.webhooks import deliveries
 
 # Rows deleted by one statement: SQLite lets nobody else write meanwhile.
@@ -29,8 +29,9 @@ NOTICE_RETENTION = timedelta(days=400)
 
 @shared_task(name="projects.tasks.purge_sessions")
 def purge_sessions() -> None:
-    """Delete expired sessions from the database."""
+    """Delete expired sessions and sign-ins of programs from the database."""
     _delete_in_chunks(Session.objects.filter(expire_date__lt=timezone.now()))
+    _delete_in_chunks(DeviceSignIn.objects.filter(expires__lt=timezone.now()))
 
 
 @shared_task(name="projects.tasks.send_invitation", bind=True, max_retries=MAX_MAIL_RETRIES)

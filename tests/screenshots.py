@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import django
@@ -59,6 +59,7 @@ SHOTS = (
     Shot("setup", "/p/acme-shop/setup", whole=True),
     Shot("settings", "/p/acme-shop/settings", whole=True),
     Shot("concepts", "/help/concepts", stranger=True),
+    Shot("confirm-device", "/device?code=BCDF-GHJK"),
     Shot("new-project", "/projects/new"),
     Shot("editor", "/account/editor"),
     Shot("not-found", "/p/another/services"),
@@ -92,7 +93,8 @@ def _furnish(server: RunningServer) -> None:
     (files / "flamewatch_agent-0.2.0-cp311-abi3-linux_x86_64.whl").touch()
     os.environ.update(server.environment, DJANGO_SETTINGS_MODULE="profiler_site.settings")
     django.setup()
-    from projects.models import Project, User
+    from projects.credentials import device_sign_in
+    from projects.models import DeviceSignIn, Project, User
     from tests import sample_project
 
     now = datetime.now(UTC)
@@ -103,6 +105,10 @@ def _furnish(server: RunningServer) -> None:
     sample_project.services(project, now)
     sample_project.findings(project, owner, FINDING, now)
     sample_project.alerts(project, owner, ALERT_RULE, now)
+    sign_in, _code = device_sign_in.begin("mara-laptop", "127.0.0.1")
+    DeviceSignIn.objects.filter(pk=sign_in.pk).update(
+        user_code="BCDFGHJK", expires=now + timedelta(hours=1)
+    )
 
 
 def _pictures(browser: Browser, url: str, only: list[str]) -> Iterator[Path]:

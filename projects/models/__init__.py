@@ -7,6 +7,7 @@ from projects.models.annotation import Annotation
 from projects.models.api_key import ApiKey
 from projects.models.audit import ActorKind, AuditEntry
 from projects.models.deployment import Deployment
+from projects.models.device_sign_in import DeviceSignIn
 from projects.models.invitation import Invitation, InvitationState, MailState
 from projects.models.key_file import KeyFile
 from projects.models.mail_notice import MailNotice
@@ -30,6 +31,7 @@ __all__ = [
     "DayUsage",
     "Delivery",
     "Deployment",
+    "DeviceSignIn",
     "EventKind",
     "Invitation",
     "InvitationState",

@@ -48,6 +48,7 @@ PAGES = (
     Shown("account", "account", "/account/"),
     Shown("two factors", "mfa_index", "/account/2fa/"),
     Shown("tokens", "tokens", "/account/tokens"),
+    Shown("confirm device", "confirm_device", "/device"),
     Shown("language", "language", "/account/language"),
     Shown("editor", "editor", "/account/editor"),
     Shown("new project", "new_project", "/projects/new"),

@@ -96,10 +96,39 @@ class ServerConnection:
             address, data=body, method=method, headers=headers
         )
         try:
-            with self._opener().open(request, timeout=self.timeout) as response:
-                return read(response)
+            return self._fetch(request, read)
         except urllib.error.HTTPError as error:
             raise RequestFailed(_describe(error)) from None
+
+    def post_form(self, path: str, pairs: Pairs) -> dict[str, Any]:
+        """Return the document of an OAuth endpoint, also that of an error, which has `error`.
+
+        Send no token. Raise RequestFailed if there is no document.
+        """
+        request = urllib.request.Request(  # noqa: S310  check_url allows http and https only
+            f"{check_url(self.url)}{path}",
+            data=urlencode(pairs).encode(),
+            headers={"User-Agent": "flamewatch-client"},
+        )
+        try:
+            body = self._fetch(request, lambda response: response.read())
+        except urllib.error.HTTPError as error:
+            body = error.read()
+        try:
+            document = json.loads(body)
+        except ValueError:
+            document = None
+        if not isinstance(document, dict):
+            raise RequestFailed(f"{self.url}{path} does not respond as a Flamewatch server does.")
+        return document
+
+    def _fetch(self, request: urllib.request.Request, read: Callable[[HTTPResponse], T]) -> T:
+        """Raise HTTPError for a status of failure, RequestFailed if there is no response."""
+        try:
+            with self._opener().open(request, timeout=self.timeout) as response:
+                return read(response)
+        except urllib.error.HTTPError:
+            raise
         except HTTPException as error:
             raise RequestFailed(f"The connection to {self.url} broke: {error!r}.") from None
         except ValueError as error:

@@ -2,44 +2,19 @@
 
 from typing import cast
 
-from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from frontend.pages.tokens.form import TokenForm
 from projects.account_limits import LimitReached
 from projects.audit import Origin
 from projects.credentials import access_tokens
 from projects.models import AccessToken, TokenScope, User
-
-_DAYS = (30, 7, 90, 365)  # the first is the default
-if max(_DAYS) > access_tokens.MAX_DAYS:
-    raise ValueError("A choice of days is above access_tokens.MAX_DAYS.")
-
-
-class TokenForm(forms.Form):
-    name = forms.CharField(
-        label=gettext_lazy("Name"),
-        max_length=100,
-        help_text=gettext_lazy("For example laptop or CI of checkout."),
-    )
-    scopes = forms.MultipleChoiceField(
-        label=gettext_lazy("Scopes"),
-        choices=TokenScope,
-        initial=[TokenScope.READ],
-        widget=forms.CheckboxSelectMultiple,
-    )
-    days = forms.TypedChoiceField(
-        label=gettext_lazy("Expires"),
-        choices=lambda: [(n, ngettext("in %d day", "in %d days", n) % n) for n in sorted(_DAYS)],
-        initial=_DAYS[0],
-        coerce=int,
-    )
 
 
 @never_cache
