@@ -1,19 +1,32 @@
-"""Admin pages of snapshots, and of deletions, which the operator requests and cancels here."""
+"""Admin pages of snapshots, deletions and exports; the operator requests deletions here."""
 
+from datetime import timedelta
 from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common.amounts import bytes_text
 from profiles.deletion import jobs
 from profiles.deletion.jobs import DeletionRejected, DeletionSelection
-from profiles.models import DeletionJob, DeletionScope, ResultSnapshot
+from profiles.models import (
+    DeletionJob,
+    DeletionScope,
+    DeletionState,
+    ExportJob,
+    ExportState,
+    ResultSnapshot,
+)
+from profiles.project_export import jobs as exports
+from profiles.project_export.jobs import ExportRejected
 from profiles.storage import saved_tree_rows
+from projects.admin.background_jobs import MAX_SHOWN, JobRow, add_job_source
 from projects.admin.read_only import DeletableAdmin, ReadOnlyAdmin, operator_origin
 from projects.audit import Origin
 from projects.models import User
@@ -40,6 +53,10 @@ class ResultSnapshotAdmin(DeletableAdmin):
         saved_tree_rows.delete(row, actor=actor, origin=origin)
 
 
+# Failed exports are shown on the start page for so long.
+_FAILED_SHOWN = timedelta(days=7)
+
+
 class DeletionForm(forms.ModelForm):  # type: ignore[type-arg]
     """Deletion of a project, or of the profiles that the other fields select."""
 
@@ -50,6 +67,12 @@ class DeletionForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = DeletionJob
         fields = ["project", "scope", "service", "type", "zone", "version", "start", "end"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("start", "end"):  # two inputs each, which have no labels
+            for widget in self.fields[name].widget.widgets:
+                widget.attrs["aria-label"] = self.fields[name].label
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -127,3 +150,77 @@ class DeletionJobAdmin(ReadOnlyAdmin):
                 self.message_user(request, f"{job}: {rejected}", messages.WARNING)
             else:
                 self.message_user(request, f"{job}: {gettext('canceled')}")
+
+
+@admin.register(ExportJob)
+class ExportJobAdmin(ReadOnlyAdmin):
+    list_display = [
+        *("project", "state", "requested", "requested_by", "finished", "expires"),
+        *("profiles", "bytes", "problem"),
+    ]
+    list_select_related = ["project", "requested_by"]
+    list_filter = ["state"]
+    search_fields = ["project__project_id", "project__name"]
+    ordering = ["-requested"]
+    show_full_result_count = False
+    fields = [
+        *("project", "state", "requested", "requested_by", "finished", "expires"),
+        *("profiles", "bytes", "problem"),
+    ]
+    actions = ["cancel_exports"]
+
+    def has_cancel_permission(self, request: HttpRequest) -> bool:
+        return cast("User", request.user).has_perm("profiles.change_exportjob")
+
+    @admin.action(description=_("Cancel exports"), permissions=["cancel"])
+    def cancel_exports(self, request: HttpRequest, queryset: QuerySet[ExportJob]) -> None:
+        actor, origin = cast("User", request.user), operator_origin(request)
+        for job in queryset.select_related("project"):
+            try:
+                exports.cancel(job, actor=actor, origin=origin)
+            except ExportRejected as rejected:
+                self.message_user(request, f"{job}: {rejected}", messages.WARNING)
+            else:
+                self.message_user(request, f"{job}: {gettext('canceled')}")
+
+
+def _list_deletions() -> list[JobRow]:
+    """Return deletions that have begun or are due: not those within their grace period."""
+    ended = (DeletionState.DONE, DeletionState.CANCELED)
+    rows = DeletionJob.objects.exclude(state__in=ended).filter(due__lte=timezone.now())
+    return [
+        JobRow(
+            project=job.project,
+            kind=f"{gettext('Deletion')}: {job.get_scope_display()}",
+            state=job.get_state_display(),
+            progress=gettext("%(done)s of %(expected)s profiles")
+            % {"done": f"{job.profiles:,}", "expected": f"{job.expected_profiles:,}"},
+            problem=job.problem,
+            requested=job.requested,
+            url=reverse("admin:profiles_deletionjob_change", args=[job.pk]),
+        )
+        for job in rows.select_related("project").order_by("requested", "pk")[:MAX_SHOWN]
+    ]
+
+
+def _list_exports() -> list[JobRow]:
+    """Return exports that run or wait, and those that failed lately."""
+    failed = Q(state=ExportState.FAILED, finished__gt=timezone.now() - _FAILED_SHOWN)
+    rows = ExportJob.objects.filter(Q(state__in=exports.OPEN_STATES) | failed)
+    return [
+        JobRow(
+            project=job.project,
+            kind=gettext("Export"),
+            state=job.get_state_display(),
+            progress=gettext("%(profiles)s profiles, %(bytes)s")
+            % {"profiles": f"{job.profiles:,}", "bytes": bytes_text(job.bytes)},
+            problem=job.problem,
+            requested=job.requested,
+            url=reverse("admin:profiles_exportjob_change", args=[job.pk]),
+        )
+        for job in rows.select_related("project").order_by("requested", "pk")[:MAX_SHOWN]
+    ]
+
+
+add_job_source(_list_deletions)
+add_job_source(_list_exports)

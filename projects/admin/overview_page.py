@@ -1,4 +1,4 @@
-"""Start page of the admin: all projects with volume, storage and rejections, and open requests."""
+"""Start page of the admin: projects with volume and rejections, open requests, background jobs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,6 +27,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common.amounts import bytes_text
+from projects.admin.background_jobs import list_jobs
 from projects.admin.quota_request_list import list_open_requests
 from projects.admin.usage_columns import usage_columns
 from projects.models import DayUsage, Project, User
@@ -120,6 +121,7 @@ def _build_context(request: HttpRequest) -> dict[str, Any]:
         "next_query": _query(search, order, page.number + 1),
         "totals": _load_totals(),
         "requests": list_open_requests(),
+        "jobs": list_jobs(),
         "may_decide": cast("User", request.user).has_perm("projects.change_project"),
     }
 

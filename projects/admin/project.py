@@ -24,6 +24,12 @@ from projects.models import Member, Project, Quota, Role, User
 
 
 class MemberFormSet(BaseInlineFormSet):  # type: ignore[type-arg]
+    def add_fields(self, form: "ModelForm[Member]", index: int | None) -> None:
+        """Add labels to the inputs: the table has them in its head only, for people who see it."""
+        super().add_fields(form, index)
+        for field in form.fields.values():
+            field.widget.attrs["aria-label"] = field.label
+
     def clean(self) -> None:
         """Enforce the limits of members of the project, and of projects of each new owner.
 

@@ -48,7 +48,7 @@ def sign_in(server: RunningServer) -> requests.Session:
 
 
 def post(session: requests.Session, address: str, **form: str) -> str:
-    form["csrfmiddlewaretoken"] = session.cookies.get("csrftoken", "")
+    form["csrfmiddlewaretoken"] = session.cookies.get("csrftoken") or ""
     response = session.post(address, form, headers={"Referer": address}, timeout=30)
     assert response.status_code == 200, response.text
     return response.text

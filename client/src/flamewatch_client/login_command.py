@@ -27,7 +27,7 @@ def add_login(parser: ArgumentParser) -> None:
     )
 
 
-def sign_in(options: Namespace) -> int:
+def run_login(options: Namespace) -> int:
     url = options.server or options.url
     if not url and not options.token_stdin:
         url = input("URL of the server: ").strip()

@@ -33,7 +33,7 @@ AddArguments = Callable[[ArgumentParser], None]
 
 # Commands that find server and key by rules of their own, or need none.
 UNCONNECTED: dict[str, tuple[str, AddArguments, Run]] = {
-    "login": ("store a personal access token", login_command.add_login, login_command.sign_in),
+    "login": ("store a personal access token", login_command.add_login, login_command.run_login),
     "check": (
         "fail if a version is slower than another",
         check_command.add_check,

@@ -9,9 +9,18 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from profiles.models import DeletionJob, DeletionScope, ExportJob, ExportState
 from projects import quota_requests
 from projects.audit import NO_CLIENT
-from projects.models import DayUsage, Plan, Project, QuotaRequest, User
+from projects.models import (
+    ActorKind,
+    AuditEntry,
+    DayUsage,
+    Plan,
+    Project,
+    QuotaRequest,
+    User,
+)
 from projects.usage.day_usage import utc_day
 from projects.usage.limits import LimitName
 from tests.frontend.html import render_html
@@ -184,3 +193,39 @@ def test_people_without_the_right_decide_nothing(
     assert client.post(act(name, row), {"amount": "30 GB", "note": "x"}).status_code == 404
     row.refresh_from_db()
     assert row.state == "open"
+
+
+def test_jobs_that_run_or_failed_are_listed_with_their_progress(
+    admin: Client, project: Project
+) -> None:
+    now = timezone.now()
+    deletion = DeletionJob(project=project, scope=DeletionScope.SERVICE, state="deleting")
+    deletion.requested, deletion.due, deletion.request_entry = now, now, 1
+    deletion.profiles, deletion.expected_profiles = 1500, 60_000
+    deletion.problem = "the object store does not respond"
+    deletion.save()
+    later = now + timedelta(days=30)
+    waiting = {"requested": now, "request_entry": 2, "due": later}
+    DeletionJob.objects.create(project=project, scope=DeletionScope.PROJECT, **waiting)
+    states = {"running": None, "failed": now, "done": now, "expired": now}
+    for number, (state, finished) in enumerate(states.items()):
+        ExportJob.objects.create(
+            project=project, state=state, requested=now, finished=finished, profiles=number + 7
+        )
+    page = " ".join(render_html(admin.get(INDEX)).split())
+    assert "1,500 of 60,000 profiles" in page
+    assert "the object store does not respond" in page
+    assert page.count("/admin/profiles/deletionjob/1/change/") == 1
+    assert "/admin/profiles/deletionjob/2/change/" not in page
+    assert [f"<td>{count} profiles, " in page for count in (7, 8, 9, 10)] == [1, 1, 0, 0]
+    link = reverse("admin:profiles_exportjob_change", args=[ExportJob.objects.earliest("pk").pk])
+    assert admin.get(link).status_code == 200
+
+
+def test_operator_cancels_an_export(admin: Client, project: Project) -> None:
+    job = ExportJob.objects.create(project=project, requested=timezone.now())
+    form = {"action": "cancel_exports", "_selected_action": [str(job.pk)]}
+    admin.post(reverse("admin:profiles_exportjob_changelist"), form)
+    job.refresh_from_db()
+    assert job.state == ExportState.CANCELED
+    assert AuditEntry.objects.get(action="export.cancel").actor_kind == ActorKind.OPERATOR
