@@ -76,7 +76,9 @@ def test_command_gets_a_token_of_the_person_with_the_chosen_scopes(
     path = tmp_path / "flamewatch" / "login.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert json.loads(path.read_text())["token"] not in output
-    assert "/device/token" not in server.log.read_text()  # polls are no errors
+    log = server.log.read_text()
+    assert "/device/token" not in log  # polls are no errors
+    assert "fwp_" not in log
 
 
 def test_command_fails_if_the_person_denies(
