@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import django
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
@@ -18,8 +19,12 @@ from tests import services
 from tests.paths import ROOT
 from tests.server import PASSWORD, RunningServer, running_server
 
+if TYPE_CHECKING:
+    from projects.models import Project
+
 FOLDER = ROOT / "docs" / "screenshots"
 OWNER = "mara@acme.example"
+OPERATOR = "operator@flamewatch.example"
 CHECKOUT = "service=checkout&type=CPU"
 FINDING = "3f2a90c17b5e"
 ALERT_RULE = "4e2a90c17b5f"
@@ -27,17 +32,17 @@ ALERT_RULE = "4e2a90c17b5f"
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """Page with its URL; a `stranger` sees it without signing in."""
+    """Page with its URL; `email` is the account that sees it, "" for nobody."""
 
     name: str
     address: str
-    stranger: bool = False
+    email: str = OWNER
     whole: bool = False  # the whole page, not only the window
 
 
 SHOTS = (
-    Shot("sign-up", "/account/signup/", stranger=True),
-    Shot("sign-in", "/account/login/", stranger=True),
+    Shot("sign-up", "/account/signup/", ""),
+    Shot("sign-in", "/account/login/", ""),
     Shot("services", "/p/acme-shop/services"),
     Shot("flame", f"/p/acme-shop/flame?{CHECKOUT}&span=6h"),
     Shot("compare", f"/p/acme-shop/compare?{CHECKOUT}&span=12h"),
@@ -58,10 +63,18 @@ SHOTS = (
     Shot("deployments", "/p/acme-shop/agents?show=deployments"),
     Shot("setup", "/p/acme-shop/setup", whole=True),
     Shot("settings", "/p/acme-shop/settings", whole=True),
-    Shot("concepts", "/help/concepts", stranger=True),
+    Shot("concepts", "/help/concepts", ""),
     Shot("confirm-device", "/device?code=BCDF-GHJK"),
     Shot("new-project", "/projects/new"),
     Shot("editor", "/account/editor"),
+    Shot("account", "/account/", whole=True),
+    Shot("members", "/p/acme-shop/settings/members"),
+    Shot("api-keys", "/p/acme-shop/settings/keys"),
+    Shot("usage", "/p/acme-shop/settings/usage", whole=True),
+    Shot("audit-log", "/p/acme-shop/settings/audit"),
+    Shot("export-and-delete", "/p/acme-shop/settings/data", whole=True),
+    Shot("admin-overview", "/admin/", OPERATOR),
+    Shot("admin-project", "/admin/projects/project/1/overview/", OPERATOR, whole=True),
     Shot("not-found", "/p/another/services"),
 )
 LOOKS: tuple[tuple[str, dict[str, object]], ...] = (
@@ -105,22 +118,67 @@ def _furnish(server: RunningServer) -> None:
     sample_project.services(project, now)
     sample_project.findings(project, owner, FINDING, now)
     sample_project.alerts(project, owner, ALERT_RULE, now)
+    User.objects.create_superuser(OPERATOR, PASSWORD)
+    _add_tenants(project, now)
     sign_in, _code = device_sign_in.begin("mara-laptop", "127.0.0.1")
     DeviceSignIn.objects.filter(pk=sign_in.pk).update(
         user_code="BCDFGHJK", expires=now + timedelta(hours=1)
     )
 
 
+def _add_tenants(project: "Project", now: datetime) -> None:
+    """Add usage of 30 days, other projects, and jobs for the overview of the operator."""
+    from profiles.models import DeletionJob, DeletionScope, ExportJob
+    from projects.models import DayRejections, DayUsage, Plan, Project
+    from projects.usage.day_usage import utc_day
+
+    plan = Plan.objects.create(name="Team", stored_bytes=50 * 10**9)
+    names = ("Northwind Billing", "Tailspin Search", "Contoso Mobile")
+    others = [
+        Project.objects.create(project_id=name.lower().replace(" ", "-"), name=name, plan=plan)
+        for name in names
+    ]
+    for number, each in enumerate([project, *others]):
+        for ago in range(30):
+            day = utc_day() - timedelta(days=ago)
+            DayUsage.objects.update_or_create(
+                project=each,
+                day=day,
+                defaults={
+                    "profiles": 11_000 - 1_900 * number + 613 * (ago % 7),
+                    "stored_bytes": 31_000_000 * (number + 1) * (1 + ago % 3),
+                    "rejected": 412 if number == 0 and ago in {1, 2} else 0,
+                },
+            )
+    DayRejections.objects.create(
+        project=project, day=utc_day() - timedelta(days=1), reason="profiles_per_day", count=412
+    )
+    DeletionJob.objects.create(
+        project=others[0],
+        scope=DeletionScope.SERVICE,
+        state="deleting",
+        requested=now,
+        due=now,
+        request_entry=1,
+        profiles=14_200,
+        expected_profiles=61_000,
+    )
+    ExportJob.objects.create(
+        project=others[1], state="running", requested=now, profiles=8_100, bytes=73_400_320
+    )
+
+
 def _pictures(browser: Browser, url: str, only: list[str]) -> Iterator[Path]:
     for look, options in LOOKS:
-        stranger, member = (_context(browser, url, options) for _ in range(2))
-        _sign_in(member)
+        contexts = {email: _context(browser, url, options) for email in ("", OWNER, OPERATOR)}
+        for email, context in contexts.items():
+            if email:
+                _sign_in(context, email)
         for shot in SHOTS:
             if not only or shot.name in only:
-                context = stranger if shot.stranger else member
-                yield _picture(context.new_page(), shot, look)
-        stranger.close()
-        member.close()
+                yield _picture(contexts[shot.email].new_page(), shot, look)
+        for context in contexts.values():
+            context.close()
 
 
 def _context(browser: Browser, url: str, options: dict[str, object]) -> BrowserContext:
@@ -133,13 +191,13 @@ def _context(browser: Browser, url: str, options: dict[str, object]) -> BrowserC
     )
 
 
-def _sign_in(context: BrowserContext) -> None:
+def _sign_in(context: BrowserContext, email: str) -> None:
     page = context.new_page()
     page.goto("/account/login/")
-    page.get_by_label("E-mail").fill(OWNER)
+    page.get_by_label("E-mail").fill(email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url("**/services")
+    page.wait_for_url(lambda url: "/login/" not in url)
     page.close()
 
 

@@ -32,7 +32,7 @@ TEXTS = [
     *("viewer", "owner", "mara@acme.example", "https://127.0.0.1/", "https://x.example:99999/"),
     *("regression", "quota", "value", "silence", "fw_0123456789", "hide:a", "focus:(", "host:a=b"),
 ]
-VALUES = [
+VALUES: list[Any] = [
     *(None, True, False, 0, -1, 1, 2**31, 2**63, 2**70, -(2**63) - 1, 0.1, -0.0, 1e308, 1e-320),
     *([], {}, [[]], [None], [1], {"": None}, {"a": {"b": []}}, ["read"], ["regression"]),
     [{"name": "x"}],
