@@ -115,24 +115,24 @@ def test_unknown_account_costs_a_password_hash_too(client: Client, mara: User) -
 
 @pytest.mark.usefixtures("with_mail")
 def test_reset_tells_nobody_which_accounts_exist(client: Client, mara: User) -> None:
-    answers = [
+    responses = [
         client.post("/account/password/reset/", {"email": email})
         for email in (mara.email, "nobody@example.org")
     ]
-    assert {answer.status_code for answer in answers} == {302}
-    assert len({answer.headers["Location"] for answer in answers}) == 1
+    assert {response.status_code for response in responses} == {302}
+    assert len({response.headers["Location"] for response in responses}) == 1
 
 
 @pytest.mark.usefixtures("with_mail")
 def test_sign_up_tells_nobody_which_accounts_exist(client: Client, mara: User) -> None:
-    answers = [
+    responses = [
         Client().post(
             "/account/signup/", {"email": email, "password1": PASSWORD, "project": "Acme Shop"}
         )
         for email in (mara.email, "nobody@example.org")
     ]
-    assert len({answer.status_code for answer in answers}) == 1
-    assert len({answer.headers["Location"] for answer in answers}) == 1
+    assert len({response.status_code for response in responses}) == 1
+    assert len({response.headers["Location"] for response in responses}) == 1
 
 
 @pytest.mark.usefixtures("with_mail")
