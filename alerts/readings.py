@@ -6,11 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 from alerts.conditions.points import StepSums
 from profiles.query import (
+    FilterOption,
     HistoryStep,
     ProfileSelection,
     QueryContext,
     QueryJob,
     View,
+    ViewFilter,
+    is_expression,
     run_history,
     run_series,
 )
@@ -51,9 +54,10 @@ def load_points(
 ) -> PointsByFunction:
     """Return the points of each function, "" for the whole service, in order of time.
 
-    Each function's are those of its total, recursion counted once. They are read in a worker
-    process, which charges the project, with one query for MAX_STEPS steps and 50 functions. Raise
-    InvalidQuery and DeadlinePassed.
+    Each function's are those of its total, recursion counted once. `/an expression/` stands for all
+    functions that it matches: the sum of the stacks that have one of them. They are read in a
+    worker process, which charges the project, with one query for MAX_STEPS steps and 50 functions,
+    or one expression. Raise InvalidQuery and DeadlinePassed.
     """
     found: PointsByFunction = {name: [] for name in functions}
     for part in steps.split():
@@ -73,12 +77,17 @@ def read_sums(
 ) -> dict[str, list[SumRow]]:
     """Return the sums of one range of at most MAX_STEPS steps; called in a worker process."""
     selection = ProfileSelection(context.project, steps.service, steps.type, steps.start, steps.end)
-    names = [name for name in functions if name]
-    if not names:  # no call tree has to be read
-        series = run_series(context, selection, View(), step=steps.step, size=1)
-        return {"": _list_sums(series.steps, [each.total for each in series.steps], steps.step)}
+    names = [name for name in functions if name and not is_expression(name)]
+    expressions = [name for name in functions if is_expression(name)]
     found: dict[str, list[SumRow]] = {}
     with context.snapshot:
+        if expressions or not names:  # no call tree has to be read for the whole
+            whole = run_series(context, selection, View(), step=steps.step, size=1).steps
+            found[""] = _list_sums(whole, [each.total for each in whole], steps.step)
+            for expression in expressions:
+                view = View(filters=(ViewFilter(FilterOption.SHOW, expression),))
+                shown = run_series(context, selection, view, step=steps.step, size=1).steps
+                found[expression] = _list_sums(whole, _align(shown, whole), steps.step)
         for first in range(0, len(names), _FUNCTIONS_A_QUERY):
             some = names[first : first + _FUNCTIONS_A_QUERY]
             history = run_history(context, selection, View(), step=steps.step, names=some)
@@ -88,11 +97,16 @@ def read_sums(
                     sums[line.name] = [
                         a + b for a, b in zip(sums[line.name], line.total, strict=True)
                     ]
-            if "" in functions:
-                sums[""] = [each.total for each in history.steps]
+            sums[""] = [each.total for each in history.steps]
             for name, values in sums.items():
                 found[name] = _list_sums(history.steps, values, steps.step)
-    return found
+    return {name: found[name] for name in functions}
+
+
+def _align(shown: Sequence[HistoryStep], whole: Sequence[HistoryStep]) -> list[int]:
+    """Return the total of `shown` for each step of `whole`: 0 if it has no such step."""
+    totals = {each.start: each.total for each in shown}
+    return [totals.get(each.start, 0) for each in whole]
 
 
 def _list_sums(

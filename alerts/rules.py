@@ -16,6 +16,7 @@ from alerts.conditions.points import Measure
 from alerts.conditions.registry import ConditionKind, list_parameters, parse_condition
 from alerts.firing_alerts import forget_count
 from alerts.models import MAX_FUNCTION, MAX_NAME, AlertIncident, AlertRule, AlertState
+from profiles.query import BadFilterPattern, is_expression, matcher
 from projects import audit
 from projects.account_limits import LimitReached
 from projects.credentials.allowed_services import ALL_SERVICES, AllowedServices
@@ -53,8 +54,10 @@ class RuleFields:
             raise InvalidRule(
                 "name", _("Enter a name of %(n)d characters or less.") % {"n": MAX_NAME}
             )
-        if len(self.service) > _MAX_SERVICE or len(self.function) > MAX_FUNCTION:
+        if len(self.service) > _MAX_SERVICE:
             raise InvalidRule("service", _("This name is too long."))
+        if len(self.function) > MAX_FUNCTION:
+            raise InvalidRule("function", _("This name is too long."))
         try:
             condition = parse_condition(self.kind, self.parameters)
         except InvalidParameters as error:
@@ -72,6 +75,11 @@ class RuleFields:
             raise InvalidRule("service", _("Choose a service."))
         if self.type not in set(ProfileType):
             raise InvalidRule("type", _("Choose a profile type."))
+        if is_expression(self.function):
+            try:
+                matcher(self.function)
+            except BadFilterPattern as error:
+                raise InvalidRule("function", str(error)) from None
         if measure is Measure.SHARE and not self.function:
             raise InvalidRule("function", _("Name the function whose share it is."))
         if measure is Measure.CORES and self.type in _NO_TIME:

@@ -7,7 +7,7 @@ what they read.
 """
 
 from profiles.engine.calltree.pattern_costs import FramePattern, PatternCost
-from profiles.engine.calltree.patterns import BadFilterPattern, matcher
+from profiles.engine.calltree.patterns import BadFilterPattern, is_expression, matcher
 from profiles.engine.calltree.peek import Neighbour
 from profiles.engine.coverage import Coverage, Missing
 from profiles.engine.exports.csv_file import encode as encode_csv
@@ -225,6 +225,7 @@ __all__ = [
     "get_deployments",
     "get_saved_tree",
     "history_document",
+    "is_expression",
     "list_saved_trees",
     "matcher",
     "preview",

@@ -12,8 +12,9 @@ from alerts.evaluation import evaluate_rules, find_projects
 from alerts.models import AlertIncident, AlertRule, AlertState
 from alerts.readings import PointRange, load_points
 from findings.models import FindingState
-from profiles.query import DeadlinePassed, InvalidQuery
+from profiles.query import DeadlinePassed, InvalidQuery, QueryContext
 from projects.models import DayUsage, Project
+from projects.profile_types import ProfileType
 from projects.usage.day_usage import utc_day
 from tests.alerts.stored_values import MINUTE, START, add_rule, store_minutes
 from tests.findings.factory import add_finding
@@ -38,6 +39,25 @@ def incidents(rule: AlertRule) -> list[tuple[datetime, datetime | None]]:
 
 def phase(rule: AlertRule) -> str:
     return rule.states.get().phase
+
+
+def test_expression_stands_for_all_matching_functions_together(project: Project) -> None:
+    store_minutes(project, [LOW] * RISE + [HIGH] * 30)
+    steps = PointRange("shop", ProfileType.CPU, START, START + 40 * MINUTE, MINUTE)
+    names = ["/^pri/", "/main|price/", "/nothing/", "price", "main", ""]
+    points = load_points(QueryContext(project.pk), steps, names)
+    assert points["/^pri/"] == points["price"]
+    # A stack with several of them counts once.
+    assert points["/main|price/"] == points["main"] == points[""]
+    assert [each.value for each in points["/nothing/"]] == [0] * 40
+    assert points["price"][0].value != points["price"][39].value
+
+
+def test_rule_with_an_expression_fires_when_that_of_the_function_does(project: Project) -> None:
+    store_minutes(project, [LOW] * RISE + [HIGH] * 30 + [LOW] * 30)
+    rule = add_rule(project, function="/^pr[a-i]ce$/")
+    run(project, 1, 80)
+    assert [started for started, _ended in incidents(rule)] == [FIRED]
 
 
 def test_rule_fires_and_resolves_at_the_known_minutes(project: Project) -> None:

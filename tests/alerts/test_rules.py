@@ -59,6 +59,8 @@ def fire(rule: AlertRule) -> AlertIncident:
             },
             "service",
         ),
+        ({"function": "/(/"}, "function"),
+        ({"function": "/" + "a" * 600 + "/"}, "function"),
     ],
 )
 def test_field_that_does_not_fit_is_named(

@@ -36,7 +36,10 @@ class RuleForm(forms.Form):
         label=gettext_lazy("Function"),
         max_length=MAX_FUNCTION,
         required=False,
-        help_text=gettext_lazy("Its full name, as flame graphs show it. Empty: the whole service."),
+        help_text=gettext_lazy(
+            "Its full name, as flame graphs show it, or /regex/ for all that match together."
+            " Empty: the whole service."
+        ),
     )
     measure = forms.ChoiceField(
         label=gettext_lazy("Value"),

@@ -17,6 +17,7 @@ from alerts.rules import SERIES_KINDS, find_rules
 from alerts.texts import describe_incident, describe_rule, format_minutes, format_observed
 from frontend.params.formats import time_text
 from frontend.text.display_names import type_name
+from profiles.query import is_expression
 from projects.models import Project
 from projects.profile_types import ProfileType
 
@@ -150,6 +151,9 @@ def list_evidence_links(rule: AlertRule, start: datetime, end: datetime) -> dict
     after, before = _range(start, end), _range(start - (end - start), start)
     baseline = {f"b.{name}": value for name, value in before.items()}
     chosen = {"function": rule.function} if rule.function else {}
+    if is_expression(rule.function):
+        chosen = {"f": f"show:{rule.function}"}
+        common |= chosen
     whole = _range(start - _DAY, end + timedelta(hours=1))
     return {
         "compare": _url("compare", project, common | after | baseline),
