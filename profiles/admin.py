@@ -1,5 +1,6 @@
 """Admin pages of snapshots, deletions and exports; the operator requests deletions here."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, cast
 
@@ -18,7 +19,6 @@ from profiles.deletion.jobs import DeletionRejected, DeletionSelection
 from profiles.models import (
     DeletionJob,
     DeletionScope,
-    DeletionState,
     ExportJob,
     ExportState,
     ResultSnapshot,
@@ -143,13 +143,7 @@ class DeletionJobAdmin(ReadOnlyAdmin):
 
     @admin.action(description=_("Cancel deletions, restore projects"), permissions=["add"])
     def cancel_deletions(self, request: HttpRequest, queryset: QuerySet[DeletionJob]) -> None:
-        for job in queryset.select_related("project"):
-            try:
-                jobs.cancel(job, actor=cast("User", request.user), origin=operator_origin(request))
-            except DeletionRejected as rejected:
-                self.message_user(request, f"{job}: {rejected}", messages.WARNING)
-            else:
-                self.message_user(request, f"{job}: {gettext('canceled')}")
+        _cancel_each(self, request, queryset, jobs.cancel, DeletionRejected)
 
 
 @admin.register(ExportJob)
@@ -174,20 +168,30 @@ class ExportJobAdmin(ReadOnlyAdmin):
 
     @admin.action(description=_("Cancel exports"), permissions=["cancel"])
     def cancel_exports(self, request: HttpRequest, queryset: QuerySet[ExportJob]) -> None:
-        actor, origin = cast("User", request.user), operator_origin(request)
-        for job in queryset.select_related("project"):
-            try:
-                exports.cancel(job, actor=actor, origin=origin)
-            except ExportRejected as rejected:
-                self.message_user(request, f"{job}: {rejected}", messages.WARNING)
-            else:
-                self.message_user(request, f"{job}: {gettext('canceled')}")
+        _cancel_each(self, request, queryset, exports.cancel, ExportRejected)
+
+
+def _cancel_each(
+    page: ReadOnlyAdmin,
+    request: HttpRequest,
+    rows: QuerySet[Any],
+    cancel: Callable[..., None],
+    rejection: type[Exception],
+) -> None:
+    """Cancel each job, and tell the operator which were canceled, and why others were not."""
+    actor, origin = cast("User", request.user), operator_origin(request)
+    for job in rows.select_related("project"):
+        try:
+            cancel(job, actor=actor, origin=origin)
+        except rejection as rejected:
+            page.message_user(request, f"{job}: {rejected}", messages.WARNING)
+        else:
+            page.message_user(request, f"{job}: {gettext('canceled')}")
 
 
 def _list_deletions() -> list[JobRow]:
     """Return deletions that have begun or are due: not those within their grace period."""
-    ended = (DeletionState.DONE, DeletionState.CANCELED)
-    rows = DeletionJob.objects.exclude(state__in=ended).filter(due__lte=timezone.now())
+    rows = DeletionJob.objects.filter(state__in=jobs.OPEN_STATES, due__lte=timezone.now())
     return [
         JobRow(
             project=job.project,

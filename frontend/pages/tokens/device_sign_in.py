@@ -90,8 +90,7 @@ def confirm(request: HttpRequest) -> HttpResponse:
     row = device_sign_in.find_open(typed[:_FIELD_LENGTH])
     if row is None:
         _count_guess(request, user)
-        problem = _("There is no such code. It may have expired: run the command again.")
-        return _ask_for_code(request, problem, HTTPStatus.BAD_REQUEST)
+        return _ask_again(request, HTTPStatus.BAD_REQUEST)
     if request.method == "POST":
         return _decide(request, row, user)
     form = TokenForm(initial={"name": f"flamewatch login ({row.device})"})
@@ -120,6 +119,11 @@ def _ask_for_code(request: HttpRequest, problem: str, status: HTTPStatus) -> Htt
     return render(request, "frontend/tokens/device_code.html", {"form": form}, status=status)
 
 
+def _ask_again(request: HttpRequest, status: HTTPStatus) -> HttpResponse:
+    problem = _("There is no such code. It may have expired: run the command again.")
+    return _ask_for_code(request, problem, status)
+
+
 def _ask_for_decision(
     request: HttpRequest, row: DeviceSignIn, form: TokenForm, status: HTTPStatus = HTTPStatus.OK
 ) -> HttpResponse:
@@ -136,8 +140,7 @@ def _show_outcome(
     request: HttpRequest, row: DeviceSignIn, is_decided: bool, *, is_approved: bool
 ) -> HttpResponse:
     if not is_decided:  # in another tab meanwhile, or it expired
-        problem = _("There is no such code. It may have expired: run the command again.")
-        return _ask_for_code(request, problem, HTTPStatus.CONFLICT)
+        return _ask_again(request, HTTPStatus.CONFLICT)
     context = {"sign_in": row, "is_approved": is_approved}
     return render(request, "frontend/tokens/device_outcome.html", context)
 
