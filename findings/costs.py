@@ -44,7 +44,14 @@ class ServiceCosts:
             return FindingCost(money=money)
         if finding.type != ProfileType.CPU or not finding.duration_ns:
             return FindingCost()
-        cores = finding.change / finding.duration_ns * number
+        return self.compute_cpu(finding.service, finding.change / finding.duration_ns)
+
+    def compute_cpu(self, service: str, cores_per_agent: float) -> FindingCost:
+        """Return the cost of CPU time on all agents of a service; nothing known without any."""
+        zones = self.agents.get(service, Counter())
+        if not zones:
+            return FindingCost()
+        cores = cores_per_agent * zones.total()
         return FindingCost(
             cores, self.prices.price_cores(cores, zones), self.prices.compute_emissions(cores)
         )

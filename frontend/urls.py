@@ -86,7 +86,7 @@ urlpatterns = [
     project_page("/insights", insights.insights, "insights", Permission.VIEW),
     project_page(
         "/insights/functions",
-        function_search.search_functions,
+        function_search.show_function_search,
         "search_functions",
         Permission.VIEW,
     ),

@@ -1,1 +1,1 @@
-"""Rules that name a common waste of time or memory in the stacks of a service."""
+"""Common wastes in the stacks of a service, and functions searched in those of all services."""

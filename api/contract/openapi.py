@@ -70,6 +70,7 @@ _SUMMARIES = {
     "annotations": "List notes",
     "regressions": "List changes of functions that the server found",
     "insights": "List the usual wastes that the profiles of a service show",
+    "functions": "Search for functions in all services, with cost, callers and versions",
 }
 
 
@@ -183,7 +184,7 @@ def _body_schema(fields: tuple[BodyField, ...]) -> Schema:
 def _build_query_operation(name: str) -> Operation:
     """Return the operation of a query resource, by parsing a request that has little more than
     the required parameters."""
-    recorder = ParameterRecorder([("service", "x"), ("type", "CPU")])
+    recorder = ParameterRecorder([("service", "x"), ("type", "CPU"), ("find", "x")])
     media_types: list[str] = []
 
     def note_media_types(available: Sequence[str]) -> str:

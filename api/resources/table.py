@@ -7,6 +7,7 @@ from api.resources import (
     annotation_list,
     compare,
     deployments,
+    functions,
     insights,
     pgo,
     profiles,
@@ -30,4 +31,5 @@ RESOURCES: Mapping[str, Callable[[ApiRequest], ApiQuery]] = {
     "annotations": annotation_list.query,
     "regressions": regressions.query,
     "insights": insights.query,
+    "functions": functions.query,
 }

@@ -101,6 +101,20 @@ def test_services_have_volume_and_last_profile(cli: CommandLine) -> None:
     assert row.split()[:2] == ["shop", "2"]
 
 
+def test_search_shows_services_and_versions(cli: CommandLine) -> None:
+    heading, row, count = cli.text("search", "parse").splitlines()
+    assert heading.split()[:2] == ["SERVICE", "SHARE"]
+    assert row.split() == ["shop", "46.2%", "6", "main"]  # 12 of 26, in two profiles
+    assert count == "1 of 1 services"
+    _, *rows, _ = cli.text("search", "parse", "--versions").splitlines()
+    assert sorted(row.split() for row in rows) == [
+        ["shop", "1", "30.0%", "3", "1"],
+        ["shop", "2", "56.2%", "9", "1"],
+    ]
+    document = cli.document("search", "/^render$/")
+    assert document["services"][0]["share"] == pytest.approx(12 / 26)  # type: ignore[index]
+
+
 def test_top_has_values_and_shares(cli: CommandLine) -> None:
     lines = cli.text("top", "shop", "--version", "1").splitlines()
     assert [line.split() for line in lines[2:]] == [

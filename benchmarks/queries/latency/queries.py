@@ -46,7 +46,17 @@ def queries(sizes: Sizes) -> list[MeasuredQuery]:
             PEERS.format("57", "1,914"),
             (sizes.d_days - 1) * 1440,
         ),
+        MeasuredQuery("insights, 1,440 of A", _path("insights", "a", a_end - 6 * HOUR, a_end)),
+        MeasuredQuery("insights, 5,760 of A", _path("insights", "a", a_end - DAY, a_end)),
+        # All services: A and D with their live and head ones; mallocgc is in those of A.
+        _search("1 day", a_end - DAY, a_end),
+        _search("30 days", d_end - 30 * DAY, d_end),
     ]
+
+
+def _search(range: str, start: datetime, end: datetime) -> MeasuredQuery:
+    params = {"find": "mallocgc", "from": _text(start), "to": _text(end)}
+    return MeasuredQuery(f"function search, {range}", f"functions?{urlencode(params)}")
 
 
 def _flame_graphs(

@@ -19,6 +19,7 @@ from flamewatch_client import (
     login_command,
     profile_commands,
     project_commands,
+    search_command,
     stored_login,
     webhook_commands,
 )
@@ -58,6 +59,11 @@ COMMANDS: dict[str, tuple[str, AddArguments, RunConnected]] = {
         "save merged profiles to a file",
         profile_commands.add_download,
         profile_commands.download,
+    ),
+    "search": (
+        "show a function's cost in all services",
+        search_command.add_search,
+        search_command.print_search,
     ),
     "regressions": (
         "list the changes that the server found by itself",

@@ -1,4 +1,4 @@
-"""`/p/<project>/insights/functions`: cost of a function in all services, with its callers."""
+"""`/p/<project>/insights/functions`: cost of a function in all services, with callers and trend."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import TimeRange, read_range
 from findings.costs import ServiceCosts, load_costs
+from frontend.components.charts.sparkline import LineSegment, draw_sparkline
 from frontend.components.selection.range_menu import range_menu
 from frontend.page_query import query_context, range_notices
 from frontend.pages.insights.pattern_texts import PatternTexts
@@ -20,28 +21,36 @@ from frontend.params.list_params import FIND
 from frontend.params.notices import list_replacement_notices
 from frontend.params.page_links import Carried, range_pairs
 from frontend.text.money import describe_core_hour, format_money
-from frontend.text.units import format_value
-from profiles.query import (
-    BadFilterPattern,
-    DeadlinePassed,
-    FramePattern,
-    InvalidQuery,
-    ProfileSelection,
-    QueryContext,
-    matcher,
-    run_pattern_costs,
-    run_services,
-)
+from frontend.text.units import format_percent, format_value
+from insights.function_search import FoundFunctions, FunctionSearch, search_functions
+from profiles.query import BadFilterPattern, QueryContext
 from projects.access import project_for
 from projects.models import Project
-from projects.profile_types import ProfileType
 
-MOST_SERVICES = 50  # those with the most profiles
+_MOST_VERSIONS = 6  # of a row
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionSearch:
-    rows: Sequence[PatternTexts]
+class VersionText:
+    version: str
+    share: str
+    value: str  # of one profile
+    profiles: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRow:
+    """Matching functions of one service, in words, with their course as a sparkline."""
+
+    texts: PatternTexts
+    lines: list[LineSegment]
+    greatest: str  # share of a step, the scale of the sparkline
+    versions: list[VersionText]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    rows: Sequence[FoundRow]
     examined: int  # services with CPU profiles
     failures: Sequence[tuple[str, str]]  # (service, reason)
     is_late: bool
@@ -51,7 +60,7 @@ class FunctionSearch:
 
 
 @require_safe
-def search_functions(request: HttpRequest, project_id: str) -> HttpResponse:
+def show_function_search(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
     now = timezone.now()
     reader = LenientReader.from_query(request.GET)
@@ -72,50 +81,47 @@ def search_functions(request: HttpRequest, project_id: str) -> HttpResponse:
 
 def find_in_services(
     context: QueryContext, project: Project, range: TimeRange, find: str, now: datetime
-) -> FunctionSearch:
+) -> SearchPage:
     """Return the services in whose CPU profiles functions match, the most costly first."""
     costs = load_costs(project.pk, now)
-    rows: list[PatternTexts] = []
-    failures: list[tuple[str, str]] = []
-    examined, is_late, problem = 0, False, ""
-    try:
-        with context.snapshot:
-            if find:
-                matcher(find)
-                for service in _list_services(context, range, now):
-                    start, end = range.bounds(now)
-                    selection = ProfileSelection(
-                        context.project, service, ProfileType.CPU, start, end
-                    )
-                    try:
-                        result = run_pattern_costs(context, selection, [FramePattern(find)])
-                    except InvalidQuery as error:
-                        failures.append((service, str(error)))
-                        continue
-                    examined += 1
-                    [cost] = result.rows
-                    if cost.total:
-                        rows.append(PatternTexts(project, range, costs, result, cost, find))
-    except BadFilterPattern as error:
-        problem = str(error)
-    except DeadlinePassed:
-        is_late = True
-    return FunctionSearch(
-        rows=sorted(rows, key=lambda row: (-row.rank, -row.result.compute_share(row.cost))),
-        examined=examined,
-        failures=failures,
-        is_late=is_late,
+    search, problem = FunctionSearch((), 0, (), is_late=False), ""
+    if find:
+        try:
+            search = search_functions(context, find, *range.bounds(now))
+        except BadFilterPattern as error:
+            problem = str(error)
+    rows = [
+        _describe(PatternTexts(project, range, costs, each.result, each.cost, find), each)
+        for each in sorted(search.found, key=lambda each: -each.share)
+    ]
+    return SearchPage(
+        rows=sorted(rows, key=lambda row: -row.texts.rank),
+        examined=search.examined,
+        failures=search.failures,
+        is_late=search.is_late,
         problem=problem,
-        total=_describe_total(costs, rows),
+        total=_describe_total(costs, [row.texts for row in rows]),
         core_hour=describe_core_hour(costs.prices),
     )
 
 
-def _list_services(context: QueryContext, range: TimeRange, now: datetime) -> list[str]:
-    rows = run_services(context, *range.bounds(now)).rows
-    chosen = [row for row in rows if row.profiles and ProfileType.CPU in row.types]
-    chosen.sort(key=lambda row: (-row.profiles, row.service))
-    return [row.service for row in chosen[:MOST_SERVICES]]
+def _describe(texts: PatternTexts, found: FoundFunctions) -> FoundRow:
+    greatest = max((share for share in found.shares if share is not None), default=0.0)
+    unit = found.result.metric.unit
+    return FoundRow(
+        texts,
+        draw_sparkline(found.shares),
+        format_percent(greatest, 1),
+        [
+            VersionText(
+                version=each.version,
+                share=format_percent(each.share, 1),
+                value=format_value(each.mean, unit),
+                profiles=each.profiles,
+            )
+            for each in found.versions[:_MOST_VERSIONS]
+        ],
+    )
 
 
 def _describe_total(costs: ServiceCosts, rows: Sequence[PatternTexts]) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from endpoints.params.selection import TimeRange
-from findings.costs import ServiceCosts
+from findings.costs import FindingCost, ServiceCosts
 from frontend.params.page_links import range_pairs
 from frontend.text.display_names import SplitName, split_name, type_name
 from frontend.text.money import format_money
@@ -52,13 +52,10 @@ class PatternTexts:
     def value(self) -> str:
         return self._format_mean(self.cost.total)
 
-    @cached_property
+    @property
     def rank(self) -> float:
         """Return the cores of all agents; 0 if they are not known."""
-        zones = self.costs.agents.get(self.service)
-        if self.result.selection.type is not ProfileType.CPU or not zones:
-            return 0.0
-        return self.result.compute_cores(self.cost) * zones.total()
+        return self._service_cost.cores or 0.0
 
     @property
     def cores(self) -> str:
@@ -67,9 +64,7 @@ class PatternTexts:
     @property
     def price(self) -> float | None:
         """Return the cost a month; None if the cores or their price are not known."""
-        if not self.rank:
-            return None
-        return self.costs.prices.price_cores(self.rank, self.costs.agents[self.service])
+        return self._service_cost.money
 
     @property
     def money(self) -> str:
@@ -78,7 +73,7 @@ class PatternTexts:
 
     @property
     def emissions(self) -> str:
-        kg = self.costs.prices.compute_emissions(self.rank)
+        kg = self._service_cost.kg_co2
         return format_value(kg, "kg") if kg else ""
 
     @property
@@ -103,6 +98,12 @@ class PatternTexts:
             ("f", f"show:{self.filter_value}"),
         ]
         return f"{reverse('flame', args=[self.project.project_id])}?{urlencode(parameters)}"
+
+    @cached_property
+    def _service_cost(self) -> FindingCost:
+        if self.result.selection.type is not ProfileType.CPU:
+            return FindingCost()
+        return self.costs.compute_cpu(self.service, self.result.compute_cores(self.cost))
 
     def _describe(self, rows: Sequence[tuple[str, int]]) -> list[NamedValue]:
         whole = self.result.total

@@ -1,12 +1,13 @@
 """List of a project's services: search, order, status and a sparkline of each."""
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from findings.costs import ServiceCosts, load_costs
+from frontend.components.charts.sparkline import LineSegment, draw_sparkline
 from frontend.components.results.pagination import Pages, paginate
 from frontend.pages.services.insight_columns import (
     ServiceChange,
@@ -39,12 +40,6 @@ class Status(StrEnum):
     REPORTING = "reporting"
     SILENT = "silent"  # live agents, but no recent profiles
     ABSENT = "absent"  # no live agents
-
-
-@dataclass(frozen=True, slots=True)
-class LineSegment:
-    line: str  # points of a polyline
-    area: str  # points of the polygon below it
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +204,7 @@ def _build_row(
         status=status,
         agents=agents,
         type=type_,
-        lines=stretches(line.steps) if line else [],
+        lines=draw_sparkline(line.steps) if line else [],
         average=average,
         cores=cores,
         older=max(0, len(row.versions) - 1),
@@ -224,38 +219,3 @@ def _list_imported_services(project: int, since: datetime) -> set[str]:
     rows = Agent.objects.filter(deployment__project=project, last_seen__gte=since)
     rows = rows.exclude(running_agents())
     return set(rows.order_by().values_list("deployment__service", flat=True).distinct())
-
-
-_WIDTH, _FOOT, _HEAD = 100, 31, 4
-
-
-def stretches(steps: Sequence[float | None]) -> list[LineSegment]:
-    """Convert values at equal steps to line segments; None is a gap. The scale starts at zero."""
-    most = max((value for value in steps if value is not None), default=0) or 1
-    points = [
-        None if value is None else (i, round(_FOOT - (_FOOT - _HEAD) * value / most))
-        for i, value in enumerate(steps)
-    ]
-    return [_stretch(run, len(steps)) for run in _runs(points)]
-
-
-def _runs(points: Sequence[tuple[int, int] | None]) -> list[list[tuple[int, int]]]:
-    runs: list[list[tuple[int, int]]] = [[]]
-    for point in points:
-        if point is not None:
-            runs[-1].append(point)
-        elif runs[-1]:
-            runs.append([])
-    return [run for run in runs if run]
-
-
-def _stretch(run: list[tuple[int, int]], steps: int) -> LineSegment:
-    """Draw a run from the left edge of its first step to the right edge of its last."""
-    edge = _WIDTH / steps
-    first, last = run[0], run[-1]
-    points = [(first[0] * edge, first[1])]
-    points += [((i + 0.5) * edge, y) for i, y in run[1:-1]]
-    points.append(((last[0] + 1) * edge, last[1]))
-    line = " ".join(f"{round(x)},{y}" for x, y in points)
-    area = f"{round(points[0][0])},{_FOOT} {line} {round(points[-1][0])},{_FOOT}"
-    return LineSegment(line, area)

@@ -1,13 +1,13 @@
 """Cost of the frames that match a pattern, each stack counted once, with evidence."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.calltree.patterns import matcher
+from profiles.engine.calltree.patterns import matcher, matching_frames
 from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.reshape import count_on_path
 from profiles.engine.calltree.tree import Frames, Tree
@@ -22,11 +22,12 @@ class FramePattern:
     """Frames whose function matches `functions`, below a frame that matches `below`.
 
     Both are filter values: a part of a name, or `/an expression/`. An empty `below` allows any
-    stack.
+    stack. With `or_files`, frames whose file matches `functions` count, too, as in a view's filter.
     """
 
     functions: str
     below: str = ""
+    or_files: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +48,12 @@ def pattern_costs(
 ) -> list[PatternCost]:
     """Return the cost of each pattern in the first metric of the tree."""
     total = totals(tree.parent, tree.self[0], check)
-    marks = {
-        value: _mark_frames(tree.frames, value, check)
-        for each in patterns
-        for value in (each.functions, each.below)
-        if value
-    }
+    marks: dict[tuple[str, bool], NDArray[np.bool_]] = {}
+    for each in patterns:
+        for value, or_files in ((each.functions, each.or_files), (each.below, False)):
+            if value and (value, or_files) not in marks:
+                mark = matching_frames if or_files else _mark_functions
+                marks[value, or_files] = mark(tree.frames, [value], check)
     return [_find_cost(tree, total, pattern, marks, check) for pattern in patterns]
 
 
@@ -60,12 +61,12 @@ def _find_cost(
     tree: Tree,
     total: NDArray[np.int64],
     pattern: FramePattern,
-    marks: dict[str, NDArray[np.bool_]],
+    marks: Mapping[tuple[str, bool], NDArray[np.bool_]],  # by (filter value, or_files)
     check: Check,
 ) -> PatternCost:
-    is_match = marks[pattern.functions][tree.frame]
+    is_match = marks[pattern.functions, pattern.or_files][tree.frame]
     if pattern.below and is_match.any():
-        is_outer = marks[pattern.below][tree.frame]
+        is_outer = marks[pattern.below, False][tree.frame]
         is_match &= count_on_path(tree, is_outer, check) > is_outer
     if not is_match.any():
         return _NOTHING
@@ -87,8 +88,9 @@ def _find_cost(
     )
 
 
-def _mark_frames(frames: Frames, value: str, check: Check) -> NDArray[np.bool_]:
-    """Mark the frames whose function matches a filter value, [F]."""
+def _mark_functions(frames: Frames, values: Sequence[str], check: Check) -> NDArray[np.bool_]:
+    """Mark the frames whose function matches the filter value, [F]."""
+    [value] = values
     match = matcher(value)
     used = np.unique(frames.name)
     found = np.zeros(int(used[-1]) + 1 if len(used) else 0, bool)

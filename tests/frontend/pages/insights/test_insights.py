@@ -133,6 +133,21 @@ def test_search_lists_the_services_that_call_a_function(
     assert "No function matches" in render_html(client.get(f"{FUNCTIONS}?find=absent"))
 
 
+def test_search_compares_versions(client: Client, project: Project) -> None:
+    add_profile(project, "shop", {"main;json.dumps": 250_000, "main;work": 750_000})
+    newer = rows.stored(
+        rows.deployment(project, "shop", version="2"), {"main;json.dumps": 3, "main;work": 1}
+    )
+    moment = timezone.now() - timedelta(minutes=2)
+    Profile.objects.filter(name_id=newer.name_id).update(time=moment)
+    page = render_html(client.get(f"{FUNCTIONS}?find=json.&span=1h"))
+    versions = page.partition("<h2>Versions</h2>")[2].partition("</ul>")[0]
+    assert versions.index("75%") < versions.index("25%")  # the newest first
+    assert versions.count("1 profile") == 2
+    assert "Share over time, 75% at most" in page
+    assert "<polyline" in page
+
+
 def test_search_says_what_to_enter(client: Client, project: Project) -> None:
     add_profile(project, "shop", {"main;json.dumps": 1000})
     assert "Enter a part of a function" in render_html(client.get(FUNCTIONS))
