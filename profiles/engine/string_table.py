@@ -1,7 +1,7 @@
 """Table of many strings in one UTF-8 buffer, decoded on access."""
 
 from collections.abc import Iterator, Sequence
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +45,12 @@ class StringTable(Sequence[str]):
         return str(self.data[start : int(self.ends[position])], "utf-8", "replace")
 
     def __iter__(self) -> Iterator[str]:
-        data, ends = bytes(self.data), self.ends.tolist()
-        slices = map(slice, [0, *ends], ends)
+        return self.select(np.arange(len(self.ends)))
+
+    def select(self, indexes: NDArray[np.integer[Any]]) -> Iterator[str]:
+        """Decode the strings with these indexes, several times faster than one by one."""
+        data, starts = bytes(self.data), np.concatenate([np.zeros(1, np.int64), self.ends])
+        slices = map(slice, starts[indexes].tolist(), self.ends[indexes].tolist())
         if data.isascii():  # decoded at once: one byte is one character
             return map(data.decode().__getitem__, slices)
         return (data[span].decode("utf-8", "replace") for span in slices)

@@ -67,7 +67,7 @@ class ServicesTree:
     def with_prefix(self, call_site: Sequence[str]) -> "ServicesTree":
         """Keep the stacks that begin with these functions, from the root."""
         tree = self.tree
-        names = [tree.frames.strings[i] for i in tree.frames.name.tolist()]
+        names = list(tree.frames.select_strings(tree.frames.name))
         frame_of_name = {name: number for number, name in enumerate(names)}
         node = -1
         for name in call_site:

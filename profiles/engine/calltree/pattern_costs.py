@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.calltree.patterns import matcher, matching_frames
+from profiles.engine.calltree.patterns import matching_frames, set_matcher
 from profiles.engine.calltree.preorder_columns import totals
 from profiles.engine.calltree.reshape import count_on_path
 from profiles.engine.calltree.tree import Frames, Tree
@@ -48,12 +48,7 @@ def pattern_costs(
 ) -> list[PatternCost]:
     """Return the cost of each pattern in the first metric of the tree."""
     total = totals(tree.parent, tree.self[0], check)
-    marks: dict[tuple[str, bool], NDArray[np.bool_]] = {}
-    for each in patterns:
-        for value, or_files in ((each.functions, each.or_files), (each.below, False)):
-            if value and (value, or_files) not in marks:
-                mark = matching_frames if or_files else _mark_functions
-                marks[value, or_files] = mark(tree.frames, [value], check)
+    marks = _mark_functions(tree.frames, patterns, check)
     return [_find_cost(tree, total, pattern, marks, check) for pattern in patterns]
 
 
@@ -61,12 +56,17 @@ def _find_cost(
     tree: Tree,
     total: NDArray[np.int64],
     pattern: FramePattern,
-    marks: Mapping[tuple[str, bool], NDArray[np.bool_]],  # by (filter value, or_files)
+    marks: Mapping[str, NDArray[np.bool_]],
     check: Check,
 ) -> PatternCost:
-    is_match = marks[pattern.functions, pattern.or_files][tree.frame]
+    frames = (
+        matching_frames(tree.frames, [pattern.functions], check)
+        if pattern.or_files
+        else marks[pattern.functions]
+    )
+    is_match = frames[tree.frame]
     if pattern.below and is_match.any():
-        is_outer = marks[pattern.below, False][tree.frame]
+        is_outer = marks[pattern.below][tree.frame]
         is_match &= count_on_path(tree, is_outer, check) > is_outer
     if not is_match.any():
         return _NOTHING
@@ -88,15 +88,23 @@ def _find_cost(
     )
 
 
-def _mark_functions(frames: Frames, values: Sequence[str], check: Check) -> NDArray[np.bool_]:
-    """Mark the frames whose function matches the filter value, [F]."""
-    [value] = values
-    match = matcher(value)
+def _mark_functions(
+    frames: Frames, patterns: Sequence[FramePattern], check: Check
+) -> dict[str, NDArray[np.bool_]]:
+    """Mark the frames whose function matches, [F], for each filter value of the patterns."""
+    given = [(each.functions, each.below) for each in patterns if not each.or_files]
+    given += [("", each.below) for each in patterns if each.or_files]
+    values = tuple(dict.fromkeys(value for pair in given for value in pair if value))
+    if not values:
+        return {}
+    match = set_matcher(values)
     used = np.unique(frames.name)
-    found = np.zeros(int(used[-1]) + 1 if len(used) else 0, bool)
-    names = check_each((frames.strings[index] for index in used.tolist()), check)
-    found[used] = [match(name) for name in names]
-    return found[frames.name]
+    found = np.zeros((len(values), int(used[-1]) + 1 if len(used) else 0), bool)
+    texts = check_each(frames.select_strings(used), check)
+    for index, text in zip(used.tolist(), texts, strict=True):
+        for number in match(text):
+            found[number, index] = True
+    return {value: found[number][frames.name] for number, value in enumerate(values)}
 
 
 def _get_name(tree: Tree, node: int) -> str:

@@ -5,6 +5,7 @@ hostile expression cannot block a worker.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 import numpy as np
 import re2
@@ -15,6 +16,7 @@ from profiles.engine.cancellation import Check, check_each, never_cancel
 
 MAX_PATTERN = 500  # characters
 MAX_PROGRAM = 2**20  # bytes of a compiled expression and its cache
+_MAX_SET = 2**26
 
 
 class BadFilterPattern(ValueError):
@@ -42,6 +44,22 @@ def matcher(value: str) -> Callable[[str], bool]:
     return lambda text: value in text
 
 
+@lru_cache(maxsize=8)
+def set_matcher(values: tuple[str, ...]) -> Callable[[str], Sequence[int]]:
+    """Return a function that lists the indexes of the filter values that a text matches.
+
+    It reads the text once for all values, unlike a `matcher` for each. Its automaton may take
+    _MAX_SET bytes: the values are our own, never those of a request.
+    """
+    options = re2.Options()
+    options.max_mem = _MAX_SET
+    patterns = re2.Set.SearchSet(options)
+    for value in values:
+        patterns.Add(value[1:-1] if is_expression(value) else re2.escape(value))
+    patterns.Compile()
+    return lambda text: patterns.Match(text) or ()
+
+
 def is_expression(value: str) -> bool:
     """Return True if the value is written as `/an expression/`."""
     return len(value) > 2 and value.startswith("/") and value.endswith("/")
@@ -54,11 +72,13 @@ def matching_frames(
     match = [matcher(value) for value in values]
     used = np.unique(np.concatenate([frames.name, frames.file]))
     found = np.zeros(int(used[-1]) + 1 if len(used) else 0, bool)
-    found[used] = _any(match, check_each((frames.strings[i] for i in used.tolist()), check))
+    found[used] = _any(match, check_each(frames.select_strings(used), check))
     return found[frames.name] | found[frames.file]
 
 
 def _any(match: Sequence[Callable[[str], bool]], texts: Iterable[str]) -> list[bool]:
+    if len(match) == 1:
+        return [match[0](text) for text in texts]
     return [any(matches(text) for matches in match) for text in texts]
 
 

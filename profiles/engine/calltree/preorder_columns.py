@@ -80,7 +80,7 @@ def pre_order(tree: Tree, by_name: bool = False, check: Check = never_cancel) ->
 def _name_ranks(frames: Frames, frame: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return the alphabetical rank of each frame's name."""
     first, name = number_by_first_use(frames.name[frame], len(frames.strings))
-    texts = [frames.strings[i] for i in frames.name[frame[first]].tolist()]
+    texts = list(frames.select_strings(frames.name[frame[first]]))
     order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
     return _ranks(order)[name]
 

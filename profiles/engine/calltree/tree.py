@@ -1,13 +1,14 @@
 """Call trees as arrays: nodes keyed by (parent, frame), with self values for each metric."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.metrics import Metric
+from profiles.engine.string_table import StringTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,12 @@ class Frames:
     is_label: NDArray[np.bool_] | None = None
     # [F], line on which the frame's function begins, 0 if unknown; None: all are unknown
     start_line: NDArray[np.int32] | None = None
+
+    def select_strings(self, indexes: NDArray[np.integer[Any]]) -> Iterator[str]:
+        """Return the strings with these indexes."""
+        if isinstance(self.strings, StringTable):
+            return self.strings.select(indexes)
+        return map(self.strings.__getitem__, indexes.tolist())
 
     def get_start_lines(self) -> NDArray[np.int32]:
         """Return the start line of each frame's function, [F], 0 if unknown."""

@@ -46,13 +46,13 @@ class FunctionVariance:
     def name(self) -> tuple[str, ...]:
         """Return the name of each function, [F]."""
         frames = self.tree.frames
-        return tuple(frames.strings[i] for i in frames.name.tolist())
+        return tuple(frames.select_strings(frames.name))
 
     @cached_property
     def file(self) -> tuple[str, ...]:
         """Return the file of each function, [F]."""
         frames = self.tree.frames
-        return tuple(frames.strings[i] for i in frames.file.tolist())
+        return tuple(frames.select_strings(frames.file))
 
 
 @dataclass(frozen=True, slots=True)

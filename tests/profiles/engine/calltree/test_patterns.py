@@ -2,7 +2,9 @@
 
 import pytest
 
-from profiles.engine.calltree.patterns import MAX_PATTERN, BadFilterPattern, matcher
+from insights.catalog import RULES
+from profiles.engine.calltree.patterns import MAX_PATTERN, BadFilterPattern, matcher, set_matcher
+from tests.insights.test_rules import STACKS
 
 
 @pytest.mark.parametrize(
@@ -42,3 +44,19 @@ def test_invalid_patterns_are_rejected(value: str, why: str) -> None:
 
 def test_an_expression_with_catastrophic_backtracking_ends() -> None:
     assert matcher("/^(a+)+$/")("a" * 100_000 + "b") is False
+
+
+def test_set_of_patterns_matches_as_each_alone() -> None:
+    rules = [value for rule in RULES for value in (rule.pattern.functions, rule.pattern.below)]
+    values = tuple(dict.fromkeys(value for value in [*rules, "json.", "(*", "/é$/"] if value))
+    names = {name for pair in STACKS.values() for stack in pair for name in stack.split(";")}
+    for text in [
+        *sorted(names),
+        "",
+        "runtime.(*mheap).alloc",
+        "caf\u00e9",
+        "json.\n",
+        "x" * 10_000,
+    ]:
+        each = [number for number, value in enumerate(values) if matcher(value)(text)]
+        assert sorted(set_matcher(values)(text)) == each, text
