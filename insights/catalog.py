@@ -37,6 +37,6 @@ def find_insights(context: QueryContext, selection: ProfileSelection) -> list[In
     insights = [
         Insight(rule, result, cost)
         for rule, cost in zip(rules, result.rows, strict=True)
-        if result.total and cost.total >= rule.min_share * result.total
+        if rule.is_noticeable(cost.total, result.total, result.coverage.duration_ns)
     ]
     return sorted(insights, key=lambda each: -each.share)

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from insights.rule import Language, WasteRule
+from insights.rule import ALLOCATIONS, LOCK_WAITS, Language, WasteRule
 from profiles.query import FramePattern
 
 RULES = (
@@ -100,5 +100,32 @@ RULES = (
         _("Use strconv and append functions there."),
         FramePattern(r"/^fmt\.(Sprintf|Sprint|Sprintln|Fprintf|Errorf)$/"),
         min_share=0.05,
+    ),
+    WasteRule(
+        "go-lock-waits",
+        Language.GO,
+        _("Goroutines wait for locks"),
+        _("One goroutine holds a mutex for so long, or so often, that others wait for it."),
+        _(
+            "Do less while the mutex is held, use one for each part of the data, sync.Map or an"
+            " atomic value for what is mostly read."
+        ),
+        FramePattern(r"/^sync\.\(\*(Mutex|RWMutex)\)\.(Unlock|RUnlock|Lock|RLock)$/"),
+        types=LOCK_WAITS,
+        min_rate=0.2e9,  # ns a second: a fifth of a goroutine, on average
+    ),
+    WasteRule(
+        "go-buffer-growth",
+        Language.GO,
+        _("Buffers grow again and again"),
+        _("A buffer that is too small is allocated anew, at twice the size, and copied."),
+        _(
+            "Give buffers their size (bytes.Buffer.Grow, strings.Builder.Grow), reuse them"
+            " (sync.Pool), and decode from the reader instead of io.ReadAll."
+        ),
+        FramePattern(r"/^bytes\.growSlice$|^strings\.\(\*Builder\)\.Write\w*$|^io\.ReadAll$/"),
+        types=ALLOCATIONS,
+        min_share=0.1,
+        min_rate=10e6,  # bytes a second
     ),
 )

@@ -2,9 +2,18 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from insights.rule import CPU_OR_WALL, Language, WasteRule
+from insights.rule import CPU_OR_WALL, LOCK_WAITS, Language, WasteRule
 from profiles.query import FramePattern
+from projects.profile_types import ProfileType
 
+_WALL = (ProfileType.WALL,)
+_WAITING = 0.2e9  # ns a second: a fifth of a thread, on average
+# Waits for work and for the end of threads, the locks of logging, and stacks of other languages.
+_NO_PYTHON_LOCK = (
+    r"/^threading\.(Condition|Event|Barrier|Semaphore|BoundedSemaphore)\."
+    r"|^threading\.Thread\.(join|_wait_for_tstate_lock)$|^logging\.Handler\."
+    r"|^sync\.\(\*|^runtime\.|^(java|javax|jdk)\./"
+)
 _EVENT_LOOP = r"/(^|\.)Handle\._run$|^uvloop\b/"
 # Not the start of a program, which imports its modules.
 _HANDLER = (
@@ -176,6 +185,50 @@ RULES = (
             r"/^sqlalchemy\.orm\.strategies\.LazyLoader\._(load_for_state|emit_lazyload)$/"
         ),
         types=CPU_OR_WALL,
+    ),
+    WasteRule(
+        "python-logging-lock",
+        Language.PYTHON,
+        _("Threads wait for the lock of a logging handler"),
+        _("A handler writes one record at a time; each other thread that logs waits."),
+        _(
+            "Log less, write to a faster destination, or let a QueueHandler hand the records"
+            " to one thread that writes."
+        ),
+        FramePattern(r"/^logging\.Handler\.(acquire|handle)$/"),
+        types=LOCK_WAITS,
+        min_rate=_WAITING,
+    ),
+    WasteRule(
+        "python-lock-waits",
+        Language.PYTHON,
+        _("Threads wait for locks"),
+        _("One thread holds a lock for so long, or so often, that others wait for it."),
+        _(
+            "Do less while the lock is held (no input or output), use a lock for each part of"
+            " the data, or a queue with one thread that owns the data."
+        ),
+        FramePattern("", without=_NO_PYTHON_LOCK, own=True),
+        types=LOCK_WAITS,
+        min_rate=_WAITING,
+    ),
+    WasteRule(
+        "python-connection-pool",
+        Language.PYTHON,
+        _("Requests wait for a connection of the pool"),
+        _("All connections are in use, or are opened when a request needs one."),
+        _(
+            "Give connections back sooner, above all before calls to other services; then make the"
+            " pool larger."
+        ),
+        FramePattern(
+            r"/^sqlalchemy\.pool\.impl\.(Queue|AsyncAdaptedQueue)Pool\._do_get$"
+            r"|^psycopg_pool\.pool(_async)?\.(Async)?ConnectionPool\.getconn$"
+            r"|^redis\.connection\.BlockingConnectionPool\.get_connection$"
+            r"|^urllib3\.connectionpool\.HTTPConnectionPool\._get_conn$/"
+        ),
+        types=_WALL,
+        min_rate=_WAITING,
     ),
     WasteRule(
         "python-template-compile",

@@ -3,7 +3,6 @@
 import gzip
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from insights.catalog import RULES
 from profiles.engine.calltree.pattern_costs import pattern_costs
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from projects.profile_types import ProfileType
+from tests.insights.chosen_metric import keep_metric
 
 PROGRAMS = Path(__file__).with_name("wastes.py")
 
@@ -29,6 +29,12 @@ PROGRAMS = Path(__file__).with_name("wastes.py")
         ("blocking_in_async", ProfileType.WALL, "python-blocking-in-async"),
         ("tls_contexts", ProfileType.CPU, "python-tls-handshake"),
         ("plain_work", ProfileType.CPU, None),
+        ("lock_waits", ProfileType.CONTENTION, "python-lock-waits"),
+        ("logging_lock", ProfileType.CONTENTION, "python-logging-lock"),
+        ("queue_workers", ProfileType.CONTENTION, None),
+        ("plain_work", ProfileType.CONTENTION, None),
+        ("connection_pool", ProfileType.WALL, "python-connection-pool"),
+        ("queue_workers", ProfileType.WALL, None),
     ],
 )
 def test_rule_matches_its_waste_and_no_other(
@@ -42,13 +48,15 @@ def test_rule_matches_its_waste_and_no_other(
     decoded = decode_profile(
         gzip.decompress(output.read_bytes()), type_, DecodeLimits(max_total=2**62)
     )
-    tree = replace(decoded.tree, self=decoded.tree.self[-1:])
+    tree = keep_metric(decoded.tree, type_)
     rules = [each for each in RULES if type_ in each.types]
     costs = pattern_costs(tree, [each.pattern for each in rules])
-    least = {each.id: each.min_share * tree.self.sum() for each in rules}
-    found = {each.id: cost for each, cost in zip(rules, costs, strict=True)}
-    assert [name for name, cost in found.items() if cost.total >= least[name]] == (
-        [rule] if rule else []
-    )
+    whole = int(tree.self.sum())
+    found = {
+        each.id: cost.total
+        for each, cost in zip(rules, costs, strict=True)
+        if each.is_noticeable(cost.total, whole, decoded.duration_ns)
+    }
+    assert [*found] == ([rule] if rule else [])
     if rule:
-        assert found[rule].total >= 0.5 * tree.self.sum()
+        assert found[rule] >= 0.5 * whole

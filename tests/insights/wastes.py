@@ -1,12 +1,14 @@
 """Programs that waste CPU time in one way each; usage: python wastes.py NAME."""
 
 import asyncio
+import contextlib
 import copy
 import datetime
 import importlib
 import io
 import json
 import logging
+import queue
 import re
 import ssl
 import subprocess
@@ -14,6 +16,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
 
 SECONDS = 0.8
 
@@ -86,6 +89,67 @@ def blocking_in_async() -> None:
 def tls_contexts() -> None:
     while runs():
         ssl.create_default_context()
+
+
+def run_threads(work: Callable[[], None]) -> None:
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def lock_waits() -> None:
+    lock = threading.Lock()
+
+    def work() -> None:
+        while runs():
+            with lock:
+                time.sleep(0.002)
+
+    run_threads(work)
+
+
+def logging_lock() -> None:
+    class SlowStream(io.StringIO):
+        def write(self, text: str) -> int:
+            time.sleep(0.002)
+            return len(text)
+
+    logger = logging.getLogger("shop")
+    logger.addHandler(logging.StreamHandler(SlowStream()))
+    logger.propagate = False
+    logger.setLevel(logging.INFO)
+
+    def work() -> None:
+        while runs():
+            logger.info("order")
+
+    run_threads(work)
+
+
+def queue_workers() -> None:
+    jobs: queue.Queue[int] = queue.Queue()
+
+    def work() -> None:
+        while runs():
+            with contextlib.suppress(queue.Empty):
+                jobs.get(timeout=0.1)
+
+    run_threads(work)
+
+
+def connection_pool() -> None:
+    urllib3 = importlib.import_module("urllib3")  # compiles expressions: not in the other programs
+    pool = urllib3.HTTPConnectionPool("127.0.0.1", maxsize=1, block=True)
+
+    def work() -> None:
+        while runs():
+            connection = pool._get_conn()
+            time.sleep(0.002)
+            pool._put_conn(connection)
+
+    run_threads(work)
 
 
 def plain_work() -> None:

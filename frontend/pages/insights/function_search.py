@@ -91,7 +91,9 @@ def find_in_services(
         except BadFilterPattern as error:
             problem = str(error)
     rows = [
-        _describe(PatternTexts(project, range, costs, each.result, each.cost, find), each)
+        _describe(
+            PatternTexts(project, range, costs, each.result, each.cost, [f"show:{find}"]), each
+        )
         for each in sorted(search.found, key=lambda each: -each.share)
     ]
     return SearchPage(

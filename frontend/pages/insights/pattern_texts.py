@@ -27,14 +27,14 @@ class NamedValue:
 
 @dataclass(frozen=True)
 class PatternTexts:
-    """Frames of one service that match a filter value, in one selection of its profiles."""
+    """Frames of one service that match, in one selection of its profiles."""
 
     project: Project
     range: TimeRange
     costs: ServiceCosts
     result: PatternCosts
     cost: PatternCost  # of the rows of the result
-    filter_value: str
+    filters: Sequence[str]  # of the flame graph, as in its URL
 
     @property
     def service(self) -> str:
@@ -95,7 +95,7 @@ class PatternTexts:
             ("service", self.service),
             ("type", str(self.result.selection.type)),
             *[pair for pair in range_pairs(self.range) if pair[1]],
-            ("f", f"show:{self.filter_value}"),
+            *(("f", each) for each in self.filters),
         ]
         return f"{reverse('flame', args=[self.project.project_id])}?{urlencode(parameters)}"
 

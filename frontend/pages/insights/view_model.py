@@ -101,6 +101,9 @@ def _is_no_cpu_time(row: InsightRow) -> bool:
 def _describe(
     project: Project, range: TimeRange, costs: ServiceCosts, insight: Insight
 ) -> InsightRow:
-    value = insight.rule.pattern.functions
-    texts = PatternTexts(project, range, costs, insight.result, insight.evidence, value)
+    pattern = insight.rule.pattern
+    filters = [f"show:{pattern.functions}"] if pattern.functions else []
+    if pattern.without:
+        filters.append(f"hide:{pattern.without}")
+    texts = PatternTexts(project, range, costs, insight.result, insight.evidence, filters)
     return InsightRow(insight, texts)

@@ -22,17 +22,21 @@ class FramePattern:
     """Frames whose function matches `functions`, below a frame that matches `below`.
 
     Both are filter values: a part of a name, or `/an expression/`. An empty `below` allows any
-    stack. With `or_files`, frames whose file matches `functions` count, too, as in a view's filter.
+    stack, an empty `functions` any function. With `or_files`, frames whose file matches `functions`
+    count, too, as in a view's filter. Stacks with a function that matches `without` do not count.
+    Self values count only with `own`, otherwise totals.
     """
 
     functions: str
     below: str = ""
     or_files: bool = False
+    without: str = ""
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PatternCost:
-    """Totals of the topmost matching frame of each stack, in one metric."""
+    """Totals of the topmost matching frame of each stack, in one metric; or self values."""
 
     total: int
     functions: tuple[tuple[str, int], ...]  # the matching ones of the greatest totals
@@ -59,18 +63,24 @@ def _find_cost(
     marks: Mapping[str, NDArray[np.bool_]],
     check: Check,
 ) -> PatternCost:
-    frames = (
-        matching_frames(tree.frames, [pattern.functions], check)
-        if pattern.or_files
-        else marks[pattern.functions]
-    )
+    if not pattern.functions:
+        frames = np.ones(len(tree.frames.id), bool)
+    elif pattern.or_files:
+        frames = matching_frames(tree.frames, [pattern.functions], check)
+    else:
+        frames = marks[pattern.functions]
     is_match = frames[tree.frame]
+    if pattern.without and is_match.any():
+        is_match &= count_on_path(tree, marks[pattern.without][tree.frame], check) == 0
     if pattern.below and is_match.any():
         is_outer = marks[pattern.below][tree.frame]
         is_match &= count_on_path(tree, is_outer, check) > is_outer
     if not is_match.any():
         return _NOTHING
-    nodes = np.flatnonzero(is_match & (count_on_path(tree, is_match, check) == 1))
+    if pattern.own:
+        nodes, total = np.flatnonzero(is_match), tree.self[0]
+    else:
+        nodes = np.flatnonzero(is_match & (count_on_path(tree, is_match, check) == 1))
     nodes = nodes[total[nodes] > 0]
     if not len(nodes):
         return _NOTHING
@@ -92,9 +102,10 @@ def _mark_functions(
     frames: Frames, patterns: Sequence[FramePattern], check: Check
 ) -> dict[str, NDArray[np.bool_]]:
     """Mark the frames whose function matches, [F], for each filter value of the patterns."""
-    given = [(each.functions, each.below) for each in patterns if not each.or_files]
-    given += [("", each.below) for each in patterns if each.or_files]
-    values = tuple(dict.fromkeys(value for pair in given for value in pair if value))
+    given = [
+        ("" if each.or_files else each.functions, each.below, each.without) for each in patterns
+    ]
+    values = tuple(dict.fromkeys(value for texts in given for value in texts if value))
     if not values:
         return {}
     match = set_matcher(values)

@@ -1,0 +1,3 @@
+module go_wastes
+
+go 1.21
