@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import F, Q
 
 from alerts.conditions import against_last_week, value
 from alerts.conditions.against_last_week import WEEK, WeekCondition
@@ -22,7 +23,7 @@ from alerts.conditions.registry import Condition, ConditionKind, get_hold_times
 from alerts.conditions.stopped_reporting import StoppedReportingCondition
 from alerts.conditions.value import ValueCondition
 from alerts.firing_alerts import forget_count
-from alerts.models import AlertIncident, AlertRule, AlertState
+from alerts.models import AlertIncident, AlertRule, AlertState, RuleKind
 from alerts.readings import MINUTE, PointRange, PointsByFunction, load_points
 from findings.hourly_sums.storage import last_complete_end
 from findings.models import OPEN_STATES, Direction, Finding
@@ -45,6 +46,8 @@ WEEK_INTERVAL_MINUTES = 5
 RETIRED = timedelta(days=7)
 MAX_SUBJECTS = 200  # of a rule
 _MAX_PROBLEM = 500
+_SLOW_MINUTES = 30
+_TURNS = 3  # minutes; below MAX_PAUSE, also if a turn begins a minute late
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +70,16 @@ class RuleReport:
     problem: str = ""
 
 
-def find_projects() -> list[int]:
-    """Return the pks of projects with rules to evaluate."""
+def find_projects(now: datetime) -> list[int]:
+    """Return the pks of projects with rules to evaluate in this minute.
+
+    Projects whose only rules wait for _SLOW_MINUTES without a profile have their turn every
+    _TURNS minutes: each new project has such a rule, and there may be thousands of them.
+    """
+    is_slow = Q(kind=RuleKind.STOPPED_REPORTING, parameters__minutes__gte=_SLOW_MINUTES)
+    turn = int(now.timestamp()) // 60 % _TURNS
     rows = AlertRule.objects.filter(is_enabled=True, project__deletion_due=None)
+    rows = rows.alias(turn=F("project_id") % _TURNS).filter(~is_slow | Q(turn=turn))
     return list(rows.order_by("project_id").values_list("project_id", flat=True).distinct())
 
 

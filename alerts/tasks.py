@@ -24,7 +24,7 @@ INCIDENT_RETENTION = timedelta(days=400)
 @shared_task(name="alerts.tasks.evaluate")
 def evaluate() -> None:
     """Queue a task for each project with alert rules."""
-    for project in find_projects():
+    for project in find_projects(timezone.now()):
         evaluate_one.apply_async((project,), expires=EXPIRY_SECONDS)
 
 

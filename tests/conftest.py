@@ -15,6 +15,7 @@ from django.db.backends.postgresql.creation import DatabaseCreation
 from django.test import TransactionTestCase, override_settings
 from pytest_django import Settings
 
+from alerts.models import AlertRule
 from common import cache, minute_counter, write_behind
 from common.repeated_log import repeated_log
 from profiler_site.metrics.installation import installation_metrics
@@ -162,7 +163,7 @@ def charlie(db: None) -> User:
 
 @pytest.fixture
 def project(alice: User) -> Project:
-    return create_project("Acme Shop", alice)
+    return _create_without_rules("Acme Shop", alice)
 
 
 @pytest.fixture
@@ -184,7 +185,14 @@ def reader(project: Project) -> Client:
 
 @pytest.fixture
 def other_project(charlie: User) -> Project:
-    return create_project("Other Shop", charlie)
+    return _create_without_rules("Other Shop", charlie)
+
+
+def _create_without_rules(name: str, owner: User) -> Project:
+    """Create a project without the alert rules that each new one has."""
+    project = create_project(name, owner)
+    AlertRule.objects.filter(project=project).delete()
+    return project
 
 
 @pytest.fixture

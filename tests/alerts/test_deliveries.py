@@ -12,9 +12,11 @@ from pytest_django import Settings
 from alerts import deliveries, silences, tasks
 from alerts.conditions.registry import ConditionKind
 from alerts.deliveries import announce
+from alerts.evaluation import find_projects
 from alerts.models import AlertIncident, AlertRule
 from projects import audit
 from projects.models import Project, User, Webhook, WebhookDelivery
+from projects.project_ids import create_project
 from tests.alerts.stored_values import MINUTE, START, add_rule, store_minutes
 
 pytestmark = pytest.mark.django_db
@@ -180,3 +182,16 @@ def test_sweep_runs_the_task_of_each_project_with_rules(project: Project) -> Non
         rule.save()
         tasks.evaluate()
     assert [call.args for call in queue.call_args_list] == [((project.pk,),)]
+
+
+def test_projects_with_slow_rules_only_have_their_turn_every_three_minutes(
+    project: Project, alice: User
+) -> None:
+    add_rule(project)
+    others = [create_project(f"Shop {number}", alice) for number in range(3)]
+    turns = [find_projects(START + number * MINUTE) for number in range(3)]
+    assert all(project.pk in each for each in turns)
+    for other in others:
+        assert sum(other.pk in each for each in turns) == 1
+    AlertRule.objects.filter(project=others[0]).update(parameters={"minutes": 5})
+    assert all(others[0].pk in find_projects(START + number * MINUTE) for number in range(3))

@@ -276,7 +276,7 @@ def test_projects_with_enabled_rules_are_evaluated(
     add_rule(project)
     add_rule(project)
     add_rule(other_project, is_enabled=False)
-    assert find_projects() == [project.pk]
+    assert find_projects(START) == [project.pk]
 
 
 def test_rules_read_only_their_own_project(project: Project, other_project: Project) -> None:
