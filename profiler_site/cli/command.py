@@ -12,11 +12,11 @@ from typing import cast
 from urllib.error import HTTPError
 
 from flamewatch_client.command_groups import add_group
+from flamewatch_client.project_commands import parse_days
 from flamewatch_client.upload_command import add_upload
 
 Run = Callable[[Namespace], int]
 _LAST_PORT = 65535
-_LONGEST_LIFETIME_DAYS = 3650
 
 
 class CommandFailed(Exception):
@@ -26,12 +26,6 @@ class CommandFailed(Exception):
 def _port(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= _LAST_PORT:
         raise ArgumentTypeError(f"invalid port {text!r}; use 1 to {_LAST_PORT}")
-    return int(text)
-
-
-def _days(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= _LONGEST_LIFETIME_DAYS:
-        raise ArgumentTypeError(f"invalid days {text!r}; use 1 to {_LONGEST_LIFETIME_DAYS}")
     return int(text)
 
 
@@ -97,7 +91,7 @@ def _key_create(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--expires-in",
-        type=_days,
+        type=parse_days,
         metavar="DAYS",
         help="days until the key expires (default: never)",
     )
@@ -210,7 +204,7 @@ HELP = {
     "key generate": "print a new API key for FLAMEWATCH_INIT_API_KEY, without a database",
     "user": "manage accounts",
     "project": "manage projects",
-    "key": "manage API keys",
+    "key": "older names of `keys … --local`",
     "capture": "request one profile from the next free agent of a service",
     "upload": "import files of other profilers",
     "analyze": "look for functions whose cost changed, now",
@@ -219,22 +213,26 @@ HELP = {
 }
 
 
-def add_commands(commands: "_SubParsersAction[ArgumentParser]") -> None:
-    """Add the server's commands; the client's script calls this (`flamewatch.commands`)."""
+def add_server_commands(commands: "_SubParsersAction[ArgumentParser]") -> None:
+    """Add the commands that work on this server's database and data folder."""
     common = ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="print the result as JSON")
-    common.add_argument(
-        "--data-dir", metavar="FOLDER", help="data folder of the server (default: ./data)"
-    )
+    add_data_dir(common)
     for name, add_arguments in ARGUMENTS.items():
         words = name.split()
         parent = add_group(commands, words[0], HELP[words[0]]) if len(words) == 2 else commands
         one = parent.add_parser(words[-1], parents=[common], help=HELP[name])
         add_arguments(one)
-        one.set_defaults(command=name, run=_run)
+        one.set_defaults(command=name, run=run_server_command)
 
 
-def _run(options: Namespace) -> int:
+def add_data_dir(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--data-dir", metavar="FOLDER", help="data folder of the server (default: ./data)"
+    )
+
+
+def run_server_command(options: Namespace) -> int:
     """Run a command; Django is imported only then."""
     run_command: Run = import_module("profiler_site.cli.main").run_command
     return run_command(options)

@@ -20,7 +20,7 @@ def run(options: Namespace) -> int:
     if project is None:
         raise CommandFailed(f"No project with the id {options.project}.")
     services = _clean_services(options.service)
-    _check_default_service(options.default_service, services)
+    _check_default_service(options.default_service or "", services)
     days = options.expires_in
     expires = None if days is None else timezone.now() + timedelta(days=days)
     try:
@@ -30,7 +30,7 @@ def run(options: Namespace) -> int:
             write="write" in options.scope,
             read="read" in options.scope,
             services=services,
-            default_service=options.default_service,
+            default_service=options.default_service or "",
             expires=expires,
             origin=COMMAND_LINE,
         )

@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="flamewatch", description="Run and administer a Flamewatch server."
     )
-    command.add_commands(parser.add_subparsers(required=True, metavar="COMMAND"))
+    command.add_server_commands(parser.add_subparsers(required=True, metavar="COMMAND"))
     return parser
 
 

@@ -251,7 +251,9 @@ def test_page_is_a_folder_a_url_a_link_and_a_row(copy: ScratchCopy) -> None:
     nav = "frontend/templates/frontend/parts/nav.html"
     copy.insert(nav, LINK, after='<nav class="nav"')
     statement = "from frontend.pages.parrots import view as parrots\n"
-    copy.insert("frontend/urls.py", statement, after="from frontend.pages.notifications import view")
+    copy.insert(
+        "frontend/urls.py", statement, after="from frontend.pages.notifications import view"
+    )
     url = '    project_page("/parrots", parrots.parrots, "parrots", Permission.VIEW),\n'
     copy.insert("frontend/urls.py", url, after='    project_page("/services"')
     row = '    Shown("parrots", "parrots", f"{P}/parrots?plumage=red"),\n'

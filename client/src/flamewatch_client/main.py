@@ -176,7 +176,7 @@ def build_parser() -> ArgumentParser:
             _add_command(commands, name, help_text, add_arguments, run)
     for name, (help_text, add_arguments, run_connected) in COMMANDS.items():
         if name not in commands.choices:
-            run = partial(_run_connected, run_connected)
+            run = partial(run_with_connection, run_connected)
             _add_command(commands, name, help_text, add_arguments, run)
     one = commands.add_parser("completion", help="print the completion script of a shell")
     completion.add_completion(one)
@@ -193,12 +193,15 @@ def _add_command(
 ) -> None:
     first, _, last = name.partition(" ")
     parent = add_group(commands, first, GROUPS[first]) if last else commands
-    one = parent.add_parser(last or first, parents=[_common_options()], help=help_text)
+    if last in parent.choices:  # of a distribution
+        return
+    one = parent.add_parser(last or first, parents=[make_common_options()], help=help_text)
     add_arguments(one)
     one.set_defaults(run=run)
 
 
-def _common_options() -> ArgumentParser:
+def make_common_options() -> ArgumentParser:
+    """Return a parser with the options of each command, to be a parent of others."""
     common = ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="print JSON")
     common.add_argument("--url", help="URL of the server (default: FLAMEWATCH_URL, or login)")
@@ -210,7 +213,8 @@ def _common_options() -> ArgumentParser:
     return common
 
 
-def _run_connected(run: RunConnected, options: Namespace) -> int:
+def run_with_connection(run: RunConnected, options: Namespace) -> int:
+    """Run a command with the server and the token that options, variables or the login name."""
     return run(options, stored_login.connect(options))
 
 

@@ -2,7 +2,7 @@
 
 import csv
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +19,7 @@ from flamewatch_client.terminal import (
 _ROLES = ["viewer", "member", "admin", "owner"]
 _AUDIT_FIELDS = ("time", "actor_kind", "actor", "api_key", "action", "target", "address", "result")
 _AUDIT_PAGE = 500
+_LONGEST_LIFETIME_DAYS = 3650
 
 
 def add_nothing(_parser: ArgumentParser) -> None:
@@ -53,6 +54,13 @@ def _name_state(row: dict[str, Any]) -> str:
     return "rotated" if row["replaced_by"] else "active"
 
 
+def parse_days(text: str) -> int:
+    """Parse the lifetime of a key. Raise ArgumentTypeError."""
+    if not text.isdecimal() or not 1 <= int(text) <= _LONGEST_LIFETIME_DAYS:
+        raise ArgumentTypeError(f"invalid days {text!r}; use 1 to {_LONGEST_LIFETIME_DAYS}")
+    return int(text)
+
+
 def add_key_create(parser: ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="name shown in the settings")
     parser.add_argument(
@@ -70,7 +78,7 @@ def add_key_create(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="allowed service, in which * is any text; may be repeated",
     )
-    parser.add_argument("--expires-in", type=int, metavar="DAYS", help="(default: never)")
+    parser.add_argument("--expires-in", type=parse_days, metavar="DAYS", help="(default: never)")
 
 
 def create_key(options: Namespace, connection: ServerConnection) -> int:

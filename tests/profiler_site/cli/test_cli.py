@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from flamewatch_client.main import main as client_main
 from profiler_site.cli import command
 from profiler_site.cli.main import main
 from projects.credentials import keys
@@ -273,3 +274,38 @@ def test_key_is_generated_without_a_database_or_a_data_folder(tmp_path: Path) ->
     )
     assert len(keys.parse(done.stdout.strip()).secret) == 32
     assert list(tmp_path.iterdir()) == []
+
+
+def test_keys_are_one_family_over_the_network_and_on_the_servers_machine(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local = ["--local", "--project", project.project_id]
+    assert (
+        client_main(["keys", "create", "ci", "--scope", "read", "--service", "shop", *local]) == 0
+    )
+    text = capsys.readouterr().out.strip()
+    row = ApiKey.objects.get(name="ci")
+    assert keys.matches(keys.parse(text).secret, row.secret_hash)
+    assert (row.may_read, row.may_write, row.services) == (True, False, ["shop"])
+    assert client_main(["keys", "list", *local]) == 0
+    assert row.prefix in capsys.readouterr().out
+    assert client_main(["keys", "rotate", row.prefix, "--local"]) == 0
+    successor = ApiKey.objects.get(replaced_by=None)
+    assert keys.parse(capsys.readouterr().out.strip()).key_id == successor.key_id
+    assert client_main(["keys", "rotate", row.prefix, "--local"]) == 1  # once only
+    assert client_main(["keys", "revoke", successor.prefix, "--local"]) == 0
+    successor.refresh_from_db()
+    assert successor.revoked is not None
+    capsys.readouterr()
+    assert client_main(["keys", "list", "--local"]) == 2
+    assert "--local needs --project" in capsys.readouterr().err
+
+
+def test_keys_without_local_use_the_api(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    for name in ("FLAMEWATCH_URL", "FLAMEWATCH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    assert client_main(["keys", "list"]) == 1
+    assert "Run `flamewatch login`" in capsys.readouterr().err
