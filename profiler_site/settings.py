@@ -341,7 +341,11 @@ AUTH_PASSWORD_VALIDATORS = [
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
-ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SENDS_MAIL else "none"
+# An address that is not verified yet keeps nobody from a first project, unless its domain decides.
+ACCOUNT_EMAIL_VERIFICATION = (
+    "none" if not SENDS_MAIL else "mandatory" if SIGNUP_DOMAINS else "optional"
+)
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True  # in the browser that has just signed up
 ACCOUNT_EMAIL_SUBJECT_PREFIX = f"[{SITE_NAME}] "
 ACCOUNT_ADAPTER = "projects.accounts.signup.SignupAdapter"
 # Beside django-allauth's own limits of attempts: accounts created from one client address.

@@ -7,6 +7,7 @@ that already exceed it, because it was lowered, stay as they are.
 
 from datetime import timedelta
 
+from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.db.models import Q, Sum
 from django.utils import timezone
@@ -149,8 +150,29 @@ def require_key(project: Project) -> None:
         )
 
 
+def has_unverified_address(user: User) -> bool:
+    """Return True if the account could verify an address by e-mail, and has not.
+
+    Somebody may have signed up with the address of another person, who gets the account by a
+    reset of its password. Nothing that lets the first one in afterwards may be added before.
+    """
+    if not settings.SENDS_MAIL:
+        return False
+    return not EmailAddress.objects.filter(user=user, verified=True).exists()
+
+
 def require_token(user: User) -> None:
-    """Raise LimitReached if the account has all the tokens that it may. Use a transaction."""
+    """Raise LimitReached if the account has all the tokens that it may. Use a transaction.
+
+    An account whose address is not verified may have none.
+    """
+    if has_unverified_address(user):
+        raise LimitReached(
+            _(
+                "Verify your e-mail address first, by the link in the e-mail that you got when you"
+                " signed up. The account page sends it again, under Change e-mail address."
+            )
+        )
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     rows = AccessToken.objects.filter(user=user, revoked=None, expires__gt=timezone.now())
     count = rows.count()

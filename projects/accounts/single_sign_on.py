@@ -32,6 +32,7 @@ from django.views.decorators.cache import never_cache
 from requests import RequestException
 
 from projects import audit
+from projects.account_limits import has_unverified_address
 from projects.accounts import invited_session
 from projects.accounts.openid_connect.provider import StrictOpenIdAdapter
 from projects.accounts.required_sign_on import connect_pending
@@ -41,11 +42,14 @@ from projects.models import User
 
 class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Answer with a page if the person is new here, and no account can be created."""
-        process = sociallogin.state.get("process")
-        if sociallogin.is_existing or process == AuthProcess.CONNECT:
-            return
+        """Answer with a page if no account can be created or connected."""
         provider = self.get_provider(request, sociallogin.account.provider)
+        if sociallogin.state.get("process") == AuthProcess.CONNECT:
+            if has_unverified_address(cast("User", request.user)):
+                _reject(request, "own_address", provider.name)
+            return
+        if sociallogin.is_existing:
+            return
         verified = [
             address
             for address in sociallogin.email_addresses

@@ -1,8 +1,12 @@
 """Sign-up, with and without a mail server."""
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
 from django.urls import reverse
@@ -12,7 +16,7 @@ from projects import invitations
 from projects.accounts import signup
 from projects.audit import Origin
 from projects.credentials import invitation_tokens
-from projects.models import AuditEntry, Project, Role, User
+from projects.models import AccessToken, AuditEntry, Project, Role, User
 
 pytestmark = pytest.mark.django_db
 FORM = {
@@ -185,3 +189,69 @@ def test_invited_people_of_other_domains_sign_up(
     client.get(reverse("invitation", args=[invitation_tokens.make(row)]))
     client.post("/account/signup/", FORM)
     assert User.objects.filter(email="mara@acme.example").exists()
+
+
+@pytest.fixture
+def with_open_mail(settings: Settings) -> None:
+    """Send e-mails, with sign-up open to any address."""
+    settings.SENDS_MAIL = True
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+
+
+@pytest.mark.usefixtures("with_open_mail")
+def test_address_is_verified_after_the_first_project(client: Client) -> None:
+    response = client.post("/account/signup/", FORM)
+    assert response.headers["Location"] == "/p/acme-shop/setup"
+    assert client.get("/p/acme-shop/setup").status_code == 200
+    assert not EmailAddress.objects.get().verified
+    link = re.search(r"/account/confirm-email/\S+", str(mail.outbox[0].body))
+    assert link is not None
+    client.post(link[0])
+    assert EmailAddress.objects.get().verified
+    assert client.get("/p/acme-shop/setup").status_code == 200
+
+
+@pytest.mark.usefixtures("with_open_mail")
+def test_unverified_address_gets_no_lasting_access(client: Client) -> None:
+    """Check that a stranger who signed up with an address keeps nothing after its owner's reset."""
+    client.post("/account/signup/", FORM)
+    form = {"name": "ci", "scopes": ["read"], "days": "30"}
+    page = client.post("/account/tokens", form)
+    assert page.status_code == 400
+    assert "Verify your e-mail address first" in page.content.decode()
+    assert not AccessToken.objects.exists()
+    EmailAddress.objects.update(verified=True)
+    assert client.post("/account/tokens", form).status_code == 200
+    assert AccessToken.objects.count() == 1
+
+
+@pytest.mark.usefixtures("with_open_mail")
+def test_reset_of_the_owner_of_an_address_ends_the_sessions_of_a_stranger(client: Client) -> None:
+    stranger = client
+    stranger.post("/account/signup/", FORM)
+    mail.outbox.clear()
+    owner = Client()
+    owner.post("/account/password/reset/", {"email": FORM["email"]})
+    link = re.search(r"/account/password/reset/key/\S+", str(mail.outbox[0].body))
+    assert link is not None
+    page = owner.get(link[0], follow=True)
+    passwords = {"password1": "another good sentence", "password2": "another good sentence"}
+    owner.post(page.redirect_chain[-1][0], passwords)
+    assert User.objects.get().check_password("another good sentence")
+    assert stranger.get("/p/acme-shop/setup").status_code == 302
+
+
+def test_mail_and_domains_decide_whether_an_address_is_verified_first() -> None:
+    show = "from django.conf import settings; print(settings.ACCOUNT_EMAIL_VERIFICATION)"
+    smtp = {"FLAMEWATCH_SMTP_URL": "smtp://127.0.0.1:25"}
+    domains = {"FLAMEWATCH_SIGNUP_DOMAINS": "acme.example"}
+    for variables, said in [({}, "none"), (smtp, "optional"), (smtp | domains, "mandatory")]:
+        environment = os.environ | variables | {"DJANGO_SETTINGS_MODULE": "profiler_site.settings"}
+        done = subprocess.run(
+            [sys.executable, "-c", show],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.strip() == said

@@ -350,3 +350,21 @@ def test_verified_address_of_an_allowed_domain_is_taken(
     settings.SIGNUP_DOMAINS = ("github.example",)
     sign_in(client, provider, GITHUB)
     assert User.objects.get().email == "octocat@github.example"
+
+
+def test_unverified_account_connects_no_provider(
+    client: Client, provider: OpenIdProvider, settings: Settings
+) -> None:
+    settings.SENDS_MAIL = True
+    user = User.objects.create_user("mara@acme.example", "a sentence works well")
+    address = EmailAddress.objects.create(user=user, email=user.email, primary=True)
+    sign_in_by_password(client, user)
+    client.post(reverse("account_reauthenticate"), {"password": "a sentence works well"})
+    response = sign_in(client, provider, process="connect")
+    assert response.status_code == 409
+    assert "Verify your e-mail address first" in response.content.decode()
+    assert not SocialAccount.objects.exists()
+    address.verified = True
+    address.save()
+    sign_in(client, provider, process="connect")
+    assert SocialAccount.objects.get().user == user
