@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+from findings.costs import ServiceCosts
 from frontend.pages.breakdown.chart import CHARTED
 from frontend.pages.breakdown.params import SORTS, BreakdownQuery
 from frontend.pages.breakdown.rates import Rate
 from frontend.params.formats import is_reversed, next_sort, sort_column, time_text
 from frontend.text.display_names import NOT_SET
+from frontend.text.money import format_money
 from frontend.text.units import format_delta_percent, format_value
 from profiles.query import GroupSeries, SeriesResult
 
@@ -33,6 +35,7 @@ class ValueRow:
     change: Change
     profiles: int | None
     flame: str  # query string of the flame graph of this value
+    cost: str  # a month: money, or cores without a price; "" if it is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,12 @@ def value_rows(
     result: SeriesResult,
     previous: SeriesResult | None,
     rate: Rate,
+    costs: ServiceCosts | None,
 ) -> list[ValueRow]:
-    """Return a row per value in the order of `query.sort`; changes are relative to `previous`."""
+    """Return a row per value in the order of `query.sort`; changes are relative to `previous`.
+
+    `costs` is None for metrics without a cost.
+    """
     whole = _Whole.from_result(result)
     before = {each.value: each for each in previous.values} if previous else {}
     of_before = _Whole.from_result(previous) if previous else _Whole(0, 0, 0)
@@ -86,6 +93,7 @@ def value_rows(
             change=change,
             profiles=each.profiles,
             flame=query.only(each.value).parameters(),
+            cost=_format_cost(costs, result, each.total / max(whole.duration_ns, 1)),
         )
         keys: dict[str, float | str] = {
             "value": -each.total,
@@ -98,6 +106,18 @@ def value_rows(
     column = sort_column(query.sort)
     keyed.sort(key=lambda pair: pair[0][column], reverse=is_reversed(query.sort))
     return [row for _keys, row in keyed]
+
+
+def _format_cost(costs: ServiceCosts | None, result: SeriesResult, cores_per_agent: float) -> str:
+    """Format the part of the service's cost; parts of all values add up to it."""
+    if costs is None:
+        return ""
+    cost = costs.compute_cpu(result.selection.service, cores_per_agent)
+    if cost.cores is None:
+        return ""
+    if cost.money is None:
+        return format_value(cost.cores, "cores")
+    return format_money(cost.money, costs.prices.currency)
 
 
 @dataclass(frozen=True, slots=True)

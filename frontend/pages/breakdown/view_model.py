@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from findings.costs import load_costs
 from frontend.components.charts.chart_notes import ChartNotes, chart_notes
 from frontend.components.charts.step_values import StepValues, shorten_heading
 from frontend.components.charts.version_marks import list_range_releases
@@ -31,9 +32,11 @@ from frontend.pages.breakdown.value_table import (
 from frontend.params.view_address import SIDE
 from frontend.text import display_names
 from frontend.text.display_names import label_name, label_word
+from frontend.text.money import describe_core_hour
 from frontend.text.time_ranges import span_name
 from frontend.text.units import format_value
 from profiles.query import (
+    DEFAULT_METRICS,
     MAX_SERIES,
     GroupKind,
     GroupSeries,
@@ -45,6 +48,7 @@ from profiles.query import (
     run_series,
 )
 from projects.models import Project
+from projects.profile_types import ProfileType
 
 ROWS = 50  # of a page of the table
 _SIDES = 2  # of a comparison
@@ -65,6 +69,8 @@ class BreakdownView:
     unit: str  # "cores", or "CPU time per profile"
     of_profiles: bool  # whole profiles have the label
     previous: str  # length of the previous period; "" if it has no profiles
+    has_costs: bool
+    core_hour: str  # price; "" if it is not set
 
 
 def context(
@@ -100,7 +106,7 @@ def _build_context(page: ChartPage[BreakdownQuery]) -> dict[str, object]:
     if not any(step.total for step in result.steps):
         return found | page.empty_context(explain_no_values(page_query, result.coverage))
     found["notes"] = marked = chart_notes(page_query.project, result.selection)
-    return found | {"shown": _build_view(page_query.context, query, result, previous, marked)}
+    return found | {"shown": _build_view(page, result, previous, marked)}
 
 
 def load_series(page: ChartPage[BreakdownQuery]) -> tuple[SeriesResult, SeriesResult | None]:
@@ -127,15 +133,18 @@ def load_series(page: ChartPage[BreakdownQuery]) -> tuple[SeriesResult, SeriesRe
 
 
 def _build_view(
-    context: QueryContext,
-    query: BreakdownQuery,
+    page: ChartPage[BreakdownQuery],
     result: SeriesResult,
     previous: SeriesResult | None,
     notes: ChartNotes,
 ) -> BreakdownView:
+    query, context = page.query, page.page_query.context
+    costs = None
+    if result.metric == DEFAULT_METRICS[ProfileType.CPU]:
+        costs = load_costs(page.page_query.project.pk, page.page_query.now)
     duration = sum(step.duration_ns for step in result.steps)
     rate = get_rate(result.selection.type, result.metric, duration)
-    rows = value_rows(query, result, previous, rate)
+    rows = value_rows(query, result, previous, rate, costs)
     pages = paginate(len(rows), ROWS, query.page)
     charted, rest = result.values[:CHARTED], _rest(result)
     series = [*charted, *([rest] if rest else [])]
@@ -164,6 +173,8 @@ def _build_view(
         unit=unit,
         of_profiles=query.group_by.kind is not GroupKind.SAMPLE,
         previous=span_name(query.params.span) if previous and previous.coverage.profiles else "",
+        has_costs=any(row.cost for row in rows),
+        core_hour=describe_core_hour(costs.prices) if costs else "",
     )
 
 

@@ -12,7 +12,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from projects.models import Deployment, Project, User
+from projects.models import Agent, Deployment, Project, User
+from projects.prices import change_prices
 from tests.frontend import labelled_shop, shop
 from tests.frontend.every_page import HTMX
 from tests.frontend.html import render_html
@@ -308,3 +309,35 @@ def test_markup_in_values_is_escaped(signed_in: Client, project: Project, now: d
 def test_an_empty_range_says_so(signed_in: Client, project: Project, profiles: None) -> None:
     html = shown(signed_in, end="2026-01-01T00:00Z")
     assert "No CPU time profiles in this range" in html
+
+
+@pytest.mark.usefixtures("profiles")
+def test_costs_of_the_values_are_parts_of_the_cost_of_the_service(
+    signed_in: Client, project: Project, alice: User, now: datetime
+) -> None:
+    parameters = {"group_by": "version"}
+    assert "Cost a month" not in shown(signed_in, **parameters)  # no agent runs
+    for number, deployment in enumerate(Deployment.objects.filter(project=project)):
+        for agent in range(2):
+            Agent.objects.create(
+                deployment=deployment,
+                identity=f"agent-{number}-{agent}",
+                first_seen=now,
+                last_seen=now,
+            )
+    html = shown(signed_in, **parameters)
+    assert "Cost a month" in html
+    assert "Set prices" in html
+    change_prices(project, {"currency": "EUR", "core_hour": 1}, actor=alice)
+    costs = [
+        float(cell.removeprefix("€").replace(",", ""))
+        for row in rows(shown(signed_in, **parameters))
+        for cell in row
+        if cell.startswith("€")
+    ]
+    services = render_html(signed_in.get("/p/acme-shop/services?span=30m"))
+    whole = re.search(r"€([\d.,]+)", services.partition('class="num cost"')[2])
+    assert whole is not None
+    assert sum(costs) == pytest.approx(float(whole[1].replace(",", "")), rel=0.01)
+    assert len(costs) == 2
+    assert "Cost a month" not in shown(signed_in, **parameters, type="HEAP")
