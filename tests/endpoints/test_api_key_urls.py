@@ -46,6 +46,7 @@ ADDRESSES = [
     Address("POST", "/capture", {"service": "a", "type": "CPU"}, "any", API),
     *(Address("GET", f"/{name}?service=a&type=CPU", None, "read", API) for name in SELECTING),
     *(Address("GET", f"/{name}", None, "read", API) for name in LISTS),
+    Address("GET", "/functions?find=a", None, "read", API),
     Address("GET", "/pgo?service=a", None, "read", API),
     Address("POST", "/annotations", {"text": "deploy 2"}, "write", API),
     Address("DELETE", "/annotations/1", None, "write", API),
@@ -59,6 +60,7 @@ WELCOME = {
     "POST /api/v1/projects/…/capture": (409, "FAILED_PRECONDITION"),
     "POST /api/v1/projects/…/annotations": (201, ""),
     "DELETE /api/v1/projects/…/annotations/1": (404, "NOT_FOUND"),
+    f"GET {API}/…/functions?find=a": (200, ""),
     f"GET {API}/…/pgo?service=a": (400, "INVALID_ARGUMENT"),  # without profiles
     **{f"GET {API}/…/{name}?service=a&type=CPU": (200, "") for name in SELECTING},
     **{f"GET {API}/…/{name}": (200, "") for name in LISTS},
