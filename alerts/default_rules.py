@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from alerts.models import AlertRule, RuleKind
 from projects.models import Project
 
-SILENT_MINUTES = 60
+_SILENT_MINUTES = 60
 
 
 def create_default_rules(project: Project) -> None:
@@ -15,6 +15,6 @@ def create_default_rules(project: Project) -> None:
         project=project,
         name=_("A service stopped reporting"),
         kind=RuleKind.STOPPED_REPORTING,
-        parameters={"minutes": SILENT_MINUTES},
+        parameters={"minutes": _SILENT_MINUTES},
         changed=timezone.now(),
     )

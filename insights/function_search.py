@@ -24,7 +24,7 @@ from profiles.query import (
 )
 from projects.profile_types import ProfileType
 
-MOST_SERVICES = 50  # those with the most profiles
+_MOST_SERVICES = 50  # those with the most profiles
 _MOST_VERSIONS = 20  # of a service, those with the greatest totals
 
 
@@ -102,7 +102,7 @@ def _list_services(context: QueryContext, start: datetime, end: datetime) -> lis
         if row.profiles and ProfileType.CPU in row.types and context.services.allows(row.service)
     ]
     chosen.sort(key=lambda row: (-row.profiles, row.service))
-    return [row.service for row in chosen[:MOST_SERVICES]]
+    return [row.service for row in chosen[:_MOST_SERVICES]]
 
 
 def _follow(

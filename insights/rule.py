@@ -12,6 +12,8 @@ _CPU = (ProfileType.CPU,)
 CPU_OR_WALL = (ProfileType.CPU, ProfileType.WALL)
 LOCK_WAITS = (ProfileType.CONTENTION,)
 ALLOCATIONS = (ProfileType.HEAP_ALLOC,)
+WALL = (ProfileType.WALL,)
+WAITING_RATE = 0.2e9  # ns a second: a fifth of a thread, on average
 
 
 class Language(StrEnum):

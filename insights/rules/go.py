@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from insights.rule import ALLOCATIONS, LOCK_WAITS, Language, WasteRule
+from insights.rule import ALLOCATIONS, LOCK_WAITS, WAITING_RATE, Language, WasteRule
 from profiles.query import FramePattern
 
 RULES = (
@@ -112,7 +112,7 @@ RULES = (
         ),
         FramePattern(r"/^sync\.\(\*(Mutex|RWMutex)\)\.(Unlock|RUnlock|Lock|RLock)$/"),
         types=LOCK_WAITS,
-        min_rate=0.2e9,  # ns a second: a fifth of a goroutine, on average
+        min_rate=WAITING_RATE,
     ),
     WasteRule(
         "go-buffer-growth",

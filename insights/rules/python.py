@@ -2,12 +2,9 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from insights.rule import CPU_OR_WALL, LOCK_WAITS, Language, WasteRule
+from insights.rule import CPU_OR_WALL, LOCK_WAITS, WAITING_RATE, WALL, Language, WasteRule
 from profiles.query import FramePattern
-from projects.profile_types import ProfileType
 
-_WALL = (ProfileType.WALL,)
-_WAITING = 0.2e9  # ns a second: a fifth of a thread, on average
 # Waits for work and for the end of threads, the locks of logging, and stacks of other languages.
 _NO_PYTHON_LOCK = (
     r"/^threading\.(Condition|Event|Barrier|Semaphore|BoundedSemaphore)\."
@@ -197,7 +194,7 @@ RULES = (
         ),
         FramePattern(r"/^logging\.Handler\.(acquire|handle)$/"),
         types=LOCK_WAITS,
-        min_rate=_WAITING,
+        min_rate=WAITING_RATE,
     ),
     WasteRule(
         "python-lock-waits",
@@ -210,7 +207,7 @@ RULES = (
         ),
         FramePattern("", without=_NO_PYTHON_LOCK, own=True),
         types=LOCK_WAITS,
-        min_rate=_WAITING,
+        min_rate=WAITING_RATE,
     ),
     WasteRule(
         "python-connection-pool",
@@ -227,8 +224,8 @@ RULES = (
             r"|^redis\.connection\.BlockingConnectionPool\.get_connection$"
             r"|^urllib3\.connectionpool\.HTTPConnectionPool\._get_conn$/"
         ),
-        types=_WALL,
-        min_rate=_WAITING,
+        types=WALL,
+        min_rate=WAITING_RATE,
     ),
     WasteRule(
         "python-template-compile",

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from django.utils import timezone
 
+from flamewatch_client.terminal import print_table
 from profiler_site.cli.command import CommandFailed
 from projects.credentials import keys
 from projects.models import ApiKey, Project
@@ -21,7 +22,7 @@ def run(options: Namespace) -> int:
     if options.json:
         print(json.dumps([_document(row, now) for row in rows]))
     else:
-        _print_table([_HEADINGS, *(_columns(row, now) for row in rows)])
+        print_table(_HEADINGS, [_columns(row, now) for row in rows])
     return 0
 
 
@@ -51,13 +52,6 @@ def _columns(row: ApiKey, now: datetime) -> tuple[str, ...]:
         _minute(row.last_used),
         row.last_used_from or "-",
     )
-
-
-def _print_table(rows: list[tuple[str, ...]]) -> None:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        columns = (text.ljust(width) for text, width in zip(row, widths, strict=True))
-        print("  ".join(columns).rstrip())
 
 
 def _scopes(row: ApiKey) -> list[str]:

@@ -1,6 +1,5 @@
 """Rules for Go against profiles of real programs, which the Go in use compiles."""
 
-import gzip
 import os
 import shutil
 import subprocess
@@ -8,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from insights.catalog import RULES
-from profiles.engine.calltree.pattern_costs import pattern_costs
-from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from projects.profile_types import ProfileType
-from tests.insights.chosen_metric import keep_metric
+from tests.insights.noticed_rules import find_rules
 
 PROGRAMS = Path(__file__).with_name("go_wastes")
 RUN_NS = 800_000_000  # of the programs
@@ -45,14 +41,5 @@ def test_rule_matches_its_waste_and_no_other(
     program: Path, name: str, profile: str, type_: ProfileType, rule: str | None
 ) -> None:
     done = subprocess.run([program, name, profile], check=True, capture_output=True, timeout=60)
-    decoded = decode_profile(gzip.decompress(done.stdout), type_, DecodeLimits(max_total=2**62))
-    tree = keep_metric(decoded.tree, type_)
-    rules = [each for each in RULES if type_ in each.types]
-    costs = pattern_costs(tree, [each.pattern for each in rules])
-    whole = int(tree.self.sum())
-    found = [
-        each.id
-        for each, cost in zip(rules, costs, strict=True)
-        if each.is_noticeable(cost.total, whole, RUN_NS)
-    ]
-    assert found == ([rule] if rule else [])
+    found = find_rules(done.stdout, type_, RUN_NS)
+    assert [*found.totals] == ([rule] if rule else [])

@@ -1,17 +1,13 @@
 """Rules for Python against profiles that our agent captures of real programs."""
 
-import gzip
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from insights.catalog import RULES
-from profiles.engine.calltree.pattern_costs import pattern_costs
-from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from projects.profile_types import ProfileType
-from tests.insights.chosen_metric import keep_metric
+from tests.insights.noticed_rules import find_rules
 
 PROGRAMS = Path(__file__).with_name("wastes.py")
 
@@ -45,18 +41,7 @@ def test_rule_matches_its_waste_and_no_other(
     options = ["--once", type_.lower(), "-o", str(output)]
     command = [str(runner), *options, "--", sys.executable, str(PROGRAMS), program]
     subprocess.run(command, check=True, timeout=60, capture_output=True)
-    decoded = decode_profile(
-        gzip.decompress(output.read_bytes()), type_, DecodeLimits(max_total=2**62)
-    )
-    tree = keep_metric(decoded.tree, type_)
-    rules = [each for each in RULES if type_ in each.types]
-    costs = pattern_costs(tree, [each.pattern for each in rules])
-    whole = int(tree.self.sum())
-    found = {
-        each.id: cost.total
-        for each, cost in zip(rules, costs, strict=True)
-        if each.is_noticeable(cost.total, whole, decoded.duration_ns)
-    }
-    assert [*found] == ([rule] if rule else [])
+    found = find_rules(output.read_bytes(), type_)
+    assert [*found.totals] == ([rule] if rule else [])
     if rule:
-        assert found[rule] >= 0.5 * whole
+        assert found.totals[rule] >= 0.5 * found.whole

@@ -172,12 +172,10 @@ def build_parser() -> ArgumentParser:
     for point in entry_points(group="flamewatch.commands"):
         point.load()(commands)
     for name, (help_text, add_arguments, run) in UNCONNECTED.items():
-        if name not in commands.choices:  # a distribution may replace a command
-            _add_command(commands, name, help_text, add_arguments, run)
+        _add_command(commands, name, help_text, add_arguments, run)
     for name, (help_text, add_arguments, run_connected) in COMMANDS.items():
-        if name not in commands.choices:
-            run = partial(run_with_connection, run_connected)
-            _add_command(commands, name, help_text, add_arguments, run)
+        run = partial(run_with_connection, run_connected)
+        _add_command(commands, name, help_text, add_arguments, run)
     one = commands.add_parser("completion", help="print the completion script of a shell")
     completion.add_completion(one)
     one.set_defaults(run=lambda options: completion.print_completion(options, parser))
@@ -191,11 +189,12 @@ def _add_command(
     add_arguments: AddArguments,
     run: Run,
 ) -> None:
-    first, _, last = name.partition(" ")
-    parent = add_group(commands, first, GROUPS[first]) if last else commands
-    if last in parent.choices:  # of a distribution
+    """Add a command, unless a distribution has one of this name."""
+    group, _, last = name.rpartition(" ")
+    parent = add_group(commands, group, GROUPS[group]) if group else commands
+    if last in parent.choices:
         return
-    one = parent.add_parser(last or first, parents=[make_common_options()], help=help_text)
+    one = parent.add_parser(last, parents=[make_common_options()], help=help_text)
     add_arguments(one)
     one.set_defaults(run=run)
 

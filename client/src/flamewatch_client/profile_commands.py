@@ -9,7 +9,12 @@ from typing import Any
 from flamewatch_client import flame_graph
 from flamewatch_client.connection import ServerConnection
 from flamewatch_client.errors import RequestFailed
-from flamewatch_client.selection import add_selection, read_selection
+from flamewatch_client.selection import (
+    add_selection,
+    add_time_range,
+    read_selection,
+    read_time_range,
+)
 from flamewatch_client.terminal import (
     format_share,
     format_time,
@@ -25,15 +30,11 @@ _SUFFIXES = {"pprof": "pb.gz", "folded": "folded", "speedscope": "speedscope.jso
 
 
 def add_services(parser: ArgumentParser) -> None:
-    parser.add_argument("--from", metavar="TIME", help="start of the range that is counted")
-    parser.add_argument("--to", metavar="TIME", help="end of the range (default: now)")
-    parser.add_argument("--span", metavar="LENGTH", help="length of the range, like 7d")
+    add_time_range(parser)
 
 
 def list_services(options: Namespace, connection: ServerConnection) -> int:
-    given = vars(options)
-    pairs = [(name, given[name]) for name in ("from", "to", "span") if given[name]]
-    document = connection.get(connection.project_path("services"), pairs or [("span", "1d")])
+    document = connection.get(connection.project_path("services"), read_time_range(options))
     if options.json:
         return print_json(document)
     rows = [

@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from flamewatch_client.connection import ServerConnection
+from flamewatch_client.selection import add_time_range, read_time_range
 from flamewatch_client.terminal import (
     format_share,
     format_value,
@@ -18,18 +19,13 @@ def add_search(parser: ArgumentParser) -> None:
     parser.add_argument(
         "find", metavar="TEXT", help="part of the name of a function or file, or /regex/"
     )
-    parser.add_argument("--from", metavar="TIME", help="start of the range")
-    parser.add_argument("--to", metavar="TIME", help="end of the range (default: now)")
-    parser.add_argument("--span", metavar="LENGTH", help="length of the range (default: 1d)")
+    add_time_range(parser)
     parser.add_argument("--versions", action="store_true", help="a row for each version")
 
 
 def print_search(options: Namespace, connection: ServerConnection) -> int:
-    given = vars(options)
-    pairs = [(name, given[name]) for name in ("from", "to", "span") if given[name]]
-    document = connection.get(
-        connection.project_path("functions"), [("find", options.find), *(pairs or [("span", "1d")])]
-    )
+    pairs = [("find", options.find), *read_time_range(options)]
+    document = connection.get(connection.project_path("functions"), pairs)
     if options.json:
         return print_json(document)
     services = sorted(document["services"], key=lambda row: (-(row["cores"] or 0), -row["share"]))

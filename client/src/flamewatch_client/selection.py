@@ -29,6 +29,22 @@ def add_selection_of_versions(parser: ArgumentParser) -> None:
     _add_filters(parser)
 
 
+def add_time_range(parser: ArgumentParser) -> None:
+    """Add the options of a range of time alone, for commands on several services."""
+    parser.add_argument("--from", metavar="TIME", help="start of the range")
+    parser.add_argument("--to", metavar="TIME", help="end of the range (default: now)")
+    parser.add_argument(
+        "--span", metavar="LENGTH", help="length of the range, like 7d (default: 1d)"
+    )
+
+
+def read_time_range(options: Namespace) -> list[tuple[str, str]]:
+    """Return the parameters of the API; the last day by default."""
+    given = vars(options)
+    pairs = [(name, given[name]) for name in ("from", "to", "span") if given[name]]
+    return pairs or [("span", "1d")]
+
+
 def read_selection(options: Namespace, prefix: str = "") -> list[tuple[str, str]]:
     """Return the parameters of the API; with a prefix those of the baseline.
 

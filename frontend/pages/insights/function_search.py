@@ -94,10 +94,10 @@ def find_in_services(
         _describe(
             PatternTexts(project, range, costs, each.result, each.cost, [f"show:{find}"]), each
         )
-        for each in sorted(search.found, key=lambda each: -each.share)
+        for each in search.found
     ]
     return SearchPage(
-        rows=sorted(rows, key=lambda row: -row.texts.rank),
+        rows=sorted(rows, key=_sort_by_cost),
         examined=search.examined,
         failures=search.failures,
         is_late=search.is_late,
@@ -105,6 +105,11 @@ def find_in_services(
         total=_describe_total(costs, [row.texts for row in rows]),
         core_hour=describe_core_hour(costs.prices),
     )
+
+
+def _sort_by_cost(row: FoundRow) -> tuple[float, float]:
+    result, cost = row.texts.result, row.texts.cost
+    return -row.texts.rank, -result.compute_share(cost)
 
 
 def _describe(texts: PatternTexts, found: FoundFunctions) -> FoundRow:

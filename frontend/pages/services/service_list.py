@@ -178,11 +178,11 @@ def _compute_cost(
     row: ServiceRow, costs: ServiceCosts, lines: Mapping[str, Sparkline]
 ) -> ServiceCost:
     """Return the cost of a service with CPU profiles and running agents."""
-    line, zones = lines.get(row.service), costs.agents.get(row.service)
-    if not line or not line.duration_ns or not zones or _find_type(row) is not ProfileType.CPU:
+    line = lines.get(row.service)
+    if not line or not line.duration_ns or _find_type(row) is not ProfileType.CPU:
         return ServiceCost(costs.prices.currency)
-    cores = line.weight / line.duration_ns * zones.total()
-    return ServiceCost(costs.prices.currency, cores, costs.prices.price_cores(cores, zones))
+    cost = costs.compute_cpu(row.service, line.weight / line.duration_ns)
+    return ServiceCost(costs.prices.currency, cost.cores, cost.money)
 
 
 def _build_row(
