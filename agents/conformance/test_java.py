@@ -5,6 +5,7 @@ import contextlib
 import os
 import re
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -92,6 +93,23 @@ def test_a_recording_of_the_program_is_not_disturbed(
     assert profile.total(JAVA.types[kind]) > 0
     assert any(name.startswith("Example.") for name in profile.functions_seen())
     assert own.stat().st_size > 0
+
+
+@pytest.mark.parametrize("kind", ["CPU", "CONTENTION"])
+def test_capture_is_repeated_when_a_recording_of_the_program_begins_in_it(
+    kind: str, run: Run, server: Served, folder: Path
+) -> None:
+    fake, url = server
+    fake.respond_with("POST", assigned(kind, "3s"), throttled("60s"))
+    with run(url, **java_options(folder)) as program:
+        fake.wait_for("POST", 1)
+        time.sleep(1)  # the capture has begun
+        jcmd = ["jcmd", str(program.process.pid), "JFR.start", f"filename={folder / 'own.jfr'}"]
+        subprocess.run(jcmd, check=True, capture_output=True, timeout=60)
+        [upload] = fake.wait_for("PATCH", 1)
+    profile = read_profile(upload)
+    assert any(name.startswith("Example.") for name in profile.functions_seen())
+    assert profile.duration_ns == pytest.approx(3e9, rel=0.2)
 
 
 def test_waiting_threads_count_in_each_sample(run: Run, server: Served, folder: Path) -> None:

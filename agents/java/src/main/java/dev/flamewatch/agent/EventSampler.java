@@ -35,6 +35,7 @@ final class EventSampler {
     private static final Duration PERIOD = Duration.ofMillis(10);
     private static final String PREFIX = "flamewatch-";
     private static final String SUFFIX = ".jfr";
+    private static final int ATTEMPTS = 2; // the second is recorded on disk, beside the recording that began
     private static final long MAX_FILE_BYTES = 64 << 20; // the agent's alone have at most 10 MiB
     private static final Duration LONGEST_USE = Duration.ofHours(1); // of a file, which takes milliseconds
 
@@ -62,7 +63,11 @@ final class EventSampler {
             idle = null;
         }
         try {
-            record(profile, seconds, events);
+            for (int attempt = 1; !record(profile, seconds, events); attempt++) {
+                if (attempt == ATTEMPTS) {
+                    throw new IOException("other recordings of JFR began during " + ATTEMPTS + " captures");
+                }
+            }
             return profile;
         } finally {
             idle = new Recording();
@@ -73,7 +78,8 @@ final class EventSampler {
         }
     }
 
-    private void record(Pprof profile, double seconds, List<String> events) throws IOException, InterruptedException {
+    /** Returns false when another recording began, which takes the events of one in memory: nothing was captured. */
+    private boolean record(Pprof profile, double seconds, List<String> events) throws IOException, InterruptedException {
         Path file = null;
         try (Recording recording = new Recording()) {
             // Files of JFR's repository stay behind when the process is killed; recordings beside each other need it.
@@ -105,7 +111,7 @@ final class EventSampler {
             recording.stop(); // writes the file
             long size = Files.size(file);
             if (size == 0) {
-                throw new IOException("another recording of JFR began during the capture");
+                return false;
             }
             if (size > MAX_FILE_BYTES) {
                 throw new IOException("the recording has " + size + " bytes; the limit is " + MAX_FILE_BYTES);
@@ -118,6 +124,7 @@ final class EventSampler {
             }
             JfrReader.Values values = correction == null ? EventSampler::values : correction::values;
             reader.read(recorded, event -> isCounted(event, events, own) ? values.of(event) : null, profile);
+            return true;
         } finally {
             if (file != null) {
                 Files.deleteIfExists(file);
