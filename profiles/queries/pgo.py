@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 from django.conf import settings
 
 from profiles.engine.accumulators.merge import Merge
-from profiles.engine.calltree.reshape import count_on_path, select_stacks
+from profiles.engine.calltree.reshape import count_on_path, remove_nodes, select_stacks
 from profiles.engine.calltree.subtree import fold
+from profiles.engine.calltree.top import mark_named
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage
 from profiles.engine.metrics import Metric
@@ -23,6 +24,7 @@ from profiles.queries.tree_merge import MergedTree
 # Nodes of a file, which bound its size: the compiler uses only the calls that together have 99 % of
 # the weight of all calls.
 MAX_NODES = 30_000
+PREEMPTION = "runtime.asyncPreempt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def run_pgo(context: QueryContext, selection: ProfileSelection, newest: int) -> 
     usable = int(tree.self[0].sum())
     if not usable:
         raise InvalidQuery(_explain_no_stacks(selection, coverage))
-    tree = _trim(tree, context)
+    tree = _trim(_remove_preemption(tree, context), context)
     limit_frames(context, tree)
     data = encode.encode(
         tree,
@@ -84,6 +86,16 @@ def _select_usable(tree: Tree, context: QueryContext) -> Tree:
     """
     has_start_line = tree.frames.get_start_lines()[tree.frame] > 0
     return select_stacks(tree, count_on_path(tree, has_start_line, context.check) > 0)
+
+
+def _remove_preemption(tree: Tree, context: QueryContext) -> Tree:
+    """Count the scheduler's interruptions, and all they call, for the interrupted function.
+
+    On a busy machine they would be the hottest calls of a loop, which the sources lack, and hide
+    from the compiler the one that the line has.
+    """
+    interruption = mark_named(tree.frames, PREEMPTION)[tree.frame]
+    return remove_nodes(tree, count_on_path(tree, interruption, context.check) > 0, context.check)
 
 
 def _trim(tree: Tree, context: QueryContext) -> Tree:

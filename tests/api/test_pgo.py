@@ -132,6 +132,22 @@ def test_stacks_without_start_lines_are_left_out_and_counted(
     assert response.headers["x-flamewatch-profiles"] == "2"
 
 
+def test_interruptions_by_the_scheduler_count_for_the_interrupted_function(
+    project: Project, reader: Client
+) -> None:
+    interrupted = (MAIN, ("work", 7, 5))
+    preemption = ("runtime.asyncPreempt", 9, 7)
+    calls = ((), (preemption,), (preemption, ("runtime.asyncPreempt2", 4, 1)), (("leaf", 3, 1),))
+    for number, below in enumerate(calls):
+        store(project, "1", profile_with(*interrupted, *below, value=10**number), minutes=number)
+    response = fetch(reader)
+    assert stacks(response) == {
+        (("main", 2), ("work", 2)): 111,
+        (("main", 2), ("work", 2), ("leaf", 2)): 1000,
+    }
+    assert response.headers["x-flamewatch-coverage"] == "100.0%"
+
+
 def test_service_without_start_lines_gets_an_explanation(shop: Deployment, reader: Client) -> None:
     error = assert_error_response(fetch(reader), 400, "INVALID_ARGUMENT", "None of the 3 profiles")
     assert "start lines" in error["message"]
