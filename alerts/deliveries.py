@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from alerts import silences
 from alerts.conditions.observation import InvalidParameters
+from alerts.evidence import build_comparison
 from alerts.models import AlertIncident
 from alerts.texts import describe_incident, describe_rule
 from projects.models import EventKind, Project
@@ -42,7 +43,7 @@ def _announce_one(
     project: Project, incident: AlertIncident, now: datetime, *, is_silent: bool
 ) -> bool:
     """Send the message of one incident and mark it; return False if it sends none."""
-    fact = None if is_silent else _describe(project, incident)
+    fact = None if is_silent else _describe(project, incident, now)
     has_sent = False
     if fact is not None:
         has_sent = send_once(fact, now)
@@ -53,7 +54,7 @@ def _announce_one(
     return has_sent
 
 
-def _describe(project: Project, incident: AlertIncident) -> Fact | None:
+def _describe(project: Project, incident: AlertIncident, now: datetime) -> Fact | None:
     """Return the message; None for a rule of a later version of the server."""
     rule = incident.rule
     try:
@@ -83,4 +84,5 @@ def _describe(project: Project, incident: AlertIncident) -> Fact | None:
         "alerts",
         EventKind.ALERT,
         services=tuple(filter(None, [incident.service])),
+        comparison="" if incident.ended else build_comparison(incident, condition, now),
     )

@@ -1,6 +1,7 @@
 """E-mails to owners and admins about the regressions of the latest analysis."""
 
 from datetime import datetime
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db.models import F, Q
@@ -8,6 +9,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from findings.evidence import list_comparison_parameters
 from findings.models import Direction, Finding, FindingState, ProjectAnalysis
 from projects import notices
 from projects.models import EventKind
@@ -68,6 +70,7 @@ def _describe(analysis: ProjectAnalysis, found: list[Finding]) -> Fact:
         page="findings",
         kind=EventKind.FINDING,
         services=tuple(sorted({row.service for row in found[:_MOST_NAMED]})),
+        comparison=urlencode(list_comparison_parameters(found[0], found[0].function)),
     )
 
 

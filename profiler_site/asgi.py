@@ -80,7 +80,7 @@ ROUTES = (
     ),
     _route(mcp.PATH.__eq__, LeanHandler(mcp.__name__), of_programs=True),
     _route(_below(API), LeanHandler(API_URLCONF), of_programs=True),
-    _route(_below(embeds.PREFIX), LeanHandler(embeds.__name__)),
+    _route(_below(embeds.PATH_PREFIX), LeanHandler(embeds.__name__)),
     _route(_below(static_files.PREFIX), static_files.StaticHandler()),
 )
 PAGES = cast("ASGI3Application", get_page_handler())

@@ -140,6 +140,8 @@ MAX_KEYS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_KEYS_PER_PROJECT", 100, lowes
 # Networks that are not public, to which webhooks may be sent nevertheless.
 WEBHOOK_ALLOWED_NETWORKS = env.networks("FLAMEWATCH_WEBHOOK_ALLOWED_NETWORKS")
 KEY_EXPIRY_NOTICE_DAYS = env.integers("FLAMEWATCH_KEY_EXPIRY_NOTICE_DAYS", (14, 3), lowest=1)
+# Days for which images in messages can be loaded without a session; 0: messages have none.
+NOTICE_IMAGE_DAYS = env.integer("FLAMEWATCH_NOTICE_IMAGE_DAYS", 7, lowest=0)
 KEY_OVERLAP_DAYS = env.integer("FLAMEWATCH_KEY_OVERLAP_DAYS", 7, lowest=1)
 MAX_SNAPSHOTS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_SNAPSHOTS_PER_PROJECT", 500, lowest=1)
 MAX_SNAPSHOT_BYTES_PER_PROJECT = env.integer(

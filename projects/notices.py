@@ -19,6 +19,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from projects import quota_requests
+from projects.credentials import embed_tokens
+from projects.credentials.embed_tokens import QueryTooLong
 from projects.mail_message import render_message
 from projects.models import (
     ApiKey,
@@ -60,6 +62,8 @@ _TOLD_REASONS = (
     RejectionReason.KEY_SERVICES,
 )
 
+_IMAGE_WIDTH = 520  # pixels, as wide as the text of an e-mail
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -74,6 +78,7 @@ class Fact:
     operators_only: bool = False
     services: tuple[str, ...] = ()  # that the texts name
     person: int | None = None  # primary key of the one account that is told
+    comparison: str = ""  # query of the page of comparisons that shows it
 
 
 def send_notices() -> int:
@@ -107,10 +112,18 @@ def send_once(fact: Fact, now: datetime) -> bool:
     if row.sent is not None or now - row.created >= MAX_AGE:
         return False
     if not fact.operators_only and fact.person is None:
-        url = _build_url(fact)
-        event = Event(fact.kind, fact.name, fact.subject, fact.sentence, url, fact.services)
+        event = Event(
+            fact.kind,
+            fact.name,
+            fact.subject,
+            fact.sentence,
+            _build_url(fact),
+            fact.services,
+            _build_comparison_url(fact),
+            _build_image_url(fact, now),
+        )
         record_event(fact.project, event)
-    if settings.SENDS_MAIL and not _send(fact):
+    if settings.SENDS_MAIL and not _send(fact, now):
         return False
     MailNotice.objects.filter(pk=row.pk).update(sent=now)
     return True
@@ -284,7 +297,28 @@ def _build_subscriptions_url(fact: Fact) -> str:
     return f"{settings.FLAMEWATCH_URL}{path}"
 
 
-def _send(fact: Fact) -> bool:
+def _build_comparison_url(fact: Fact) -> str:
+    if not fact.comparison:
+        return ""
+    path = reverse("compare", args=[fact.project.project_id])
+    return f"{settings.FLAMEWATCH_URL}{path}?{fact.comparison}"
+
+
+def _build_image_url(fact: Fact, now: datetime) -> str:
+    """Return the address of the comparison as an image, which needs no session."""
+    days = settings.NOTICE_IMAGE_DAYS
+    if not fact.comparison or not days:
+        return ""
+    expires = int((now + timedelta(days=days)).timestamp())
+    try:
+        token = embed_tokens.sign(fact.project, fact.comparison, expires, embed_tokens.COMPARE)
+    except QueryTooLong:  # of long names
+        return ""
+    size = f"width={_IMAGE_WIDTH}&levels=16&scale=2"
+    return f"{settings.FLAMEWATCH_URL}{embed_tokens.PATH_PREFIX}{token}.png?{size}"
+
+
+def _send(fact: Fact, now: datetime) -> bool:
     """Send an e-mail to each recipient; return False if the mail server fails."""
     context = {
         "subject": fact.subject,
@@ -293,6 +327,8 @@ def _send(fact: Fact) -> bool:
         "for_operators": fact.operators_only,
         "account_url": f"{settings.FLAMEWATCH_URL}{reverse('account')}",
         "subscriptions_url": _build_subscriptions_url(fact),
+        "comparison_url": _build_comparison_url(fact),
+        "image_url": _build_image_url(fact, now),
     }
     try:
         for recipient in _list_recipients(fact):

@@ -1,4 +1,4 @@
-"""Tokens in the URLs of embedded images: one query of one project, until a time.
+"""Tokens in the URLs of embedded images: one view of one project, until a time.
 
 They are signed with SECRET_KEY and not stored. A project revokes all of its tokens at once.
 """
@@ -14,8 +14,11 @@ from django.http import QueryDict
 from projects import audit
 from projects.models import Project, User
 
+PATH_PREFIX = "/embed/"  # of images, followed by the token and an ending
 MAX_QUERY = 2000  # bytes of the address of a page
 MAX_CHARACTERS = 4096
+# Names of the pages whose graphs can be embedded.
+FLAME, COMPARE = "flame", "compare"
 _SALT = "flamewatch.embed"
 
 
@@ -39,9 +42,10 @@ class Embed:
     """Verified content of a token."""
 
     project_id: str
-    query: str  # parameters of the flame page
+    query: str  # parameters of the page
     expires: int  # Unix time, s
     generation: int
+    page: str = FLAME
 
 
 def make(
@@ -52,10 +56,11 @@ def make(
     actor: User,
     origin: audit.Origin = audit.NO_CLIENT,
 ) -> str:
-    """Return a token for a query, and record it in the audit log. Raise QueryTooLong."""
-    size = len(query.encode())
-    if size > MAX_QUERY:
-        raise QueryTooLong(size)
+    """Return a token for a view of the flame page, and record it in the audit log.
+
+    Raise QueryTooLong.
+    """
+    token = sign(project, query, expires)
     service = QueryDict(query).get("service", "")
     audit.record(
         project,
@@ -66,7 +71,15 @@ def make(
         query=query,
         expires=expires,
     )
-    content = [project.project_id, query, expires, project.embed_generation]
+    return token
+
+
+def sign(project: Project, query: str, expires: int, page: str = FLAME) -> str:
+    """Return a token for a view, which nobody asked for in person. Raise QueryTooLong."""
+    size = len(query.encode())
+    if size > MAX_QUERY:
+        raise QueryTooLong(size)
+    content = [project.project_id, query, expires, project.embed_generation, page]
     return signing.dumps(content, salt=_SALT, compress=True)
 
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from projects.models import EventKind, Project, Webhook, WebhookDelivery, WebhookFormat
 from projects.webhooks.request import WebhookResponse, post
@@ -36,6 +37,8 @@ class Event:
     sentence: str
     url: str
     services: tuple[str, ...] = ()  # that the texts name
+    comparison_url: str = ""  # page that shows the difference
+    image_url: str = ""  # the same as an image, without a session
 
 
 def record_event(project: Project, event: Event) -> int:
@@ -53,7 +56,13 @@ def add_delivery(webhook: Webhook, event: Event) -> bool:
     if webhook.format == WebhookFormat.SLACK:
         text = f"*{_escape(event.subject)}*\n{_escape(event.sentence)}\n<{event.url}>"
         body: dict[str, object] = {"text": text}
+        if event.comparison_url:
+            body["text"] = f"{text}\n<{event.comparison_url}|{_('What changed')}>"
+        if event.image_url:
+            # Unlike in blocks, an image that Slack cannot load only leaves itself out.
+            body["attachments"] = [{"fallback": event.subject, "image_url": event.image_url}]
     else:
+        links = {"comparison_url": event.comparison_url, "image_url": event.image_url}
         body = {
             "type": str(event.kind),
             "timestamp": now.isoformat(),
@@ -63,6 +72,7 @@ def add_delivery(webhook: Webhook, event: Event) -> bool:
                 "subject": event.subject,
                 "text": event.sentence,
                 "url": event.url,
+                **{name: url for name, url in links.items() if url},
             },
         }
     try:

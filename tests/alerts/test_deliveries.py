@@ -1,10 +1,16 @@
 """Messages about incidents: one when an alert fires, one when it resolves, none while silenced."""
 
+import json
+import re
 from datetime import datetime, timedelta
+from html import unescape
 from unittest.mock import patch
+from urllib.parse import parse_qs
 
+import httpx
 import pytest
 from allauth.account.models import EmailAddress
+from django.conf import settings
 from django.core import mail
 from django.utils import timezone
 from pytest_django import Settings
@@ -13,11 +19,14 @@ from alerts import deliveries, silences, tasks
 from alerts.conditions.registry import ConditionKind
 from alerts.deliveries import announce
 from alerts.evaluation import find_projects
+from alerts.evidence import build_comparison
 from alerts.models import AlertIncident, AlertRule
 from projects import audit
 from projects.models import Project, User, Webhook, WebhookDelivery
 from projects.project_ids import create_project
 from tests.alerts.stored_values import MINUTE, START, add_rule, store_minutes
+from tests.findings.factory import FOUND, add_finding
+from tests.ingest.client import Client
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -66,6 +75,144 @@ def test_one_message_when_it_fires_and_one_when_it_resolves(project: Project) ->
     assert subjects()[1:] == ["Acme Shop: Price of shop is resolved"]
     assert "from 2026-11-20 12:00 UTC to 2026-11-20 13:00 UTC" in str(mail.outbox[1].body)
     assert [row.services for row in WebhookDelivery.objects.all()] == [["shop"], ["shop"]]
+
+
+def find_query(url: str, page: str) -> dict[str, str]:
+    """Return the parameters of the page, of which each occurs once."""
+    address, _, query = url.partition("?")
+    assert address.endswith(f"/{page}")
+    return {name: value for name, [value] in parse_qs(query).items()}
+
+
+def load_image(html: str) -> httpx.Response:
+    """Load the image of an e-mail as its reader's program does."""
+    [source] = re.findall(r'<img src="([^"]+)"', html)
+    path = unescape(source).removeprefix(settings.FLAMEWATCH_URL)
+    return Client("").request("GET", path.replace(".png?", ".svg?"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_firing_alert_has_the_difference_as_a_link_and_an_image(project: Project) -> None:
+    Webhook.objects.create(project=project, name="json", url="https://a.example.org/")
+    Webhook.objects.create(
+        project=project, name="chat", url="https://b.example.org/", format="slack"
+    )
+    store_minutes(project, [0.2] * 20 + [0.8] * 20, start=timezone.now() - 40 * MINUTE)
+    started = timezone.now() - 10 * MINUTE
+    incident = fire(add_rule(project), started=started)  # it held for 10 minutes before
+    announce(project, timezone.now())
+    end(incident, timezone.now())
+    announce(project, timezone.now())
+    by_name = {
+        row.webhook.name: json.loads(row.body)
+        for row in WebhookDelivery.objects.filter(event__endswith="firing")
+    }
+    data, slack = by_name["json"]["data"], by_name["chat"]
+    query = find_query(data["comparison_url"], f"p/{project.project_id}/compare")
+    assert query.pop("f") == "show:/^price$/"
+    assert (query.pop("service"), query.pop("type")) == ("shop", "CPU")
+    times = {name: datetime.fromisoformat(text) for name, text in query.items()}
+    assert times["b.to"] == times["from"]
+    assert times["from"] == pytest.approx(started - 10 * MINUTE, abs=timedelta(seconds=1))
+    assert times["to"] - times["from"] == times["b.to"] - times["b.from"]
+    assert f"<{data['comparison_url']}|What changed>" in slack["text"]
+    assert slack["attachments"][0]["image_url"].partition("/embed/")[0] == settings.FLAMEWATCH_URL
+    firing, resolved = mail.outbox
+    assert data["comparison_url"] in str(firing.body)
+    html = str(firing.alternatives[0][0])
+    assert unescape(html).count(data["comparison_url"]) == 2
+    image = load_image(html)
+    assert image.status_code == 200, image.text
+    # 0.2 s before; 0.8 s since.
+    assert "<title>price 200 ms → 800 ms (+600 ms)</title>" in image.text
+    assert "CPU time · show:/^price$/ · 200 ms → 800 ms per profile" in image.text
+    assert "embed" not in str(resolved.alternatives[0][0])
+    bodies = WebhookDelivery.objects.filter(event__endswith="resolved").values_list("body")
+    assert all("comparison_url" not in body for (body,) in bodies)
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "function", "shift", "pattern"),
+    [
+        (
+            ConditionKind.AGAINST_LAST_WEEK,
+            {"measure": "cores", "is_above": True, "percent": 20, "minutes": 60},
+            "",
+            timedelta(days=7),
+            None,
+        ),
+        (
+            ConditionKind.VALUE,
+            {"measure": "cores", "is_above": True, "threshold": 0.25, "minutes": 30},
+            "/^shop\\.pricing/",
+            timedelta(minutes=90),
+            "show:/^shop\\.pricing/",
+        ),
+        (
+            ConditionKind.VALUE,
+            {"measure": "cores", "is_above": True, "threshold": 0.25, "minutes": 30},
+            "github.com/shop.(*Cart).Sum",
+            timedelta(minutes=90),
+            r"show:/^github\.com/shop\.\(\*Cart\)\.Sum$/",
+        ),
+    ],
+)
+def test_comparison_has_the_function_and_the_time_before(
+    kind: ConditionKind,
+    parameters: dict[str, object],
+    function: str,
+    shift: timedelta,
+    pattern: str | None,
+    project: Project,
+) -> None:
+    incident = fire(add_rule(project, kind, parameters, function=function))
+    condition = incident.rule.parse_condition()
+    query = parse_qs(build_comparison(incident, condition, START + HOUR))
+    assert query.get("f") == ([pattern] if pattern else None)
+    times = {
+        name: datetime.fromisoformat(query[name][0]) for name in ("from", "to", "b.from", "b.to")
+    }
+    assert times["to"] == START + HOUR
+    assert {times["from"] - times["b.from"], times["to"] - times["b.to"]} == {shift}
+
+
+def test_alert_on_a_finding_compares_its_times(project: Project) -> None:
+    finding = add_finding(project)
+    rule = add_rule(project, ConditionKind.FINDING, {"percent": 10})
+    incident = AlertIncident.objects.create(
+        rule=rule, subject=finding.finding_id, service="shop", started=FOUND
+    )
+    query = parse_qs(build_comparison(incident, rule.parse_condition(), FOUND))
+    assert datetime.fromisoformat(query["from"][0]) == finding.change_time
+    assert query["b.to"] == query["from"]
+    assert query["f"] == [r"show:/^shop\.price$/"]
+    other = fire(rule)  # whose finding was deleted
+    assert build_comparison(other, rule.parse_condition(), FOUND) == ""
+
+
+def test_messages_have_no_image_if_the_operator_says_so(
+    project: Project, settings: Settings
+) -> None:
+    settings.NOTICE_IMAGE_DAYS = 0
+    fire(add_rule(project))
+    announce(project, START + MINUTE)
+    html = str(mail.outbox[0].alternatives[0][0])
+    assert "/compare?" in html
+    assert "<img" not in html
+
+
+def test_message_about_a_long_name_has_no_image(project: Project) -> None:
+    fire(add_rule(project, function="é" * 500))
+    announce(project, START + MINUTE)
+    html = str(mail.outbox[0].alternatives[0][0])
+    assert "/compare?" in html
+    assert "<img" not in html
+
+
+def test_image_of_a_message_expires(project: Project) -> None:
+    fire(add_rule(project))
+    announce(project, timezone.now() - timedelta(days=7, seconds=1))
+    assert load_image(str(mail.outbox[0].alternatives[0][0])).status_code == 410
 
 
 @pytest.mark.parametrize("of_all", [True, False])

@@ -60,7 +60,6 @@ def build_result(rule: AlertRule, condition: Condition, test: Backtest) -> Backt
     seconds = sum(
         ((firing.end or test.end) - firing.start).total_seconds() for _subject, firing in firings
     )
-    has_links = isinstance(condition, ValueCondition | WeekCondition)
     rows = [
         FiringRow(
             subject=_name_subject(subject),
@@ -70,8 +69,8 @@ def build_result(rule: AlertRule, condition: Condition, test: Backtest) -> Backt
                 max(((firing.end or test.end) - firing.start).total_seconds() / 60, 0)
             ),
             extreme=format_observed(rule, condition, firing.extreme),
-            links=list_evidence_links(rule, firing.start, firing.end or test.end)
-            if has_links
+            links=list_evidence_links(rule, condition, firing.start, firing.end or test.end)
+            if isinstance(condition, ValueCondition | WeekCondition)
             else {},
         )
         for subject, firing in firings[:_MAX_ROWS]

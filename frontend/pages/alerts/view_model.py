@@ -9,9 +9,12 @@ from django.db.models import Count, Max, Q
 from django.urls import reverse
 
 from alerts import silences
+from alerts.conditions.against_last_week import WeekCondition
 from alerts.conditions.firing import Phase
 from alerts.conditions.observation import InvalidParameters
 from alerts.conditions.registry import Condition
+from alerts.conditions.value import ValueCondition
+from alerts.evidence import compare_times
 from alerts.models import AlertIncident, AlertRule, AlertSilence
 from alerts.rules import SERIES_KINDS, find_rules
 from alerts.texts import describe_incident, describe_rule, format_minutes, format_observed
@@ -137,26 +140,24 @@ def _build_incident(incident: AlertIncident, now: datetime, is_silenced: bool) -
         duration=format_minutes(max(seconds, 0) / 60),
         extreme=format_observed(rule, condition, incident.extreme) if condition else "",
         is_silenced=is_silenced,
-        links=list_evidence_links(rule, incident.started, incident.ended or now)
-        if rule.kind in SERIES_KINDS
+        links=list_evidence_links(rule, condition, incident.started, incident.ended or now)
+        if isinstance(condition, ValueCondition | WeekCondition)
         else {},
     )
 
 
-def list_evidence_links(rule: AlertRule, start: datetime, end: datetime) -> dict[str, str]:
+def list_evidence_links(
+    rule: AlertRule, condition: ValueCondition | WeekCondition, start: datetime, end: datetime
+) -> dict[str, str]:
     """Return the URLs of views of the time in which a rule on values fires."""
     project = rule.project.project_id
     common = {"service": rule.service, "type": rule.type}
-    end = max(end, start + timedelta(minutes=5))
-    after, before = _range(start, end), _range(start - (end - start), start)
-    baseline = {f"b.{name}": value for name, value in before.items()}
     chosen = {"function": rule.function} if rule.function else {}
     if is_expression(rule.function):
         chosen = {"f": f"show:{rule.function}"}
-        common |= chosen
     whole = _range(start - _DAY, end + timedelta(hours=1))
     return {
-        "compare": _url("compare", project, common | after | baseline),
+        "compare": _url("compare", project, compare_times(rule, condition, start, end)),
         "history": _url("history", project, common | whole | chosen),
     }
 

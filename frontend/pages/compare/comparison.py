@@ -1,7 +1,7 @@
 """Result of a comparison, merged once for its page, its graph and its CSV file."""
 
 from frontend.page_query import find_metric
-from frontend.pages.compare.params import CompareQuery
+from frontend.params.compare_params import CompareQuery
 from profiles.query import (
     CompareResult,
     Coverage,

@@ -7,7 +7,7 @@ from endpoints.params.selection import UNSET, WEIGHT, WEIGHTS, parse_grouping
 from frontend.components.results.comparisons import MENU_OF_SELECTED
 from frontend.components.selection.picker import LabelField, Picker
 from frontend.components.selection.restriction_chips import RestrictionChip, restriction_chips
-from frontend.pages.compare.params import CompareQuery
+from frontend.params.compare_params import CompareQuery
 from frontend.params.page_params import PageParams
 
 _MENU_IDS = ("labels-of-baseline", MENU_OF_SELECTED)

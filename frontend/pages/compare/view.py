@@ -24,7 +24,7 @@ from frontend.page_query import query_context
 from frontend.pages.compare import view_model as compare_page
 from frontend.pages.compare.changes import columns, table
 from frontend.pages.compare.comparison import find_or_compare
-from frontend.pages.compare.params import FRAME, NEW, RELATIVE, VALUES, VIEWS, read
+from frontend.params.compare_params import FRAME, NEW, RELATIVE, VALUES, VIEWS, read
 from frontend.params.form_address import redirect_form
 from frontend.params.page_params import SEEN
 from profiles.query import (

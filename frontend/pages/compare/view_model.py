@@ -25,8 +25,8 @@ from frontend.page_query import (
 )
 from frontend.pages.compare.changes import Changes, changes
 from frontend.pages.compare.comparison import Pair, compare_sides, comparison_version_tag
-from frontend.pages.compare.params import SORTS, CompareQuery
 from frontend.pages.compare.side_labels import chips_of_both, side_labels
+from frontend.params.compare_params import SORTS, CompareQuery
 from frontend.params.formats import is_reversed, next_sort, sort_column
 from frontend.params.page_links import get_carried
 from frontend.params.page_params import LIST_VIEW, PageParams, ParsedParams

@@ -1,4 +1,4 @@
-"""`/embed/<token>.svg` and `.png`: a flame graph as an image, for pages of other sites."""
+"""`/embed/<token>.svg` and `.png`: a flame graph or comparison as an image, for other sites."""
 
 import hashlib
 import time
@@ -19,27 +19,32 @@ from common import database_pool
 from endpoints.api_view import WireView
 from endpoints.error_responses import error_response
 from endpoints.params.reader import LenientReader
+from endpoints.params.view import filter_text
 from endpoints.query_execution import admit_query, execute
 from frontend.components.functions.package_colours import PackageColours
 from frontend.page_query import find_metric
+from frontend.pages.embed.difference import difference_picture, mean_totals
 from frontend.pages.embed.params import ImageParams, read_image
 from frontend.pages.embed.picture import GraphPicture, flame_picture, message_picture
 from frontend.pages.embed.png import png
 from frontend.pages.embed.svg import svg
 from frontend.pages.embed.theme import THEMES
+from frontend.params.compare_params import read as read_comparison
 from frontend.params.page_params import page_params
 from frontend.text.display_names import type_name
 from frontend.text.units import format_value
 from profiles.query import (
+    CompareResult,
     ProfileSelection,
     QueryContext,
     QueryJob,
     TreeResult,
+    run_compare,
     run_tree_and_functions,
 )
 from projects.credentials import embed_tokens
 from projects.credentials.authentication import Access
-from projects.credentials.embed_tokens import Embed, EmbedExpired, EmbedNotFound
+from projects.credentials.embed_tokens import COMPARE, Embed, EmbedExpired, EmbedNotFound
 
 CACHED_SECONDS = 60
 _MAX_NODES = 10_000
@@ -137,6 +142,8 @@ def _picture(
     context: QueryContext, embed: Embed, image_params: ImageParams, now: datetime
 ) -> GraphPicture:
     """Merge the profiles of the signed query and lay them out."""
+    if embed.page == COMPARE:
+        return _compare(context, embed, image_params, now)
     params = page_params(LenientReader.from_query(QueryDict(embed.query)), now)
     if not params.service or params.type is None:
         raise EmbedNotFound
@@ -148,6 +155,48 @@ def _picture(
     colours = PackageColours(functions.rows_for_packages, context.check)
     title, theme = _title(selection, result), THEMES[image_params.theme]
     return flame_picture(result, colours, title, image_params.size, theme)
+
+
+def _compare(
+    context: QueryContext, embed: Embed, image_params: ImageParams, now: datetime
+) -> GraphPicture:
+    """Compare the profiles of both sides of the signed query and lay them out."""
+    query, _notices = read_comparison(LenientReader.from_query(QueryDict(embed.query)), now)
+    service, type_ = query.selected.service, query.selected.type
+    if not service or type_ is None:
+        raise EmbedNotFound
+    # Saved trees belong to pages.
+    selected, baseline = (
+        params.profile_selection(context.project, service, type_, now)
+        for params in (query.selected, query.baseline)
+    )
+    with context.snapshot:
+        metric = find_metric(context, selected, query.selected.metric)
+        view = replace(query.selected.build_view(metric), max_nodes=_MAX_NODES)
+        result = run_compare(context, selected, baseline, view)
+    title, theme = _comparison_title(selected, baseline, result), THEMES[image_params.theme]
+    return difference_picture(result, title, image_params.size, theme)
+
+
+def _comparison_title(
+    selected: ProfileSelection, baseline: ProfileSelection, result: CompareResult
+) -> str:
+    sides = (_side_title(baseline), _side_title(selected))
+    parts = [selected.service, str(type_name(selected.type))]
+    parts += [filter_text(each) for each in result.view.filters]
+    if all(coverage.profiles for coverage in result.coverages):
+        before, after = mean_totals(result)
+        values = " → ".join(format_value(each, result.metric.unit) for each in (before, after))
+        parts.append(_("%(value)s per profile") % {"value": values})
+    return " · ".join([*parts, " → ".join(sides)])  # the ends of long titles are cut
+
+
+def _side_title(selection: ProfileSelection) -> str:
+    versions = "".join(f" {version}" for version in selection.versions)
+    start = f"{selection.start:%Y-%m-%d %H:%M}"
+    same_day = selection.start.date() == selection.end.date()
+    end = f"{selection.end:%H:%M}" if same_day else f"{selection.end:%Y-%m-%d %H:%M}"
+    return f"{start} – {end} UTC{versions}"
 
 
 def _title(selection: ProfileSelection, result: TreeResult) -> str:

@@ -22,13 +22,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 from endpoints.params.reader import LenientReader
 from frontend.http.fragments import wants_fragment
 from frontend.pages.embed.params import LEVELS, MAX_LEVELS, MAX_WIDTH, MIN_WIDTH, THEME, WIDTH
-from frontend.pages.embed.urls import PREFIX
 from frontend.params.page_links import flame_url
 from frontend.params.page_params import PageParams, page_params
 from projects.access import may_revoke_embeds, membership
 from projects.audit import Origin
 from projects.credentials import embed_tokens
-from projects.credentials.embed_tokens import QueryTooLong
+from projects.credentials.embed_tokens import PATH_PREFIX, QueryTooLong
 from projects.models import Member, User
 
 _DAYS = (1, 7, 30, 90, 365)
@@ -164,7 +163,7 @@ def _make(request: HttpRequest, member: Member, params: PageParams, form: EmbedF
     ending, parameters = _FORMATS[form.cleaned_data["format"]]
     width = form.cleaned_data["width"]
     shown = {name: form.cleaned_data[name] for name in ("width", "levels", "theme")}
-    path = f"{PREFIX}{token}.{ending}?{urlencode(shown | parameters)}"
+    path = f"{PATH_PREFIX}{token}.{ending}?{urlencode(shown | parameters)}"
     url = f"{settings.FLAMEWATCH_URL}{path}"
     page = f"{settings.FLAMEWATCH_URL}{flame_url(member.project, params)}"
     name = _("Flame graph of %(service)s") % {"service": params.service}

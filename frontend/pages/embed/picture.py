@@ -1,13 +1,14 @@
 """Layout of an embedded flame graph, which svg.py and png.py draw."""
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from frontend.components.functions.package_colours import NATIVE, PackageColours
 from frontend.pages.embed.theme import Theme
-from profiles.query import TreeResult
+from profiles.query import CompareResult, TreeResult
 
 ROW, TITLE = 18, 24  # pixels
 FONT_SIZE = 11  # pixels
@@ -43,7 +44,7 @@ class GraphBox(NamedTuple):
     width: float
     fill: str
     name: str
-    share: float | None  # of the total, in percent; None without a total
+    detail: str  # of the node, which is shown with its name; "" without any
     label: TextLabel | None  # None if the box is too narrow for one
 
 
@@ -66,9 +67,14 @@ def flame_picture(
 
     `colours` are those of the whole selection, of which the tree may show a part.
     """
-    boxes = tuple(_boxes(result, colours, size, theme))
+    return build_picture(_boxes(result, colours, size, theme), title, size, theme)
+
+
+def build_picture(drawn: Iterable[GraphBox], title: str, size: Size, theme: Theme) -> GraphPicture:
+    """Return a picture of at most MAX_BOXES boxes, which have parents before their children."""
+    boxes = tuple(islice(drawn, MAX_BOXES))
     rows = max(((box.y - TITLE) // ROW for box in boxes), default=0) + 1
-    labels = [_label(title, 0, 0, size.width, theme.text, TITLE)]
+    labels = [fit_label(title, 0, 0, size.width, theme.text, TITLE)]
     if not boxes:
         labels.append(TextLabel(_PADDING, TITLE + ROW - 5, "—", theme.text))
     return GraphPicture(
@@ -83,7 +89,7 @@ def flame_picture(
 
 def message_picture(sentence: str, theme: Theme, width: int = 600) -> GraphPicture:
     """Return an image with a sentence, for an error response that a page shows as image."""
-    label = _label(sentence, 0, 0, width, theme.text, TITLE)
+    label = fit_label(sentence, 0, 0, width, theme.text, TITLE)
     return GraphPicture(width, TITLE, sentence, theme.background, (label,) if label else ())
 
 
@@ -95,49 +101,65 @@ def visible(text: str, most: int) -> str:
     return plain if len(plain) <= most else f"{plain[: most - 1]}…"
 
 
-class _PlacedNode(NamedTuple):
+class PlacedNode(NamedTuple):
+    node: int  # index in the tree
     x: float
     row: int
     width: float
     name: str
     file: str
-    total: int
     is_label: bool  # value of the label that splits the tree
-    is_highlighted: bool
 
 
 def _boxes(
     result: TreeResult, colours: PackageColours, size: Size, theme: Theme
 ) -> Iterator[GraphBox]:
-    """Yield at most MAX_BOXES boxes, parents before their children."""
-    total = result.drawn_total
-    for node, _ in zip(_nodes(result, size), range(MAX_BOXES), strict=False):
-        y = TITLE + node.row * ROW
-        token = NATIVE if node.is_label else colours.find_token(node.name, node.file)
+    total, highlighted = result.drawn_total, frozenset(result.highlighted)
+    parents, own = result.tree.parent.tolist(), result.tree.self[0].tolist()
+    totals = sum_totals(parents, own, {node: sum_ for node, (_, sum_) in result.folded.items()})
+    for placed in place_nodes(result, parents, totals, size):
+        token = NATIVE if placed.is_label else colours.find_token(placed.name, placed.file)
         fill, ink = theme.fills[token], theme.ink
-        if node.is_highlighted:
+        if placed.node in highlighted:
             fill, ink = theme.highlight, theme.highlight_ink
-        yield GraphBox(
-            node.x,
-            y,
-            max(_NARROWEST, node.width - 1),
-            fill,
-            node.name,
-            100 * node.total / total if total else None,
-            _label(node.name, node.x, y, node.width, ink, ROW - 1),
-        )
+        detail = f"{100 * totals[placed.node] / total:.1f} %" if total else ""
+        yield draw_node(placed, fill, ink, detail)
 
 
-def _nodes(result: TreeResult, size: Size) -> Iterator[_PlacedNode]:
-    """Yield the nodes that are wide enough, parents before their children."""
-    tree = result.tree
-    parents, own = tree.parent.tolist(), tree.self[0].tolist()
+def draw_node(placed: PlacedNode, fill: str, ink: str, detail: str) -> GraphBox:
+    y = TITLE + placed.row * ROW
+    return GraphBox(
+        placed.x,
+        y,
+        max(_NARROWEST, placed.width - 1),
+        fill,
+        placed.name,
+        detail,
+        fit_label(placed.name, placed.x, y, placed.width, ink, ROW - 1),
+    )
+
+
+def sum_totals(
+    parents: Sequence[int], own: Sequence[float], folded: Mapping[int, float]
+) -> list[float]:
+    """Return the total of each node: its own value, those below it, and what was folded there."""
     totals = list(own)
-    for node, (_, weight) in result.folded.items():
+    for node, weight in folded.items():
         totals[node] += weight
     for node in range(len(parents) - 1, -1, -1):
         if parents[node] >= 0:
             totals[parents[node]] += totals[node]
+    return totals
+
+
+def place_nodes(
+    result: TreeResult | CompareResult,
+    parents: Sequence[int],
+    totals: Sequence[float],
+    size: Size,
+) -> Iterator[PlacedNode]:
+    """Yield the nodes that are wide enough, parents before their children."""
+    tree = result.tree
     whole = sum(total for total, parent in zip(totals, parents, strict=True) if parent < 0)
     if not whole:
         return
@@ -145,7 +167,6 @@ def _nodes(result: TreeResult, size: Size) -> Iterator[_PlacedNode]:
     names, files = tree.frames.name.tolist(), tree.frames.file.tolist()
     frames = tree.frame.tolist()
     labels = [False] * len(names) if tree.frames.is_label is None else tree.frames.is_label.tolist()
-    highlighted = frozenset(result.highlighted)
     level = [-1]
     starts = {-1: 0.0}
     of_node = [strings[names[frame]] for frame in frames]
@@ -159,8 +180,7 @@ def _nodes(result: TreeResult, size: Size) -> Iterator[_PlacedNode]:
                 if width < _NARROWEST:
                     break  # the others are smaller
                 frame, name = frames[node], of_node[node]
-                file, kind = strings[files[frame]], (labels[frame], node in highlighted)
-                yield _PlacedNode(x, row, width, name, file, totals[node], *kind)
+                yield PlacedNode(node, x, row, width, name, strings[files[frame]], labels[frame])
                 starts[node] = x
                 x += width
                 below.append(node)
@@ -168,7 +188,7 @@ def _nodes(result: TreeResult, size: Size) -> Iterator[_PlacedNode]:
 
 
 def _children(
-    parents: Sequence[int], ranks: Sequence[tuple[int, str, int]]
+    parents: Sequence[int], ranks: Sequence[tuple[float, str, int]]
 ) -> dict[int, list[int]]:
     """Return the nodes by parent, by total (descending), name and id, as in the console.
 
@@ -182,7 +202,9 @@ def _children(
     return children
 
 
-def _label(text: str, x: float, y: int, width: float, colour: str, height: int) -> TextLabel | None:
+def fit_label(
+    text: str, x: float, y: int, width: float, colour: str, height: int
+) -> TextLabel | None:
     room = int((width - 2 * _PADDING) / _CHARACTER)
     if room < _FEWEST:
         return None

@@ -30,9 +30,8 @@ def svg(picture: GraphPicture) -> bytes:
 
 
 def _draw_box(box: GraphBox) -> str:
-    share = "" if box.share is None else f"{box.share:.1f} %"
     return (
-        f"<g><title>{_text(box.name)} {share}</title>"
+        f"<g><title>{_text(box.name)} {_text(box.detail)}</title>"
         f'<rect x="{box.x:.2f}" y="{box.y}" width="{box.width:.2f}" height="{ROW - 1}"'
         f' fill="{box.fill}"/>{_draw_label(box.label) if box.label else ""}</g>'
     )

@@ -25,7 +25,11 @@ TOKENS: Mapping[str, tuple[str, str]] = {
     "lib-rest": ("#d0eced", "#505a59"),
     "native": ("#c0c4be", "#3d4342"),
     "unknown": ("#b8adb1", "#48535a"),
+    "same": ("#d9d9d3", "#4a4c49"),
 }
+
+# Colours of comparisons, with those of TOKENS["same"]; the same in both themes.
+MORE, LESS = "#f5a45d", "#6fa8dc"
 
 
 @dataclass(frozen=True, slots=True)

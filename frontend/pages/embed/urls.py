@@ -3,10 +3,9 @@
 from django.urls import path
 
 from frontend.pages.embed.image import FORMATS, EmbedView
-
-PREFIX = "/embed/"
+from projects.credentials.embed_tokens import PATH_PREFIX
 
 urlpatterns = [
-    path(f"{PREFIX[1:]}<str:token>.{ending}", EmbedView.as_view(ending=ending))
+    path(f"{PATH_PREFIX[1:]}<str:token>.{ending}", EmbedView.as_view(ending=ending))
     for ending in FORMATS
 ]

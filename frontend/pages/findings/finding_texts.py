@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from findings.costs import FindingCost, ServiceCosts
+from findings.evidence import list_comparison_parameters
 from findings.models import POINT_HOURS, Direction, Finding, FindingState
 from frontend.params.formats import time_text
 from frontend.text.display_names import SplitName, split_name, type_name
@@ -224,11 +225,10 @@ def build_evidence_links(finding: FindingTexts) -> dict[str, str]:
     row, project = finding.row, finding.project.project_id
     common = {"service": row.service, "type": row.type}
     day, change = timedelta(days=1), row.change_time
-    after, before = _range(change, row.found), _range(change - 7 * day, change)
+    after = _range(change, row.found)
     whole = _range(change - 10 * day, row.found + 2 * day)
-    baseline = {f"b.{name}": value for name, value in before.items()}
     return {
-        "compare": _url("compare", project, common | after | baseline),
+        "compare": _url("compare", project, list_comparison_parameters(row)),
         "history": _url("history", project, common | whole | {"function": row.function}),
         "flame": _url("flame", project, common | after | {"focus": row.function}),
     }

@@ -11,7 +11,7 @@ import pytest
 
 from frontend.components.functions.package_colours import PACKAGE_TOKENS, PackageColours
 from frontend.components.functions.packages import find_package, find_prefix, split_function
-from frontend.pages.embed.theme import THEMES, TOKENS
+from frontend.pages.embed.theme import LESS, MORE, THEMES, TOKENS
 from frontend.text.display_names import SplitName, split_name
 from profiles.query import FunctionRow
 from tests.node import run_module
@@ -160,6 +160,9 @@ def test_the_colours_are_those_of_the_stylesheet() -> None:
     in_css = {token: (light, dark) for token, light, dark in pairs}
     assert {token: in_css.get(token) for token in TOKENS} == TOKENS
     assert set(PACKAGE_TOKENS) <= set(TOKENS)
+    assert (f"--more: {MORE};", f"--less: {LESS};") == tuple(
+        re.findall(r"--(?:more|less): #\w{6};", css)
+    )
 
 
 def test_labels_on_highlighted_nodes_have_the_ink_of_the_console() -> None:

@@ -323,7 +323,7 @@ def test_errors_of_a_png_are_png(project: Project, bob: User) -> None:
 
 def picture(width: int, height: int, boxes: int) -> GraphPicture:
     label = TextLabel(4, TITLE + 12, "name", "#000000")
-    box = GraphBox(0, TITLE, width, "#ff0000", "name", None, label)
+    box = GraphBox(0, TITLE, width, "#ff0000", "name", "", label)
     return GraphPicture(width, height, "", "#ffffff", (), (box,) * boxes)
 
 

@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from endpoints.params.reader import LenientReader
 from flamewatch_client.check_command import add_check, build_query
-from frontend.pages.compare.params import CompareQuery, read
+from frontend.params.compare_params import CompareQuery, read
 
 NOW = datetime(2026, 11, 20, 22, 14, 30, tzinfo=UTC)
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
