@@ -7,6 +7,7 @@ from projects.models import Project
 
 _RULE = (
     *("rule_id", "name", "kind", "parameters", "service", "type", "function", "is_enabled"),
+    *("sends_mail", "tells_subscribed_webhooks", "named_webhooks"),
     *("created", "created_by__email", "changed"),
 )
 _INCIDENT = (

@@ -84,5 +84,8 @@ def _describe(project: Project, incident: AlertIncident, now: datetime) -> Fact 
         "alerts",
         EventKind.ALERT,
         services=tuple(filter(None, [incident.service])),
+        sends_mail=rule.sends_mail,
+        tells_subscribed_webhooks=rule.tells_subscribed_webhooks,
+        named_webhooks=tuple(rule.named_webhooks),
         comparison="" if incident.ended else build_comparison(incident, condition, now),
     )

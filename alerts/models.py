@@ -54,6 +54,10 @@ class AlertRule(models.Model):
     type = models.CharField(max_length=10, blank=True, default="")  # ProfileType
     function = models.CharField(max_length=MAX_FUNCTION, blank=True, default="")
     is_enabled = models.BooleanField(default=True)
+    # Who gets its messages: members and webhooks that want alerts, and webhooks by their ids.
+    sends_mail = models.BooleanField(default=True)
+    tells_subscribed_webhooks = models.BooleanField(default=True)
+    named_webhooks = models.JSONField(default=list)
     created = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"

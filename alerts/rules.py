@@ -1,6 +1,6 @@
 """Create, change, pause and delete alert rules, with the audit log."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +20,7 @@ from profiles.query import BadFilterPattern, is_expression, matcher
 from projects import audit
 from projects.account_limits import LimitReached
 from projects.credentials.allowed_services import ALL_SERVICES, AllowedServices
-from projects.models import Project, User
+from projects.models import Project, User, Webhook
 from projects.profile_types import INSTANTANEOUS, ProfileType
 
 MAX_RULES = 100  # of a project; each is evaluated once a minute
@@ -47,6 +47,9 @@ class RuleFields:
     service: str = ""
     type: str = ""
     function: str = ""
+    sends_mail: bool = True
+    tells_subscribed_webhooks: bool = True
+    named_webhooks: tuple[str, ...] = ()  # ids
 
     def require_valid(self) -> dict[str, object]:
         """Return the parameters as they are stored. Raise InvalidRule."""
@@ -126,6 +129,7 @@ def create_rule(project: Project, fields: RuleFields, *, editor: Editor) -> Aler
     parameters = fields.require_valid()
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        _require_webhooks(project, fields.named_webhooks)
         if AlertRule.objects.filter(project=project).count() >= MAX_RULES:
             raise LimitReached(
                 _("A project has %(n)d alert rules at most. Delete one.") % {"n": MAX_RULES}
@@ -133,7 +137,7 @@ def create_rule(project: Project, fields: RuleFields, *, editor: Editor) -> Aler
         rule = AlertRule(project=project, created_by=editor.user, changed=timezone.now())
         _assign(rule, fields, parameters)
         rule.save(force_insert=True)
-        editor.record(rule, "alert_rule.create", **_describe(rule))
+        editor.record(rule, "alert_rule.create", **_describe(rule), **_describe_recipients(rule))
     return rule
 
 
@@ -141,12 +145,16 @@ def change_rule(rule: AlertRule, fields: RuleFields, *, editor: Editor) -> Alert
     """Change a rule; with another condition it starts anew. Raise InvalidRule."""
     parameters = fields.require_valid()
     with _lock(rule) as row:
-        before, name = _describe(row), row.name
+        # One that was deleted since stays chosen.
+        new = set(fields.named_webhooks) - set(row.named_webhooks)
+        _require_webhooks(row.project, new)
+        before, name = _describe(row) | _describe_recipients(row), row.name
+        condition = _describe(row)
         _assign(row, fields, parameters)
-        after = _describe(row)
+        after = _describe(row) | _describe_recipients(row)
         if before != after or row.name != name:
             editor.record(row, "alert_rule.change", before=before, after=after)
-        if before != after:
+        if _describe(row) != condition:
             _restart(row)
     return row
 
@@ -180,6 +188,17 @@ def _lock(rule: AlertRule) -> Generator[AlertRule, None, None]:
 def _assign(rule: AlertRule, fields: RuleFields, parameters: dict[str, object]) -> None:
     rule.name, rule.kind, rule.parameters = fields.name.strip(), fields.kind.value, parameters
     rule.service, rule.type, rule.function = fields.service, fields.type, fields.function
+    rule.sends_mail = fields.sends_mail
+    rule.tells_subscribed_webhooks = fields.tells_subscribed_webhooks
+    rule.named_webhooks = list(fields.named_webhooks)
+
+
+def _require_webhooks(project: Project, ids: Collection[str]) -> None:
+    rows = Webhook.objects.filter(project=project, webhook_id__in=ids)
+    if missing := sorted(set(ids) - set(rows.values_list("webhook_id", flat=True))):
+        raise InvalidRule(
+            "webhooks", _("The project has no webhook %(id)s.") % {"id": missing[0][:50]}
+        )
 
 
 def _restart(rule: AlertRule) -> None:
@@ -198,4 +217,12 @@ def _describe(rule: AlertRule) -> dict[str, object]:
         "type": rule.type,
         "function": rule.function,
         "parameters": rule.parameters,
+    }
+
+
+def _describe_recipients(rule: AlertRule) -> dict[str, object]:
+    return {
+        "sends_mail": rule.sends_mail,
+        "tells_subscribed_webhooks": rule.tells_subscribed_webhooks,
+        "named_webhooks": rule.named_webhooks,
     }

@@ -37,6 +37,7 @@ from profiler_site import health  # noqa: E402
 from profiler_site.metrics import endpoint as metrics  # noqa: E402
 from profiler_site.process import lifespan, proxied_requests  # noqa: E402
 from profiler_site.static_files import handler as static_files  # noqa: E402
+from projects.credentials.embed_tokens import PATH_PREFIX as EMBED_PREFIX  # noqa: E402
 
 API, API_URLCONF = "/api/v1/", "api.urls"
 
@@ -80,7 +81,7 @@ ROUTES = (
     ),
     _route(mcp.PATH.__eq__, LeanHandler(mcp.__name__), of_programs=True),
     _route(_below(API), LeanHandler(API_URLCONF), of_programs=True),
-    _route(_below(embeds.PATH_PREFIX), LeanHandler(embeds.__name__)),
+    _route(_below(EMBED_PREFIX), LeanHandler(embeds.__name__)),
     _route(_below(static_files.PREFIX), static_files.StaticHandler()),
 )
 PAGES = cast("ASGI3Application", get_page_handler())

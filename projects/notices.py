@@ -78,6 +78,9 @@ class Fact:
     operators_only: bool = False
     services: tuple[str, ...] = ()  # that the texts name
     person: int | None = None  # primary key of the one account that is told
+    sends_mail: bool = True
+    tells_subscribed_webhooks: bool = True
+    named_webhooks: tuple[str, ...] = ()  # ids of those that are told whatever they want
     comparison: str = ""  # query of the page of comparisons that shows it
 
 
@@ -122,8 +125,13 @@ def send_once(fact: Fact, now: datetime) -> bool:
             _build_comparison_url(fact),
             _build_image_url(fact, now),
         )
-        record_event(fact.project, event)
-    if settings.SENDS_MAIL and not _send(fact, now):
+        record_event(
+            fact.project,
+            event,
+            tells_subscribed=fact.tells_subscribed_webhooks,
+            named=fact.named_webhooks,
+        )
+    if settings.SENDS_MAIL and fact.sends_mail and not _send(fact, now):
         return False
     MailNotice.objects.filter(pk=row.pk).update(sent=now)
     return True

@@ -12,6 +12,8 @@ KINDS = (
     EventKind.REJECTION,
     EventKind.KEY_EXPIRY,
 )
+# Kinds of events that a webhook can get.
+WEBHOOK_KINDS = (*KINDS, EventKind.NAMED_ALERT)
 # Roles that get all kinds until they choose otherwise.
 _DEFAULT_ROLES = (Role.OWNER, Role.ADMIN)
 

@@ -14,12 +14,14 @@ from api.management.call import (
     ProjectResource,
     read_choice,
     read_flag,
+    read_list,
 )
 from api.management.documents import AlertIncidentDocument, AlertRuleDocument, AlertRuleList
 from endpoints.errors import BadField, NotFound
 from endpoints.json_message import Message, read_text
 from projects.permissions import Permission
 from projects.profile_types import ProfileType
+from projects.webhooks.settings import MAX_WEBHOOKS
 
 _KINDS = tuple(kind.value for kind in ConditionKind)
 _LATEST = "latest_incidents"  # attribute of a rule
@@ -62,6 +64,9 @@ def _change(call: ProjectCall) -> AlertRuleDocument:
         rule.service,
         rule.type,
         rule.function,
+        rule.sends_mail,
+        rule.tells_subscribed_webhooks,
+        tuple(rule.named_webhooks),
     )
     fields, is_enabled = _read_fields(call.body, before), read_flag(call.body, "enabled")
     if fields != before:
@@ -101,7 +106,21 @@ def _read_fields(body: Message, default: RuleFields) -> RuleFields:
         service=_read(body, "service", default.service),
         type=_read(body, "type", default.type),
         function=_read(body, "function", default.function),
+        sends_mail=_read_flag(body, "email", default.sends_mail),
+        tells_subscribed_webhooks=_read_flag(
+            body, "subscribed_webhooks", default.tells_subscribed_webhooks
+        ),
+        named_webhooks=(
+            tuple(read_list(body, "webhooks", MAX_WEBHOOKS))
+            if "webhooks" in body
+            else default.named_webhooks
+        ),
     )
+
+
+def _read_flag(body: Message, name: str, default: bool) -> bool:
+    value = read_flag(body, name)
+    return default if value is None else value
 
 
 def _read(body: Message, name: str, default: str) -> str:
@@ -122,6 +141,9 @@ def _build_document(rule: AlertRule) -> AlertRuleDocument:
         "type": rule.type,
         "function": rule.function,
         "enabled": rule.is_enabled,
+        "email": rule.sends_mail,
+        "subscribed_webhooks": rule.tells_subscribed_webhooks,
+        "webhooks": rule.named_webhooks,
         "state": phase,
         "problem": rule.problem,
         "created": rule.created,
@@ -157,6 +179,17 @@ _FIELDS = (
         "function", f"Full name, {MAX_FUNCTION} characters or less; empty: the whole service"
     ),
     BodyField("enabled", "False: the rule is paused", {"type": "boolean"}),
+    BodyField("email", "Members who want alerts get its e-mails (true)", {"type": "boolean"}),
+    BodyField(
+        "subscribed_webhooks",
+        "Webhooks that want alerts get its messages (true)",
+        {"type": "boolean"},
+    ),
+    BodyField(
+        "webhooks",
+        "Ids of webhooks that get its messages whatever they want",
+        {"type": "array", "items": {"type": "string"}, "maxItems": MAX_WEBHOOKS},
+    ),
 )
 RESOURCES = (
     ProjectResource(

@@ -219,6 +219,9 @@ class AlertRuleDocument(TypedDict):
     type: str
     function: str
     enabled: bool
+    email: bool  # members who want alerts get its e-mails
+    subscribed_webhooks: bool  # webhooks that want alerts get its messages
+    webhooks: list[str]  # ids of webhooks that get its messages whatever they want
     state: str  # ok, pending or firing
     problem: str  # of the last evaluation; empty without one
     created: datetime

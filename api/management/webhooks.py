@@ -21,7 +21,7 @@ from endpoints.errors import BadField, NotFound
 from endpoints.json_message import read_text
 from projects.models import Webhook, WebhookDelivery, WebhookFormat
 from projects.permissions import Permission
-from projects.subscriptions import KINDS
+from projects.subscriptions import WEBHOOK_KINDS
 from projects.webhooks import settings as webhooks
 from projects.webhooks.addresses import MAX_URL
 from projects.webhooks.settings import InvalidWebhook
@@ -42,7 +42,7 @@ def _create(call: ProjectCall) -> Created[NewWebhookDocument]:
             name=require_text(call.body, "name", webhooks.MAX_NAME),
             url=require_text(call.body, "url", MAX_URL),
             form=read_text(call.body, "format", "format") or WebhookFormat.GENERIC,
-            kinds=read_list(call.body, "kinds", len(KINDS)),
+            kinds=read_list(call.body, "kinds", len(WEBHOOK_KINDS)),
             actor=call.user,
             origin=call.origin,
         )
@@ -93,7 +93,7 @@ def _document(row: Webhook) -> WebhookDocument:
         "name": row.name,
         "url": row.url,
         "format": row.format,
-        "kinds": row.kinds or [str(kind) for kind in KINDS],
+        "kinds": row.kinds or [str(kind) for kind in WEBHOOK_KINDS],
         "enabled": row.disabled is None,
         "failing_since": row.failing_since,
         "created": row.created,
@@ -142,7 +142,10 @@ RESOURCES = (
                         "Kinds of events; absent: all",
                         {
                             "type": "array",
-                            "items": {"type": "string", "enum": [str(kind) for kind in KINDS]},
+                            "items": {
+                                "type": "string",
+                                "enum": [str(kind) for kind in WEBHOOK_KINDS],
+                            },
                         },
                     ),
                 ),

@@ -19,6 +19,8 @@ class EventKind(models.TextChoices):
     QUOTA_REQUEST = "quota_request", _("Quota requests")
     FINDING = "finding", _("Regressions")
     ALERT = "alert", _("Alerts")
+    # A choice of webhooks: other rules send them nothing.
+    NAMED_ALERT = "named_alert", _("Alerts of rules that name it")
     TEST = "test", _("Tests")
 
 

@@ -5,6 +5,7 @@ A message is sent at least once, with the same id in each attempt.
 
 import json
 import time
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -41,11 +42,21 @@ class Event:
     image_url: str = ""  # the same as an image, without a session
 
 
-def record_event(project: Project, event: Event) -> int:
-    """Store a delivery of an event for each webhook that wants it, once; return their number."""
+def record_event(
+    project: Project,
+    event: Event,
+    *,
+    tells_subscribed: bool = True,
+    named: Collection[str] = (),
+) -> int:
+    """Store a delivery of an event for each webhook that gets it, once; return their number.
+
+    These are the ones that want its kind, and those of `named`, by their ids.
+    """
     count = 0
     for webhook in Webhook.objects.filter(project=project, disabled=None):
-        if not webhook.kinds or event.kind in webhook.kinds:
+        is_subscribed = not webhook.kinds or event.kind in webhook.kinds
+        if (is_subscribed and tells_subscribed) or webhook.webhook_id in named:
             count += add_delivery(webhook, event)
     return count
 

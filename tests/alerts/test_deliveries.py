@@ -4,6 +4,7 @@ import json
 import re
 from datetime import datetime, timedelta
 from html import unescape
+from typing import Any
 from unittest.mock import patch
 from urllib.parse import parse_qs
 
@@ -84,6 +85,13 @@ def find_query(url: str, page: str) -> dict[str, str]:
     return {name: value for name, [value] in parse_qs(query).items()}
 
 
+def read_html(number: int) -> str:
+    """Return the HTML of an e-mail that was sent."""
+    message = mail.outbox[number]
+    assert isinstance(message, mail.EmailMultiAlternatives)
+    return str(message.alternatives[0][0])
+
+
 def load_image(html: str) -> httpx.Response:
     """Load the image of an e-mail as its reader's program does."""
     [source] = re.findall(r'<img src="([^"]+)"', html)
@@ -117,16 +125,15 @@ def test_firing_alert_has_the_difference_as_a_link_and_an_image(project: Project
     assert times["to"] - times["from"] == times["b.to"] - times["b.from"]
     assert f"<{data['comparison_url']}|What changed>" in slack["text"]
     assert slack["attachments"][0]["image_url"].partition("/embed/")[0] == settings.FLAMEWATCH_URL
-    firing, resolved = mail.outbox
-    assert data["comparison_url"] in str(firing.body)
-    html = str(firing.alternatives[0][0])
+    assert data["comparison_url"] in str(mail.outbox[0].body)
+    html = read_html(0)
     assert unescape(html).count(data["comparison_url"]) == 2
     image = load_image(html)
     assert image.status_code == 200, image.text
     # 0.2 s before; 0.8 s since.
     assert "<title>price 200 ms → 800 ms (+600 ms)</title>" in image.text
     assert "CPU time · show:/^price$/ · 200 ms → 800 ms per profile" in image.text
-    assert "embed" not in str(resolved.alternatives[0][0])
+    assert "embed" not in read_html(1)
     bodies = WebhookDelivery.objects.filter(event__endswith="resolved").values_list("body")
     assert all("comparison_url" not in body for (body,) in bodies)
 
@@ -196,7 +203,7 @@ def test_messages_have_no_image_if_the_operator_says_so(
     settings.NOTICE_IMAGE_DAYS = 0
     fire(add_rule(project))
     announce(project, START + MINUTE)
-    html = str(mail.outbox[0].alternatives[0][0])
+    html = read_html(0)
     assert "/compare?" in html
     assert "<img" not in html
 
@@ -204,7 +211,7 @@ def test_messages_have_no_image_if_the_operator_says_so(
 def test_message_about_a_long_name_has_no_image(project: Project) -> None:
     fire(add_rule(project, function="é" * 500))
     announce(project, START + MINUTE)
-    html = str(mail.outbox[0].alternatives[0][0])
+    html = read_html(0)
     assert "/compare?" in html
     assert "<img" not in html
 
@@ -212,7 +219,38 @@ def test_message_about_a_long_name_has_no_image(project: Project) -> None:
 def test_image_of_a_message_expires(project: Project) -> None:
     fire(add_rule(project))
     announce(project, timezone.now() - timedelta(days=7, seconds=1))
-    assert load_image(str(mail.outbox[0].alternatives[0][0])).status_code == 410
+    assert load_image(read_html(0)).status_code == 410
+
+
+@pytest.mark.parametrize(
+    ("fields", "recipients"),
+    [
+        ({}, ["all", "alerts"]),
+        ({"tells_subscribed_webhooks": False}, []),
+        ({"named_webhooks": ["none"]}, ["all", "alerts", "none"]),
+        (
+            {"named_webhooks": ["none", "alerts", "gone"], "tells_subscribed_webhooks": False},
+            ["alerts", "none"],
+        ),
+        ({"sends_mail": False}, ["all", "alerts"]),
+    ],
+    ids=str,
+)
+def test_rule_chooses_who_is_told(
+    fields: dict[str, Any], recipients: list[str], project: Project
+) -> None:
+    events = {"all": [], "alerts": ["quota", "alert"], "none": ["named_alert"]}
+    for name, kinds in events.items():
+        Webhook.objects.create(
+            project=project, webhook_id=name, name=name, url="https://a.example/", kinds=kinds
+        )
+    incident = fire(add_rule(project, **fields))
+    announce(project, START + MINUTE)
+    end(incident, START + HOUR)
+    announce(project, START + HOUR)
+    rows = WebhookDelivery.objects.values_list("webhook__name", flat=True)
+    assert sorted(rows) == sorted(recipients * 2)
+    assert len(mail.outbox) == 2 * fields.get("sends_mail", True)
 
 
 @pytest.mark.parametrize("of_all", [True, False])

@@ -96,6 +96,16 @@ def test_rule_is_created_changed_and_deleted_with_its_entries(
     assert AlertIncident.objects.count() == 0
 
 
+def test_change_of_recipients_is_recorded_and_ends_nothing(project: Project) -> None:
+    rule = rules.create_rule(project, FIELDS, editor=Editor())
+    incident = fire(rule)
+    rules.change_rule(rule, replace(FIELDS, sends_mail=False), editor=Editor())
+    incident.refresh_from_db()
+    assert incident.ended is None
+    detail = AuditEntry.objects.get(action="alert_rule.change").detail
+    assert (detail["before"]["sends_mail"], detail["after"]["sends_mail"]) == (True, False)
+
+
 def test_paused_rule_ends_its_incidents_without_a_message(project: Project) -> None:
     rule = add_rule(project)
     incident = fire(rule)

@@ -60,20 +60,31 @@ class RuleForm(forms.Form):
     percent = forms.FloatField(label=gettext_lazy("Percent"), min_value=1, max_value=10_000)
     quota = forms.ChoiceField(label=gettext_lazy("Quota"), required=False)
     minutes = forms.TypedChoiceField(label=gettext_lazy("For"), coerce=int)
+    sends_mail = forms.BooleanField(
+        label=gettext_lazy("E-mails to the members who want alerts"), required=False, initial=True
+    )
+    tells_subscribed_webhooks = forms.BooleanField(
+        label=gettext_lazy("Webhooks that want alerts"), required=False, initial=True
+    )
+    webhooks = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Webhooks")
+    )
 
     def __init__(
         self,
         kind: ConditionKind,
         services: Sequence[str],
+        webhooks: Sequence[tuple[str, str]],
         data: Any = None,
         initial: Mapping[str, object] | None = None,
     ) -> None:
+        """Build the form; `webhooks` are the ids and names of those of the project."""
         super().__init__(data, initial=dict(initial or {}))
         self.kind = kind
         chosen = str((initial or {}).get("service", ""))
         names = sorted({*services, chosen} - {""})
         is_series = kind in SERIES_KINDS
-        used = {"name", *PARAMETERS[kind]}
+        used = {"name", *PARAMETERS[kind], "sends_mail", "tells_subscribed_webhooks", "webhooks"}
         used |= {"service", "type", "function"} if is_series else set()
         used |= {"service"} if kind in _ANY_SERVICE else set()
         for name in set(self.fields) - used:
@@ -91,6 +102,8 @@ class RuleForm(forms.Form):
         if isinstance(stored, int) and stored not in minutes:  # set by the API
             minutes = sorted([*minutes, stored])
         self._choose("minutes", [(each, format_minutes(each)) for each in minutes])
+
+        self._choose("webhooks", webhooks)
 
     def _choose(self, name: str, choices: Sequence[tuple[object, object]]) -> None:
         field = self.fields.get(name)
@@ -127,6 +140,9 @@ class RuleForm(forms.Form):
             service=cleaned.get("service", ""),
             type=cleaned.get("type", ""),
             function=cleaned.get("function", "").strip(),
+            sends_mail=cleaned["sends_mail"],
+            tells_subscribed_webhooks=cleaned["tells_subscribed_webhooks"],
+            named_webhooks=tuple(cleaned["webhooks"]),
         )
 
 
@@ -137,6 +153,9 @@ def list_form_values(rule: AlertRule) -> dict[str, object]:
         "service": rule.service,
         "type": rule.type,
         "function": rule.function,
+        "sends_mail": rule.sends_mail,
+        "tells_subscribed_webhooks": rule.tells_subscribed_webhooks,
+        "webhooks": rule.named_webhooks,
         **rule.parameters,
     }
     if "is_above" in values:

@@ -31,7 +31,7 @@ from profiles.query import DeadlinePassed, InvalidQuery
 from projects.access import membership
 from projects.account_limits import LimitReached
 from projects.audit import Origin
-from projects.models import Deployment, Member, Project
+from projects.models import Deployment, Member, Project, Webhook
 from projects.permissions import Permission, has_permission
 
 _PREFILLED = ("name", "service", "type", "function")  # by parameters of the URL
@@ -58,13 +58,13 @@ def new_rule(request: HttpRequest, project_id: str) -> HttpResponse:
     """Show the form of a kind of rule on GET, and create the rule or test it on POST."""
     member = membership(request.user, project_id)
     kind = _read_kind(request.GET.get("kind", ConditionKind.VALUE))
-    services = _list_services(member.project)
+    services, webhooks = _list_services(member.project), _list_webhooks(member.project)
     if request.method != "POST":
         given = {name: request.GET.get(name, "")[:_MAX_PREFILLED] for name in _PREFILLED}
         initial = {name: value for name, value in given.items() if value}
-        form = RuleForm(kind, services, initial=_DEFAULTS[kind] | initial)
+        form = RuleForm(kind, services, webhooks, initial=_DEFAULTS[kind] | initial)
         return _render_rule(request, member, kind, form)
-    form = RuleForm(kind, services, request.POST)
+    form = RuleForm(kind, services, webhooks, request.POST)
     if form.is_valid() and not _wants_test(request):
         try:
             rule = rules.create_rule(
@@ -86,10 +86,11 @@ def edit_rule(request: HttpRequest, project_id: str, rule_id: str) -> HttpRespon
     rule = _find_rule(member.project, rule_id)
     kind = ConditionKind(rule.kind)
     services, initial = _list_services(member.project), list_form_values(rule)
+    webhooks = _list_webhooks(member.project)
     if request.method != "POST":
-        form = RuleForm(kind, services, initial=initial)
+        form = RuleForm(kind, services, webhooks, initial=initial)
         return _render_rule(request, member, kind, form, rule)
-    form = RuleForm(kind, services, request.POST, initial)
+    form = RuleForm(kind, services, webhooks, request.POST, initial)
     if form.is_valid() and not _wants_test(request):
         fields = form.read_fields(form.cleaned_data)
         rules.change_rule(rule, fields, editor=_editor(request, member))
@@ -244,6 +245,12 @@ def _find_rule(project: Project, rule_id: str) -> AlertRule:
 def _list_services(project: Project) -> list[str]:
     rows = Deployment.objects.filter(project=project).order_by("service")
     return list(rows.values_list("service", flat=True).distinct())
+
+
+def _list_webhooks(project: Project) -> list[tuple[str, str]]:
+    """Return the ids and names."""
+    rows = Webhook.objects.filter(project=project).order_by("name")
+    return list(rows.values_list("webhook_id", "name"))
 
 
 def _read_kind(text: str) -> ConditionKind:

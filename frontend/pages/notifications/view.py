@@ -24,7 +24,7 @@ from projects.models import (
     WebhookDelivery,
     WebhookFormat,
 )
-from projects.subscriptions import KINDS, is_subscribed
+from projects.subscriptions import KINDS, WEBHOOK_KINDS, is_subscribed
 from projects.webhooks import settings as webhooks
 from projects.webhooks.addresses import MAX_URL
 from projects.webhooks.deliveries import redeliver
@@ -44,7 +44,7 @@ class WebhookForm(forms.Form):
     format = forms.ChoiceField(label=gettext_lazy("Format"), choices=WebhookFormat)
     kinds = forms.MultipleChoiceField(
         label=gettext_lazy("Events"),
-        choices=[(kind.value, kind.label) for kind in KINDS],
+        choices=[(kind.value, kind.label) for kind in WEBHOOK_KINDS],
         initial=[kind.value for kind in KINDS],
         widget=forms.CheckboxSelectMultiple,
     )

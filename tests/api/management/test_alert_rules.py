@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from alerts.models import AlertIncident, AlertRule, AlertState
-from projects.models import AuditEntry, Project, Role
+from projects.models import AuditEntry, Project, Role, Webhook
 from tests.alerts.stored_values import add_rule
 from tests.api.management.conftest import TokenClient
 from tests.ingest.client import Client, assert_error_response
@@ -44,6 +44,36 @@ def test_rule_is_created_changed_paused_and_deleted(token_client: TokenClient) -
     assert [row.action.partition(".")[2] for row in actions] == [
         *("create", "change", "pause", "delete")
     ]
+
+
+def test_rule_chooses_its_recipients(token_client: TokenClient, project: Project) -> None:
+    client = token_client(Role.MEMBER)
+    hook = Webhook.objects.create(project=project, name="chat", url="https://chat.example/")
+    made = client.request("POST", url(client), json=RULE).json()
+    recipients = ("email", "subscribed_webhooks", "webhooks")
+    assert [made[name] for name in recipients] == [True, True, []]
+    path = url(client, f"/{made['id']}")
+    change = {"email": False, "subscribed_webhooks": False, "webhooks": [hook.webhook_id]}
+    changed = client.request("PATCH", path, json=change).json()
+    assert {name: changed[name] for name in recipients} == change
+    hook.delete()  # what was chosen before stays, and does not prevent other changes
+    assert client.request("PATCH", path, json={"name": "Other"}).json()["webhooks"] == [
+        hook.webhook_id
+    ]
+
+
+def test_webhook_of_another_project_is_rejected(
+    token_client: TokenClient, other_project: Project
+) -> None:
+    client = token_client(Role.MEMBER)
+    hook = Webhook.objects.create(project=other_project, name="chat", url="https://chat.example/")
+    texts = []
+    for name in (hook.webhook_id, "none"):
+        response = client.request("POST", url(client), json={**RULE, "webhooks": [name]})
+        assert response.status_code == 400
+        texts.append(response.json()["error"]["message"].replace(name, "ID"))
+    assert texts == ["webhooks: The project has no webhook ID."] * 2
+    assert AlertRule.objects.count() == 0
 
 
 def test_rule_has_its_state_and_incidents(token_client: TokenClient, project: Project) -> None:

@@ -1,5 +1,6 @@
 """Pages of alerts: rules are created, tested, changed, silenced and deleted."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -11,7 +12,7 @@ from alerts.conditions.points import Measure
 from alerts.conditions.registry import ConditionKind
 from alerts.models import AlertIncident, AlertRule, AlertSilence, AlertState
 from frontend.pages.alerts.amounts import format_threshold, parse_threshold
-from projects.models import AuditEntry, Member, Project, Role, User
+from projects.models import AuditEntry, Member, Project, Role, User, Webhook
 from tests.alerts.stored_values import MINUTE, add_rule, store_minutes
 from tests.findings.factory import add_finding
 
@@ -95,6 +96,30 @@ def test_form_of_each_kind_creates_its_rule(
     rule.refresh_from_db()
     assert rule.parameters == before
     assert AuditEntry.objects.filter(action__startswith="alert_rule").count() == 1
+
+
+def test_form_chooses_the_recipients(page: Client, project: Project) -> None:
+    store_minutes(project, [1.0])
+    new = page.get(address(project, "/rules")).content.decode()
+    assert 'name="tells_subscribed_webhooks" value="True"' in new  # hidden without a webhook
+    ids = [
+        Webhook.objects.create(project=project, name=name, url="https://a.example/").webhook_id
+        for name in ("Chat", "Pager")
+    ]
+    given = {**VALUE, "sends_mail": "on", "webhooks": [ids[1]]}
+    url = page.post(address(project, "/rules?kind=value"), given).headers["Location"]
+    rule = AlertRule.objects.get()
+    assert (rule.sends_mail, rule.tells_subscribed_webhooks) == (True, False)
+    assert rule.named_webhooks == [ids[1]]
+    text = page.get(url).content.decode()
+    boxes = re.findall(r'<input type="checkbox" name="(\w+)"[^>]*?( checked)?>', text)
+    assert boxes == [
+        ("sends_mail", " checked"),
+        ("tells_subscribed_webhooks", ""),
+        ("webhooks", ""),
+        ("webhooks", " checked"),
+    ]
+    assert "Webhook “Pager”" in text
 
 
 def test_form_is_prefilled_from_the_address(page: Client, project: Project) -> None:
