@@ -1,5 +1,7 @@
 """`alert-rules`: alert rules of a project, with their states and incidents."""
 
+from dataclasses import replace
+
 from django.db.models import Prefetch, QuerySet
 
 from alerts import rules
@@ -201,7 +203,10 @@ RESOURCES = (
                 _create,
                 fields=(
                     BodyField("kind", "Kind", {"type": "string", "enum": [*_KINDS]}, True),
-                    *_FIELDS,
+                    *(
+                        replace(each, is_required=each.name in {"name", "parameters"})
+                        for each in _FIELDS
+                    ),
                 ),
                 permission=Permission.CREATE_ALERTS,
             ),

@@ -92,7 +92,7 @@ class RandomRequest:
         for parameter in operation.get("parameters", ()):
             name = parameter["name"]
             if parameter["in"] == "path":
-                text = _draw_value(draw, name, TEXTS[1:])
+                text = draw_value(draw, name, TEXTS[1:])
                 if name == "project":
                     text = project if draw.random() < 0.95 else text
                 elif parameter["schema"].get("type") == "integer" and draw.random() < 0.7:
@@ -101,7 +101,7 @@ class RandomRequest:
             elif draw.random() < (0.9 if parameter.get("required") else 0.15):
                 count = draw.choice([1, 1, 1, 1, 1, 2])
                 pairs += [
-                    (name.replace("NAME", "host"), _draw_value(draw, name, TEXTS))
+                    (name.replace("NAME", "host"), draw_value(draw, name, TEXTS))
                     for _ in range(count)
                 ]
         draw.shuffle(pairs)
@@ -118,13 +118,13 @@ class RandomRequest:
         schema = content.get("application/json", {}).get("schema", {})
         fields = [*schema.get("properties", {}), "unknown"]
         chosen = [field for field in fields if draw.random() < (0.1 if field == "unknown" else 0.7)]
-        return json.dumps({field: _draw_value(draw, field, VALUES) for field in chosen}).encode()
+        return json.dumps({field: draw_value(draw, field, VALUES) for field in chosen}).encode()
 
     def __str__(self) -> str:
         return f"{self.path}?{self.query} {(self.body or b'')[:300]!r}"
 
 
-def _draw_value(draw: random.Random, name: str, hostile: Sequence[Any]) -> Any:
+def draw_value(draw: random.Random, name: str, hostile: Sequence[Any]) -> Any:
     sensible = SENSIBLE.get(name.removeprefix("b."))
     return draw.choice(sensible if sensible and draw.random() < 0.75 else hostile)
 
