@@ -67,6 +67,7 @@ class SignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         is_sign_on = "sociallogin" in (details.get("signal_kwargs") or {})
         if response is not None or is_sign_on or not required_sign_on.is_required(user):
             return response
+        failed_sign_ins.record(request, {"email": user.email}, "single sign-on is required")
         return required_sign_on.require_provider(request, user)
 
     def login(self, request: HttpRequest, user: User) -> None:

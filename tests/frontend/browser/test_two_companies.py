@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -270,6 +270,37 @@ def request_deletion(page: Page) -> None:
     expect(page.get_by_role("region", name="Deletions")).to_contain_text("Waiting to start")
 
 
+def list_secrets(companies: Companies, *pages: Page) -> tuple[set[str], set[str]]:
+    """Return what the server must not store, and what it may store, but log no more than that."""
+    tokens = {
+        found
+        for path in companies.home.rglob("*")
+        if path.is_file()
+        for found in re.findall(r"fw\w*_\w{40,}", path.read_text(errors="replace"))
+    }
+    assert tokens  # of `flamewatch login`
+    links = set()
+    for message in companies.mail.messages:
+        body = message.get_body(("plain",))
+        assert body is not None
+        links |= set(re.findall(r"/(?:invitations|confirm-email)/([^\s/]+)", body.get_content()))
+    assert len(links) == 3
+    sessions = {
+        str(cookie.get("value"))
+        for page in pages
+        for cookie in page.context.cookies()
+        if "session" in str(cookie.get("name"))
+    }
+    assert len(sessions) == len(pages)
+    return {PASSWORD, *tokens, *links}, sessions
+
+
+def require_unwritten(secrets: set[str], files: Iterable[Path]) -> None:
+    for path in files:
+        content = path.read_bytes()
+        assert not [secret for secret in secrets if secret.encode() in content], path
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_day_of_two_companies(companies: Companies) -> None:
@@ -317,3 +348,13 @@ def test_day_of_two_companies(companies: Companies) -> None:
     log = gina.locator("main tbody")
     expect(log).to_contain_text("Created project")
     expect(log).not_to_contain_text("acme")
+
+    never_stored, stored = list_secrets(companies, mara, jon, gina)
+    require_unwritten(never_stored | stored | {secret, key}, [companies.server.log])
+    data = companies.server.data_dir
+    folders = {data / "static", data / "disk-reserve"}
+    files = [
+        path for path in data.rglob("*") if path.is_file() and not folders & {path, *path.parents}
+    ]
+    assert any(path.suffix == ".sqlite3" for path in files), files
+    require_unwritten(never_stored | {key}, files)

@@ -57,6 +57,8 @@ def test_password_leads_to_the_providers(client: Client, mara: User) -> None:
     assert "Continue with Acme Login" in page
     assert not is_signed_in(client)
     assert not AuditEntry.objects.filter(action="account.sign_in").exists()
+    entry = AuditEntry.objects.get(action="account.sign_in_failed")
+    assert (entry.actor_id, entry.detail["reason"]) == (mara.pk, "single sign-on is required")
 
 
 def test_account_is_connected_after_its_password(
@@ -67,7 +69,7 @@ def test_account_is_connected_after_its_password(
     assert is_signed_in(client)
     assert SocialAccount.objects.get().user == mara
     actions = list(AuditEntry.objects.order_by("pk").values_list("action", flat=True))
-    assert actions == ["account.connect", "account.sign_in"]
+    assert actions == ["account.sign_in_failed", "account.connect", "account.sign_in"]
     client.logout()
     sign_in(client, provider)
     assert is_signed_in(client)
