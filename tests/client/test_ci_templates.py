@@ -116,6 +116,7 @@ def test_action_fails_with_a_summary_of_the_regression(action: GitHubAction) -> 
     outputs = action.read_outputs()
     assert outputs["exit-code"] == "1"
     assert Path(outputs["report"]).read_text() == summary.removeprefix("Before\n")
+    assert "regression of 1 function" in Path(outputs["image"]).read_text()
 
 
 def test_action_passes_options_and_inputs_on(action: GitHubAction) -> None:
@@ -146,6 +147,7 @@ def test_action_has_no_summary_after_an_error(action: GitHubAction) -> None:
     outputs = action.read_outputs()
     assert outputs["exit-code"] == "2"
     assert not Path(outputs["report"]).exists()
+    assert not Path(outputs["image"]).exists()
 
 
 def test_the_default_client_is_beside_the_action(action: GitHubAction) -> None:
@@ -191,7 +193,8 @@ def test_gitlab_job_leaves_report_and_exit_code(
     assert (done.returncode, done.stderr) == (1, "")
     artifacts = yaml.safe_load(TEMPLATE.read_text())[".flamewatch-check"]["artifacts"]
     assert artifacts["when"] == "always"
-    (report,) = artifacts["paths"]
+    report, image = artifacts["paths"]
+    assert "regression of 1 function" in (tmp_path / image).read_text()
     assert "regression of 1 function" in (tmp_path / report).read_text()
     exit_code = (tmp_path / artifacts["reports"]["dotenv"]).read_text()
     assert exit_code == "FLAMEWATCH_EXIT_CODE=1\n"

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 
 from flamewatch_client import stored_login
 from flamewatch_client.benchmark_comparison import compare_files
+from flamewatch_client.check_image import render_svg
 from flamewatch_client.check_report import CheckReport
 from flamewatch_client.check_verdict import (
     MIN_PROFILES,
@@ -102,6 +103,7 @@ def _add_report(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="write Markdown to a file, or to standard output instead of the table",
     )
+    parser.add_argument("--svg", metavar="FILE", help="write an image of the changes to a file")
     parser.add_argument(
         "--size", type=int, default=20, help="functions of each kind (default: %(default)s)"
     )
@@ -142,6 +144,8 @@ def _print_report(options: Namespace, report: CheckReport) -> int:
     is_markdown_printed = options.markdown == _STANDARD_OUTPUT
     if options.markdown and not is_markdown_printed:
         _write(Path(options.markdown), report.render_markdown())
+    if options.svg:
+        _write(Path(options.svg), render_svg(report))
     if options.json:
         print_json(report.to_json())
     elif is_markdown_printed:

@@ -44,12 +44,12 @@ class CheckReport:
         outcome = self.verdict.outcome
         print(paint(make_printable(f"{self.service} {self.type}: {self.base} → {self.head}"), "2"))
         if outcome is not CheckOutcome.TOO_FEW_PROFILES:
-            costs = [(self.verdict.total_kind or "", self.verdict.total), *self._list_costs()]
-            rows = [(*_format_numbers(cost, self.unit), kind, cost.name) for kind, cost in costs]
+            costs = [(self.verdict.total_kind or "", self.verdict.total), *self.list_costs()]
+            rows = [(*format_numbers(cost, self.unit), kind, cost.name) for kind, cost in costs]
             print_table(_HEADINGS, rows, "rrrrr")
         for sentence in (*self._list_sentences(), *self.notes):
             print(make_printable(sentence))
-        print(paint(make_printable(self._title()), f"1;{_COLOURS[outcome]}"))
+        print(paint(make_printable(self.title), f"1;{_COLOURS[outcome]}"))
         if self.link:
             print(f"Comparison: {self.link}")
 
@@ -57,7 +57,7 @@ class CheckReport:
         service, type_, base, head = map(
             escape_markdown, (self.service, self.type, self.base, self.head)
         )
-        lines = [f"### Flamewatch: {self._title()}", "", f"{service}, {type_}: {base} → {head}", ""]
+        lines = [f"### Flamewatch: {self.title}", "", f"{service}, {type_}: {base} → {head}", ""]
         if self.verdict.outcome is not CheckOutcome.TOO_FEW_PROFILES:
             lines += [
                 "| | Function | Base | Head | Change | 95 % interval |",
@@ -93,7 +93,8 @@ class CheckReport:
             "url": self.link,
         }
 
-    def _title(self) -> str:
+    @property
+    def title(self) -> str:
         verdict = self.verdict
         match verdict.outcome:
             case CheckOutcome.TOO_FEW_PROFILES:
@@ -128,23 +129,24 @@ class CheckReport:
             )
         if verdict.untested:
             yield f"Functions in too few profiles for an interval: {verdict.untested:,}."
-        hidden = len(verdict.changes) - sum(1 for _ in self._list_costs())
+        hidden = len(verdict.changes) - sum(1 for _ in self.list_costs())
         if hidden > 0:
             yield f"Changes that are not listed: {hidden:,}."
 
-    def _list_costs(self) -> Iterator[tuple[ChangeKind, ComparedCost]]:
+    def list_costs(self) -> Iterator[tuple[ChangeKind, ComparedCost]]:
+        """Yield the changes that reports list, by kind."""
         for kind in ChangeKind:
             for cost in self.verdict.list_costs(kind)[: self.size]:
                 yield kind, cost
 
     def _list_markdown_rows(self) -> Iterator[str]:
         yield self._format_row(self.verdict.total_kind or "", "**total**", self.verdict.total)
-        for kind, cost in self._list_costs():
+        for kind, cost in self.list_costs():
             name = cost.name if len(cost.name) <= _MAX_NAME else f"{cost.name[:_MAX_NAME]}…"
             yield self._format_row(kind, f"<code>{escape_markdown(name)}</code>", cost)
 
     def _format_row(self, kind: str, name: str, cost: ComparedCost) -> str:
-        difference, percent, interval, base, head = _format_numbers(cost, self.unit)
+        difference, percent, interval, base, head = format_numbers(cost, self.unit)
         return f"| {kind} | {name} | {base} | {head} | {difference} ({percent}) | {interval} |"
 
 
@@ -153,7 +155,8 @@ def escape_markdown(text: str) -> str:
     return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", make_printable(text))
 
 
-def _format_numbers(cost: ComparedCost, unit: str) -> tuple[str, str, str, str, str]:
+def format_numbers(cost: ComparedCost, unit: str) -> tuple[str, str, str, str, str]:
+    """Return difference, percent of the base, interval, base and head; "new" without a base."""
     return (
         ("+" if cost.difference > 0 else "") + format_value(cost.difference, unit),
         _format_percent(cost.to_percent(cost.difference)) or "new",
