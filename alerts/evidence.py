@@ -23,8 +23,7 @@ def compare_times(
     The verdict had to hold before the rule fired: that time counts. A rule against the week before
     is compared with that week.
     """
-    start -= get_hold_times(condition).fire
-    end = max(end, start + _SHORTEST)
+    start = min(start - get_hold_times(condition).fire, end - _SHORTEST)
     shift = WEEK if isinstance(condition, WeekCondition) else end - start
     baseline = start - shift, end - shift
     return build_parameters(rule.service, rule.type, (start, end), baseline, rule.function)

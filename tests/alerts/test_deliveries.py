@@ -183,6 +183,15 @@ def test_comparison_has_the_function_and_the_time_before(
     assert {times["from"] - times["b.from"], times["to"] - times["b.to"]} == {shift}
 
 
+def test_comparison_of_a_new_alert_is_of_five_minutes_that_are_over(project: Project) -> None:
+    condition = {"measure": "cores", "is_above": True, "threshold": 0.25, "minutes": 1}
+    incident = fire(add_rule(project, ConditionKind.VALUE, condition))
+    query = parse_qs(build_comparison(incident, incident.rule.parse_condition(), START + MINUTE))
+    assert datetime.fromisoformat(query["to"][0]) == START + MINUTE
+    assert datetime.fromisoformat(query["from"][0]) == START - 4 * MINUTE
+    assert datetime.fromisoformat(query["b.from"][0]) == START - 9 * MINUTE
+
+
 def test_alert_on_a_finding_compares_its_times(project: Project) -> None:
     finding = add_finding(project)
     rule = add_rule(project, ConditionKind.FINDING, {"percent": 10})
