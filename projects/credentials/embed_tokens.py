@@ -53,14 +53,12 @@ def make(
     query: str,
     expires: int,
     *,
+    page: str = FLAME,
     actor: User,
     origin: audit.Origin = audit.NO_CLIENT,
 ) -> str:
-    """Return a token for a view of the flame page, and record it in the audit log.
-
-    Raise QueryTooLong.
-    """
-    token = sign(project, query, expires)
+    """Return a token for a view of a page, and record it in the audit log. Raise QueryTooLong."""
+    token = sign(project, query, expires, page)
     service = QueryDict(query).get("service", "")
     audit.record(
         project,
@@ -68,6 +66,7 @@ def make(
         actor=actor,
         origin=origin,
         target=service,
+        page=page,
         query=query,
         expires=expires,
     )

@@ -34,7 +34,7 @@ from profiles.query import (
     compare_document,
     dumps,
 )
-from projects.access import project_for
+from projects.access import may_embed, membership, project_for
 from projects.models import Project
 
 _LATE = _("Comparing these profiles takes more than %(n)d s. Try a shorter time range.")
@@ -46,7 +46,8 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
 
     Its URL states the baseline, because without one the baseline is the range before.
     """
-    project = project_for(request.user, project_id)
+    member = membership(request.user, project_id)
+    project = member.project
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
@@ -67,6 +68,7 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
         "here": "compare",
         "frame": reader.read(FRAME),
         "views": VIEWS,
+        "may_embed": may_embed(member),
         **shown,
     }
     return render(request, "frontend/compare/page.html", context)

@@ -143,6 +143,7 @@ def _build_context(page_query: PageQuery, query: CompareQuery, url: str) -> dict
         "carried": get_carried(query.selected),
         "pickers": pickers,
         "labels": side_labels(query, pickers),
+        "embed_url": _build_embed_url(page_query.project, query),
         "restrictions": chips_of_both(query.selected),
         "snapshots": _snapshots(page_query, query),
         "comparisons": offer_comparisons(page_query, query.selected, options),
@@ -168,6 +169,13 @@ def _snapshots(page_query: PageQuery, query: CompareQuery) -> tuple[SavedTreeInf
         get_saved_tree(page_query.context, side.snapshot) if side.snapshot else None
         for side in sides
     )
+
+
+def _build_embed_url(project: Project, query: CompareQuery) -> str:
+    """Return the URL of the page that makes an image; "" for snapshots, which have none."""
+    if query.baseline.snapshot or query.selected.snapshot:
+        return ""
+    return f"{reverse('embed', args=[project.project_id])}?graph=compare&{query.side_parameters()}"
 
 
 def _equal_sides(sides: Pair) -> tuple[str, ...]:

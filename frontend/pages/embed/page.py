@@ -19,18 +19,20 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from endpoints.params import parameter
 from endpoints.params.reader import LenientReader
 from frontend.http.fragments import wants_fragment
 from frontend.pages.embed.params import LEVELS, MAX_LEVELS, MAX_WIDTH, MIN_WIDTH, THEME, WIDTH
-from frontend.params.page_links import flame_url
-from frontend.params.page_params import PageParams, page_params
+from frontend.params.compare_params import read as read_comparison
+from frontend.params.page_params import page_params
 from projects.access import may_revoke_embeds, membership
 from projects.audit import Origin
 from projects.credentials import embed_tokens
-from projects.credentials.embed_tokens import PATH_PREFIX, QueryTooLong
-from projects.models import Member, User
+from projects.credentials.embed_tokens import COMPARE, FLAME, PATH_PREFIX, QueryTooLong
+from projects.models import Member, Project, User
 
 _DAYS = (1, 7, 30, 90, 365)
+GRAPH = parameter.choice("graph", "`compare` embeds a comparison", (FLAME, COMPARE))
 
 
 # Names in the form: the ending of the URL, and its parameters.
@@ -80,6 +82,23 @@ class EmbedForm(forms.Form):
 
 
 @dataclass(frozen=True, slots=True)
+class EmbeddedView:
+    """View of a page, of which an image is made."""
+
+    page: str  # of projects.credentials.embed_tokens
+    query: str  # its parameters
+    service: str
+    url: str  # path of the page with them
+
+    @property
+    def name(self) -> str:
+        words = {"service": self.service}
+        if self.page == COMPARE:
+            return _("Comparison of %(service)s") % words
+        return _("Flame graph of %(service)s") % words
+
+
+@dataclass(frozen=True, slots=True)
 class Embedded:
     """URL of a new image, and texts to paste."""
 
@@ -93,25 +112,25 @@ class Embedded:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def embed(request: HttpRequest, project_id: str) -> HttpResponse:
-    """Create an image of the selection in the address.
+    """Create an image of the flame graph, or with `graph=compare` of the comparison.
 
     htmx gets the dialog of the flame page, and for a form the dialog's new content.
     """
     member = membership(request.user, project_id)
-    params = _selection(request)
-    if not params.service or params.type is None:
+    view = _read_view(request, member.project)
+    if view is None:
         return redirect("flame", project_id)
     form = EmbedForm(request.POST if request.method == "POST" else None)
     made = None
     if request.method == "POST" and form.is_valid():
         try:
-            made = _make(request, member, params, form)
+            made = _make(request, member, view, form)
         except QueryTooLong as error:
             form.add_error(None, str(error))
     template = "embed.html"
     if wants_fragment(request):
         template = "embed_body.html" if request.method == "POST" else "embed_dialog.html"
-    context = _context(member, params, form) | {"made": made}
+    context = _context(member, view, form) | {"made": made}
     return render(request, f"frontend/flame/{template}", context)
 
 
@@ -122,41 +141,53 @@ def revoke(request: HttpRequest, project_id: str) -> HttpResponse:
     embed_tokens.revoke_all(
         member.project, actor=cast("User", request.user), origin=Origin.from_request(request)
     )
-    params = _selection(request)
-    if wants_fragment(request):
-        context = _context(member, params, EmbedForm()) | {"revoked": True}
+    view = _read_view(request, member.project)
+    if view is not None and wants_fragment(request):
+        context = _context(member, view, EmbedForm()) | {"revoked": True}
         return render(request, "frontend/flame/embed_body.html", context)
     messages.success(request, _("All embedded images of this project were revoked."))
-    return redirect(flame_url(member.project, params))
+    return redirect(view.url if view else reverse("flame", args=[project_id]))
 
 
-def _selection(request: HttpRequest) -> PageParams:
-    """Return the parameters of the flame page, which the address of the form has too."""
-    return page_params(LenientReader.from_query(request.GET), timezone.now()).data_params()
+def _read_view(request: HttpRequest, project: Project) -> EmbeddedView | None:
+    """Return the view that the address of the form names; None without service or type."""
+    reader, now = LenientReader.from_query(request.GET), timezone.now()
+    if reader.read(GRAPH) == COMPARE:
+        comparison, _notices = read_comparison(reader.without(GRAPH.name), now)
+        page, params, query = COMPARE, comparison.selected, comparison.side_parameters()
+    else:
+        params = page_params(reader, now).data_params()
+        page, query = FLAME, params.parameters()
+    if not params.service or params.type is None:
+        return None
+    url = f"{reverse(page, args=[project.project_id])}?{query}"
+    return EmbeddedView(page, query, params.service, url)
 
 
-def _context(member: Member, params: PageParams, form: EmbedForm) -> dict[str, object]:
-    project, query = member.project, params.parameters()
+def _context(member: Member, view: EmbeddedView, form: EmbedForm) -> dict[str, object]:
+    project, query = member.project, view.query
+    if view.page == COMPARE:
+        query = f"{GRAPH.name}={COMPARE}&{query}"
     return {
         "project": project,
         "here": "flame",
         "form": form,
-        "service": params.service,
-        "flame_url": flame_url(project, params),
+        "view": view,
         "embed_url": f"{reverse('embed', args=[project.project_id])}?{query}",
         "revoke_url": f"{reverse('revoke_embeds', args=[project.project_id])}?{query}",
         "may_revoke": may_revoke_embeds(member),
     }
 
 
-def _make(request: HttpRequest, member: Member, params: PageParams, form: EmbedForm) -> Embedded:
+def _make(request: HttpRequest, member: Member, view: EmbeddedView, form: EmbedForm) -> Embedded:
     days = form.cleaned_data["days"]
     expires = int(time.time()) + days * 86_400
     user = cast("User", request.user)
     token = embed_tokens.make(
         member.project,
-        params.parameters(),
+        view.query,
         expires,
+        page=view.page,
         actor=user,
         origin=Origin.from_request(request),
     )
@@ -165,15 +196,14 @@ def _make(request: HttpRequest, member: Member, params: PageParams, form: EmbedF
     shown = {name: form.cleaned_data[name] for name in ("width", "levels", "theme")}
     path = f"{PATH_PREFIX}{token}.{ending}?{urlencode(shown | parameters)}"
     url = f"{settings.FLAMEWATCH_URL}{path}"
-    page = f"{settings.FLAMEWATCH_URL}{flame_url(member.project, params)}"
-    name = _("Flame graph of %(service)s") % {"service": params.service}
-    image = f'<img src="{escape(url)}" width="{width}" alt="{escape(name)}">'
+    page = f"{settings.FLAMEWATCH_URL}{view.url}"
+    image = f'<img src="{escape(url)}" width="{width}" alt="{escape(view.name)}">'
     return Embedded(
         url,
         path,
         width,
         f'<a href="{escape(page)}">{image}</a>',
-        f"[![{_plain(name)}]({url})]({page})",
+        f"[![{_plain(view.name)}]({url})]({page})",
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 from PIL import ImageColor
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from frontend.pages.embed.theme import MORE
 from tests.frontend import shop
 from tests.frontend.browser import axe
 from tests.frontend.browser.flame_page import colour_of, drawn
@@ -110,6 +111,30 @@ def test_an_image_is_made_in_a_dialog_and_revoked(flame: Page, server_url: str) 
     dialog.get_by_role("button", name="Revoke all images").click()
     expect(dialog.get_by_role("status")).to_contain_text("revoked")
     assert httpx.get(f"{server_url}{path}").status_code == 404
+
+
+def test_comparison_is_embedded_in_a_dialog(flame: Page, server_url: str) -> None:
+    selection = "service=shop&type=CPU&span=1h&version=1.4&b.version=1.3"
+    flame.goto(f"{server_url}/p/acme-shop/compare?{selection}")
+    dialog = open_dialog(flame)
+    assert axe.violations(flame) == []
+    dialog.get_by_role("button", name="Create image URL").click()
+    made = dialog.get_by_role("region", name="Image URL created")
+    image = made.get_by_role("img", name="Comparison of shop")
+    expect(image).to_be_visible()
+    assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1200
+    drawing = ElementTree.fromstring(
+        httpx.get(urljoin(server_url, str(image.get_attribute("src")))).text
+    )
+    titles = {
+        str(box.findtext(f"{SVG}title")): rect.get("fill")
+        for box in drawing.iter(f"{SVG}g")
+        for rect in box.iter(f"{SVG}rect")
+    }
+    assert titles["serve 0 → 150 ms (+150 ms)"] == MORE  # the baseline has no profiles
+    flame.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(flame.locator("flame-diff")).to_be_visible()
 
 
 def test_copy_buttons_copy_url_markdown_and_html(flame: Page) -> None:

@@ -2,8 +2,10 @@
 
 import html
 import re
+from urllib.parse import parse_qs
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -66,6 +68,26 @@ def test_htmx_request_gets_a_dialog_and_its_form_the_content_only(
     revoked = client.post(revoke, headers=htmx).content.decode().strip()
     assert revoked.startswith('<div class="stack" id="embed-body"')
     assert "All embedded images of this project were revoked." in revoked
+
+
+def test_comparison_is_embedded_from_its_page(client: Client, bob: User, project: Project) -> None:
+    shop.send(shop.deployment(project), shop.minutes_before(timezone.now(), 2))
+    client.force_login(bob)
+    compare = reverse("compare", args=[project.project_id])
+    sides = "service=checkout&type=CPU&span=1h&version=2.31.0&b.version=2.30.0"
+    page = html.unescape(client.get(f"{compare}?{sides}").content.decode())
+    found = re.search(r'href="(/p/[^"]+/embed\?graph=compare&[^"]+)"', page)
+    assert found is not None
+    text = html.unescape(client.post(found[1], FORM).content.decode())
+    token = re.search(r"/embed/(\.?[^.]+)\.svg", text)
+    assert token
+    embed = embed_tokens.verify(token[1])
+    assert embed.page == embed_tokens.COMPARE
+    assert parse_qs(embed.query) == parse_qs(sides)
+    assert f"[![Comparison of checkout](http://127.0.0.1:8000/embed/{token[1]}.svg?" in text
+    assert f"]({settings.FLAMEWATCH_URL}{compare}?{embed.query})" in text
+    Member.objects.filter(user=bob).update(role=Role.VIEWER)
+    assert "graph=compare" not in client.get(f"{compare}?{sides}").content.decode()
 
 
 def test_a_snapshot_has_no_image(client: Client, bob: User, project: Project) -> None:
