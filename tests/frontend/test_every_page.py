@@ -17,7 +17,7 @@ EVERYTHING = (*PAGES, *STATES, *FRAGMENTS)
 BYTES = 30_000  # bytes, compressed
 QUERIES = 13  # one of them for the session
 # Limits for whole pages that run several profile queries; their fragments need fewer.
-MORE = {"flame": 14, "alert_rule": 18, "insights": 47, "search_functions": 37}
+MORE = {"flame": 14, "alert_rule": 19, "insights": 47, "search_functions": 37}
 # A list of services shows prices, agents, analyses and findings, a breakdown prices and agents.
 WHOLE_AND_FRAGMENT = {"services": 17, "breakdown": 15}
 
