@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime
 
+_MAX_PATTERN = 500  # characters of a filter
 Range = tuple[datetime, datetime]
 
 
@@ -11,7 +12,7 @@ def build_parameters(
 ) -> dict[str, str]:
     """Return the parameters; only the stacks of the function, if there is one.
 
-    `function` is a full name or `/an expression/`.
+    `function` is a full name or `/an expression/`. One that is too long for a filter is left out.
     """
     parameters = {
         "service": service,
@@ -24,7 +25,8 @@ def build_parameters(
     if function:
         is_expression = len(function) > 2 and function[0] == function[-1] == "/"
         pattern = function if is_expression else f"/^{re.escape(function)}$/"
-        parameters["f"] = f"show:{pattern}"
+        if len(pattern) <= _MAX_PATTERN:
+            parameters["f"] = f"show:{pattern}"
     return parameters
 
 

@@ -162,6 +162,13 @@ def test_firing_alert_has_the_difference_as_a_link_and_an_image(project: Project
             timedelta(minutes=90),
             r"show:/^github\.com/shop\.\(\*Cart\)\.Sum$/",
         ),
+        (
+            ConditionKind.VALUE,
+            {"measure": "cores", "is_above": True, "threshold": 0.25, "minutes": 30},
+            "x" * 500,
+            timedelta(minutes=90),
+            None,
+        ),
     ],
 )
 def test_comparison_has_the_function_and_the_time_before(
@@ -218,7 +225,7 @@ def test_messages_have_no_image_if_the_operator_says_so(
 
 
 def test_message_about_a_long_name_has_no_image(project: Project) -> None:
-    fire(add_rule(project, function="é" * 500))
+    fire(add_rule(project, function="é" * 450))
     announce(project, START + MINUTE)
     html = read_html(0)
     assert "/compare?" in html
