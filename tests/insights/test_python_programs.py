@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from projects.profile_types import ProfileType
-from tests.insights.noticed_rules import find_rules
+from tests.insights.noticed_rules import NoticedRules, find_rules
 
 PROGRAMS = Path(__file__).with_name("wastes.py")
 
@@ -36,12 +36,35 @@ PROGRAMS = Path(__file__).with_name("wastes.py")
 def test_rule_matches_its_waste_and_no_other(
     program: str, type_: ProfileType, rule: str | None, tmp_path: Path
 ) -> None:
+    found = capture(program, type_, tmp_path)
+    assert [*found.totals] == ([rule] if rule else [])
+    if rule:
+        assert found.totals[rule] >= 0.5 * found.whole
+
+
+@pytest.mark.parametrize(
+    ("program", "rules"),
+    [
+        ("django_rows", {"python-django-orm"}),
+        # Each query of a relation builds an instance, too.
+        ("django_relations", {"python-django-orm", "python-django-lazy-relations"}),
+        ("django_values", set()),
+    ],
+)
+def test_rules_of_django_match_instances_and_relations(
+    program: str, rules: set[str], tmp_path: Path
+) -> None:
+    """The profile has the start of Django, too."""
+    found = capture(program, ProfileType.CPU, tmp_path)
+    assert found.totals.keys() == rules
+    if rules:
+        assert max(found.totals.values()) >= 0.4 * found.whole
+
+
+def capture(program: str, type_: ProfileType, tmp_path: Path) -> NoticedRules:
     output = tmp_path / "profile.pb.gz"
     runner = Path(sys.executable).with_name("flamewatch-run")
     options = ["--once", type_.lower(), "-o", str(output)]
     command = [str(runner), *options, "--", sys.executable, str(PROGRAMS), program]
     subprocess.run(command, check=True, timeout=60, capture_output=True)
-    found = find_rules(output.read_bytes(), type_)
-    assert [*found.totals] == ([rule] if rule else [])
-    if rule:
-        assert found.totals[rule] >= 0.5 * found.whole
+    return find_rules(output.read_bytes(), type_)

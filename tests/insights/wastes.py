@@ -17,6 +17,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from typing import Any
 
 SECONDS = 0.8
 
@@ -150,6 +151,73 @@ def connection_pool() -> None:
             pool._put_conn(connection)
 
     run_threads(work)
+
+
+def make_purchases() -> Any:
+    """Return a model of Django with a relation, and 300 rows; the time of the run begins now."""
+    from django.conf import settings
+
+    database = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
+    settings.configure(
+        DATABASES={"default": database}, DEFAULT_AUTO_FIELD="django.db.models.AutoField"
+    )
+    import django
+
+    django.setup()
+    from django.db import connection, models
+
+    class Shop(models.Model):
+        name = models.CharField(max_length=20)
+
+        class Meta:
+            app_label = "wastes"
+
+        def __str__(self) -> str:
+            return self.name
+
+    class Purchase(models.Model):
+        shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+        name = models.CharField(max_length=20)
+        amount = models.IntegerField()
+        state = models.CharField(max_length=20)
+
+        class Meta:
+            app_label = "wastes"
+
+        def __str__(self) -> str:
+            return self.name
+
+    with connection.schema_editor() as editor:
+        editor.create_model(Shop)
+        editor.create_model(Purchase)
+    shop = Shop.objects.create(name="Acme")
+    names = [f"purchase {number}" for number in range(300)]
+    Purchase.objects.bulk_create(
+        Purchase(shop=shop, name=name, amount=1, state="open") for name in names
+    )
+    global END
+    END = time.monotonic() + 4 * SECONDS  # the start of Django compiles expressions
+    return Purchase
+
+
+def django_rows() -> None:
+    purchase = make_purchases()
+    while runs():
+        sum(each.amount for each in purchase.objects.all())
+
+
+def django_relations() -> None:
+    purchase = make_purchases()
+    while runs():
+        for each in purchase.objects.all()[:20]:
+            each.shop.name.upper()
+
+
+def django_values() -> None:
+    """Read the same without instances."""
+    purchase = make_purchases()
+    while runs():
+        sum(purchase.objects.values_list("amount", flat=True).iterator(chunk_size=1000))
 
 
 def plain_work() -> None:
