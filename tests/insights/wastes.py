@@ -17,7 +17,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 SECONDS = 0.8
 
@@ -166,8 +166,9 @@ def make_purchases() -> Any:
     django.setup()
     from django.db import connection, models
 
-    class Shop(models.Model):
+    class Merchant(models.Model):
         name = models.CharField(max_length=20)
+        objects: ClassVar[models.Manager[Any]] = models.Manager()
 
         class Meta:
             app_label = "wastes"
@@ -176,10 +177,11 @@ def make_purchases() -> Any:
             return self.name
 
     class Purchase(models.Model):
-        shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+        merchant = models.ForeignKey(Merchant, on_delete=models.CASCADE)
         name = models.CharField(max_length=20)
         amount = models.IntegerField()
         state = models.CharField(max_length=20)
+        objects: ClassVar[models.Manager[Any]] = models.Manager()
 
         class Meta:
             app_label = "wastes"
@@ -188,12 +190,12 @@ def make_purchases() -> Any:
             return self.name
 
     with connection.schema_editor() as editor:
-        editor.create_model(Shop)
+        editor.create_model(Merchant)
         editor.create_model(Purchase)
-    shop = Shop.objects.create(name="Acme")
+    merchant = Merchant.objects.create(name="Acme")
     names = [f"purchase {number}" for number in range(300)]
     Purchase.objects.bulk_create(
-        Purchase(shop=shop, name=name, amount=1, state="open") for name in names
+        Purchase(merchant=merchant, name=name, amount=1, state="open") for name in names
     )
     global END
     END = time.monotonic() + 4 * SECONDS  # the start of Django compiles expressions
@@ -210,7 +212,7 @@ def django_relations() -> None:
     purchase = make_purchases()
     while runs():
         for each in purchase.objects.all()[:20]:
-            each.shop.name.upper()
+            each.merchant.name.upper()
 
 
 def django_values() -> None:
