@@ -23,7 +23,11 @@ RULES = (
         _("Exceptions are made in normal operation"),
         _("Each new exception walks the whole stack to fill in its trace."),
         _("Return a value for what is expected, or make exceptions without a stack trace."),
-        FramePattern(r"/^java[./]lang[./]Throwable\.fillInStackTrace$/"),
+        # The JVM fills the trace in, where JFR takes no samples: stacks end in a constructor.
+        FramePattern(
+            r"/^java[./]lang[./]Throwable\.(fillInStackTrace|<init>)$"
+            r"|(^|[./$])\w*(Exception|Error)\.<init>$/"
+        ),
     ),
     WasteRule(
         "java-string-format",

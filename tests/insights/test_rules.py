@@ -86,8 +86,8 @@ STACKS: dict[str, tuple[str, str]] = {
         "shop.Main.main;java.util.regex.Pattern.matcher",
     ),
     "java-exceptions": (
-        "shop.Main.main;java/lang/Throwable.fillInStackTrace",
-        "shop.Main.main;java.lang.Throwable.getMessage",
+        "shop.Main.main;shop.Cart$EmptyException.<init>",
+        "shop.ExceptionTable.<init>;java.lang.Throwable.getMessage",
     ),
     "java-string-format": (
         "shop.Main.main;java.lang.String.format;java.util.Formatter.format",

@@ -16,7 +16,6 @@ public final class Wastes {
         Runnable round =
                 switch (arguments[0]) {
                     case "regexCompile" -> () -> last = "order-17".replaceAll("(\\w+)-(\\d+)", "$2");
-                    case "exceptions" -> () -> last = deep(40);
                     case "stringFormat" -> () -> last = String.format("%s has %d of %.2f", "order", 17, 2.5);
                     case "dateFormat" -> () -> last = new SimpleDateFormat("yyyy-MM-dd HH:mm").format(new Date(0));
                     case "plainWork" -> Wastes::work;
@@ -25,11 +24,6 @@ public final class Wastes {
         while (true) {
             round.run();
         }
-    }
-
-    /** Makes an exception deep in a stack, as a parser does for each value that it cannot read. */
-    private static Object deep(int depth) {
-        return depth > 0 ? deep(depth - 1) : new IllegalStateException("expected");
     }
 
     /** Does the same things without their waste. */
