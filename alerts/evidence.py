@@ -8,9 +8,8 @@ from alerts.conditions.finding import FindingCondition
 from alerts.conditions.registry import Condition, get_hold_times
 from alerts.conditions.value import ValueCondition
 from alerts.models import AlertIncident, AlertRule
-from findings.evidence import list_comparison_parameters
+from findings.evidence import build_parameters, list_comparison_parameters
 from findings.models import Finding
-from projects.comparison_address import build_parameters
 
 _SHORTEST = timedelta(minutes=5)
 

@@ -148,10 +148,9 @@ def change_rule(rule: AlertRule, fields: RuleFields, *, editor: Editor) -> Alert
         # One that was deleted since stays chosen.
         new = set(fields.named_webhooks) - set(row.named_webhooks)
         _require_webhooks(row.project, new)
-        before, name = _describe(row) | _describe_recipients(row), row.name
-        condition = _describe(row)
+        condition, recipients, name = _describe(row), _describe_recipients(row), row.name
         _assign(row, fields, parameters)
-        after = _describe(row) | _describe_recipients(row)
+        before, after = condition | recipients, _describe(row) | _describe_recipients(row)
         if before != after or row.name != name:
             editor.record(row, "alert_rule.change", before=before, after=after)
         if _describe(row) != condition:

@@ -114,24 +114,24 @@ def send_once(fact: Fact, now: datetime) -> bool:
     row, _is_new = MailNotice.objects.get_or_create(project=fact.project, fact=fact.name)
     if row.sent is not None or now - row.created >= MAX_AGE:
         return False
+    event = Event(
+        fact.kind,
+        fact.name,
+        fact.subject,
+        fact.sentence,
+        _build_url(fact),
+        fact.services,
+        _build_comparison_url(fact),
+        _build_image_url(fact, now),
+    )
     if not fact.operators_only and fact.person is None:
-        event = Event(
-            fact.kind,
-            fact.name,
-            fact.subject,
-            fact.sentence,
-            _build_url(fact),
-            fact.services,
-            _build_comparison_url(fact),
-            _build_image_url(fact, now),
-        )
         record_event(
             fact.project,
             event,
             tells_subscribed=fact.tells_subscribed_webhooks,
             named=fact.named_webhooks,
         )
-    if settings.SENDS_MAIL and fact.sends_mail and not _send(fact, now):
+    if settings.SENDS_MAIL and fact.sends_mail and not _send(fact, event):
         return False
     MailNotice.objects.filter(pk=row.pk).update(sent=now)
     return True
@@ -326,17 +326,18 @@ def _build_image_url(fact: Fact, now: datetime) -> str:
     return f"{settings.FLAMEWATCH_URL}{embed_tokens.PATH_PREFIX}{token}.png?{size}"
 
 
-def _send(fact: Fact, now: datetime) -> bool:
-    """Send an e-mail to each recipient; return False if the mail server fails."""
+def _send(fact: Fact, event: Event) -> bool:
+    """Send an e-mail about an event to each recipient; return False if the mail server fails."""
     context = {
         "subject": fact.subject,
         "sentence": fact.sentence,
-        "url": _build_url(fact),
+        "url": event.url,
         "for_operators": fact.operators_only,
         "account_url": f"{settings.FLAMEWATCH_URL}{reverse('account')}",
         "subscriptions_url": _build_subscriptions_url(fact),
-        "comparison_url": _build_comparison_url(fact),
-        "image_url": _build_image_url(fact, now),
+        "comparison_url": event.comparison_url,
+        "image_url": event.image_url,
+        "image_width": _IMAGE_WIDTH,
     }
     try:
         for recipient in _list_recipients(fact):

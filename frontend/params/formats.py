@@ -1,6 +1,6 @@
 """Texts of values in URLs, as endpoints.params parses them."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from endpoints.params import values
 
@@ -12,10 +12,6 @@ def span_text(span: timedelta) -> str:
         if seconds % values.UNITS[unit] == 0:
             return f"{seconds // values.UNITS[unit]}{unit}"
     return f"{seconds}s"
-
-
-def time_text(time: datetime) -> str:
-    return time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def precise_time_text(time: datetime) -> str:

@@ -11,9 +11,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
+from common.time_text import time_text
 from endpoints.params.reader import LenientReader
 from endpoints.params.selection import FROM, SPAN, TO, TimeRange, read_range
-from frontend.params.formats import span_text, time_text
+from frontend.params.formats import span_text
 from frontend.params.page_params import SNAPSHOT, PageParams, page_params
 from frontend.params.restrictions import PAGES_OF_PROFILES, list_restrictions
 from frontend.params.url_parameter import Pair

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django.utils.translation import gettext as _
 
+from common.time_text import time_text
 from endpoints.params import parameter, values
 from endpoints.params.lists import FUNCTION_SORT
 from endpoints.params.parameter import Parameter
@@ -39,7 +40,6 @@ from frontend.params.formats import (
     percent_text,
     sort_column,
     span_text,
-    time_text,
     total_range_text,
 )
 from frontend.params.notices import Notice, list_notices

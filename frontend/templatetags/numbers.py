@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django import template
 
-from frontend.params.formats import time_text
+from common.time_text import time_text
 from frontend.text.units import (
     Separators,
     format_count,

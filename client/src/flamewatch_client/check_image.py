@@ -57,10 +57,10 @@ def render_svg(report: CheckReport) -> str:
         _text(16, 48, _shorten(heading, 110), _FAINT),
     ]
     if rows:
-        lines += _draw_axis(report, _scale(report, rows), height)
-    for number, (kind, cost) in enumerate(rows):
-        y = _TOP + number * _ROW
-        lines += _draw_row(report, kind, cost, _scale(report, rows), y)
+        axis = _scale(report, rows)
+        lines += _draw_axis(report, axis, height)
+        for number, (kind, cost) in enumerate(rows):
+            lines += _draw_row(report, kind, cost, axis, _TOP + number * _ROW)
     return "\n".join([*lines, "</svg>\n"])
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from frontend.params.formats import time_text
+from common.time_text import time_text
 from profiles.query import Selection
 from projects import annotations
 from projects.models import Annotation, Project

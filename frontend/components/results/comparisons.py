@@ -10,10 +10,11 @@ from urllib.parse import urlencode
 
 from django.utils.translation import gettext as _
 
+from common.time_text import time_text
 from endpoints.params.selection import LABEL
 from frontend.components.charts.version_marks import VersionMark, list_releases
 from frontend.page_query import PageQuery, sort_by_last_seen
-from frontend.params.formats import span_text, time_text
+from frontend.params.formats import span_text
 from frontend.params.page_params import DEFAULT_VIEW, PageParams
 from frontend.params.restrictions import restrict
 from profiles.query import MenuChoice, OptionsResult, SavedTreeInfo, ServiceName

@@ -7,11 +7,12 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from common.time_text import time_text
 from endpoints.params.parameter import Family
 from endpoints.params.selection import LABEL, SAMPLE
 from frontend.page_query import sort_by_last_seen
 from frontend.params.form_address import TOGETHER
-from frontend.params.formats import span_text, time_text
+from frontend.params.formats import span_text
 from frontend.params.page_params import PageParams
 from frontend.text.display_names import type_name
 from frontend.text.time_ranges import OFFERED, span_name

@@ -18,7 +18,7 @@ from alerts.evidence import compare_times
 from alerts.models import AlertIncident, AlertRule, AlertSilence
 from alerts.rules import SERIES_KINDS, find_rules
 from alerts.texts import describe_incident, describe_rule, format_minutes, format_observed
-from frontend.params.formats import time_text
+from common.time_text import time_text
 from frontend.text.display_names import type_name
 from profiles.query import is_expression
 from projects.models import Project

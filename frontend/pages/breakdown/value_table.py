@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
+from common.time_text import time_text
 from findings.costs import ServiceCosts
 from frontend.pages.breakdown.chart import CHARTED
 from frontend.pages.breakdown.params import SORTS, BreakdownQuery
 from frontend.pages.breakdown.rates import Rate
-from frontend.params.formats import is_reversed, next_sort, sort_column, time_text
+from frontend.params.formats import is_reversed, next_sort, sort_column
 from frontend.text.display_names import NOT_SET
 from frontend.text.money import format_money
 from frontend.text.units import format_delta_percent, format_value

@@ -1,6 +1,6 @@
 """Layout of an embedded comparison: mean widths, and colours for more and less."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from frontend.pages.embed.picture import (
@@ -10,6 +10,7 @@ from frontend.pages.embed.picture import (
     build_picture,
     draw_node,
     place_nodes,
+    sum_roots,
     sum_totals,
 )
 from frontend.pages.embed.theme import LESS, MORE, Theme
@@ -43,7 +44,7 @@ def _boxes(result: CompareResult, size: Size, theme: Theme) -> Iterator[GraphBox
     after, before = (
         sum_totals(parents, (tree.self[side] / profiles[side]).tolist(), folded) for side in (0, 1)
     )
-    whole = max(_sum_roots(parents, before), _sum_roots(parents, after))
+    whole = max(sum_roots(parents, before), sum_roots(parents, after))
     means = [(a + b) / 2 for a, b in zip(after, before, strict=True)]
     for placed in place_nodes(result, parents, means, size):
         sides = _Sides(before[placed.node], after[placed.node], whole)
@@ -51,10 +52,6 @@ def _boxes(result: CompareResult, size: Size, theme: Theme) -> Iterator[GraphBox
         values = " → ".join(format_value(each, unit) for each in (sides.before, sides.after))
         fill = sides.mix_fill(_read_parts(theme.fills["same"]))
         yield draw_node(placed, _format(fill), _choose_ink(fill), f"{values} ({change})")
-
-
-def _sum_roots(parents: Sequence[int], totals: Sequence[float]) -> float:
-    return sum(total for total, parent in zip(totals, parents, strict=True) if parent < 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,6 +152,10 @@ def sum_totals(
     return totals
 
 
+def sum_roots(parents: Sequence[int], totals: Sequence[float]) -> float:
+    return sum(total for total, parent in zip(totals, parents, strict=True) if parent < 0)
+
+
 def place_nodes(
     result: TreeResult | CompareResult,
     parents: Sequence[int],
@@ -160,7 +164,7 @@ def place_nodes(
 ) -> Iterator[PlacedNode]:
     """Yield the nodes that are wide enough, parents before their children."""
     tree = result.tree
-    whole = sum(total for total, parent in zip(totals, parents, strict=True) if parent < 0)
+    whole = sum_roots(parents, totals)
     if not whole:
         return
     scale, strings = size.width / whole, tree.frames.strings

@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from common.time_text import time_text
 from findings.costs import FindingCost, ServiceCosts
 from findings.evidence import list_comparison_parameters
 from findings.models import POINT_HOURS, Direction, Finding, FindingState
-from frontend.params.formats import time_text
 from frontend.text.display_names import SplitName, split_name, type_name
 from frontend.text.money import format_money_delta
 from frontend.text.units import (

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from django.utils.translation import gettext as _
 
+from common.time_text import time_text
 from frontend.components.charts.chart_notes import ChartNotes, chart_notes
 from frontend.components.charts.step_values import StepValues, shorten_heading
 from frontend.components.results.chart_page import ChartPage, build_chart_page
@@ -16,7 +17,6 @@ from frontend.pages.history.chart import LINES, chart
 from frontend.pages.history.functions_menu import build_functions_menu
 from frontend.pages.history.params import HistoryQuery
 from frontend.pages.history.version_changes import Since, changes_since
-from frontend.params.formats import time_text
 from frontend.text import display_names
 from frontend.text.display_names import SplitName, split_name
 from frontend.text.time_ranges import span_name

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from common.time_text import time_text
 from frontend.pages.profiles.params import ProfileQuery
-from frontend.params.formats import time_text
 from frontend.params.page_params import PageParams
 from frontend.text.units import format_value
 from profiles.query import (
