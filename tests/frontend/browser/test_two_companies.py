@@ -1,6 +1,6 @@
 """A day of four people of two companies and an operator, with a mail server and single sign-on.
 
-The server is a process of its own; its mail server and its OpenID provider run in the test.
+The server and its OpenID provider are processes of their own; the mail server runs in the test.
 """
 
 import os
@@ -16,8 +16,9 @@ import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from playwright.sync_api import Browser, Page, expect
 
+from tests.identity_provider import server as identity_provider
+from tests.identity_provider.server import IdentityProvider, running_provider
 from tests.mail_server import ReceivedMail, serve_mail
-from tests.projects.accounts.openid_provider import CLIENT_ID, OpenIdProvider, serve_provider
 from tests.server import PASSWORD, RunningServer, running_server
 
 MARA, JON = "mara@acme.example", "jon@acme.example"
@@ -31,7 +32,7 @@ _SEND_NOTICES = "import django; django.setup(); from projects.notices import sen
 class Companies:
     server: RunningServer
     mail: ReceivedMail
-    provider: OpenIdProvider
+    provider: IdentityProvider
     browser: Browser
     home: Path
 
@@ -68,16 +69,19 @@ class Companies:
 
 @pytest.fixture
 def companies(browser: Browser, tmp_path: Path) -> Iterator[Companies]:
-    with serve_mail() as mail, serve_provider() as provider:
+    with serve_mail() as mail, running_provider() as provider:
         environment = {
             "FLAMEWATCH_SMTP_URL": f"smtp://127.0.0.1:{mail.port}",
             "FLAMEWATCH_OIDC_ISSUER": provider.url,
-            "FLAMEWATCH_OIDC_CLIENT_ID": CLIENT_ID,
-            "FLAMEWATCH_OIDC_CLIENT_SECRET": "secret",
+            "FLAMEWATCH_OIDC_CLIENT_ID": identity_provider.CLIENT_ID,
+            "FLAMEWATCH_OIDC_CLIENT_SECRET": identity_provider.CLIENT_SECRET,
             "FLAMEWATCH_OIDC_NAME": "Globex Login",
             "FLAMEWATCH_SSO_REQUIRED_DOMAINS": "globex.example",
         }
         with running_server(**environment) as server:
+            provider.add_client(f"{server.url}/account/sso/oidc/login/callback/")
+            for email in (GINA, HAL):
+                provider.add_person(email)
             yield Companies(server, mail, provider, browser, tmp_path)
 
 
@@ -206,15 +210,20 @@ def upload(companies: Companies, key: str, count: int) -> None:
         assert done.returncode == 0, done.stderr
 
 
-def sign_in_at_provider(companies: Companies, page: Page, number: str, email: str) -> None:
-    companies.provider.person.update(sub=number, email=email, email_verified=True)
+def sign_in_at_provider(companies: Companies, page: Page, email: str) -> None:
     page.get_by_role("button", name="Continue with Globex Login").click()
+    page.wait_for_url(f"{companies.provider.url}/**")
+    page.get_by_label("Email").fill(email)
+    page.get_by_label("Password").fill(identity_provider.PASSWORD)
+    page.get_by_role("button", name="Sign In").click()
+    page.get_by_role("button", name="Authorize").click()
+    page.wait_for_url(f"{companies.server.url}/**")
 
 
 def create_other_company(companies: Companies) -> Page:
     page = companies.new_page()
     page.goto("/account/login/")
-    sign_in_at_provider(companies, page, "9001", GINA)
+    sign_in_at_provider(companies, page, GINA)
     expect(page.get_by_role("heading", name="New project")).to_be_visible()
     page.get_by_label("Name").fill("Globex Bank")
     page.get_by_role("button", name="Create project").click()
@@ -230,7 +239,7 @@ def join_by_single_sign_on(companies: Companies) -> None:
     page.get_by_label("Password").fill(PASSWORD)  # the company requires its provider
     page.get_by_role("button", name="Create account").click()
     expect(page.locator("main")).to_contain_text("Accounts of your domain sign in by a provider")
-    sign_in_at_provider(companies, page, "9002", HAL)
+    sign_in_at_provider(companies, page, HAL)
     page.get_by_role("button", name="Join project").click()
     expect(page.locator(".toast")).to_have_text("You joined Globex Bank with the role viewer")
 
@@ -292,7 +301,7 @@ def list_secrets(companies: Companies, *pages: Page) -> tuple[set[str], set[str]
         if "session" in str(cookie.get("name"))
     }
     assert len(sessions) == len(pages)
-    return {PASSWORD, *tokens, *links}, sessions
+    return {PASSWORD, identity_provider.PASSWORD, *tokens, *links}, sessions
 
 
 def require_unwritten(secrets: set[str], files: Iterable[Path]) -> None:

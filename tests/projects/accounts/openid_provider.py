@@ -1,6 +1,7 @@
-"""Small OpenID provider over loopback HTTP: discovery, keys, tokens and user info.
+"""Small OpenID provider over loopback HTTP, to send what an attacker would.
 
-`claims`, `user_info` and `issuer` can be changed by a test, to send what an attacker would.
+Discovery, keys, tokens and user info; `claims`, `user_info` and `discovery` can be changed by a
+test. tests/identity_provider has a real one.
 """
 
 import hashlib
@@ -96,9 +97,6 @@ def serve_provider() -> Iterator[OpenIdProvider]:
 
     class ProviderHandler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            if urlsplit(self.path).path == "/authorize":
-                self.send_back()
-                return
             self.respond(200, provider.document(urlsplit(self.path).path))
 
         def do_POST(self) -> None:
@@ -106,15 +104,6 @@ def serve_provider() -> Iterator[OpenIdProvider]:
             form = {name: values[0] for name, values in parse_qs(body).items()}
             tokens = provider.issue(form)
             self.respond(200 if tokens else 400, tokens or {"error": "invalid_grant"})
-
-        def send_back(self) -> None:
-            """Sign the person in without a question, and send the browser back."""
-            query = provider.authorize(self.path)
-            [callback] = parse_qs(urlsplit(self.path).query)["redirect_uri"]
-            self.send_response(302)
-            self.send_header("Location", callback + query)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
 
         def respond(self, status: int, document: object) -> None:
             body = json.dumps(document).encode()
