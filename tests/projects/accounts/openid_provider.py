@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -22,11 +22,59 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 CLIENT_ID = "flamewatch"
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 OTHER_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-GITHUB_USER = {"id": 583231, "login": "octocat", "name": "The Octocat", "email": None}
+# Responses of GitHub's REST API (2022-11-28), of a person whose profile shows no address. OAuth
+# tokens come as a form unless the client accepts JSON.
+GITHUB_USER = {
+    "login": "octocat",
+    "id": 583231,
+    "node_id": "MDQ6VXNlcjU4MzIzMQ==",
+    "avatar_url": "https://avatars.githubusercontent.com/u/583231?v=4",
+    "gravatar_id": "",
+    "url": "https://api.github.com/users/octocat",
+    "html_url": "https://github.com/octocat",
+    "type": "User",
+    "user_view_type": "private",
+    "site_admin": False,
+    "name": "The Octocat",
+    "company": "@github",
+    "blog": "",
+    "location": "San Francisco",
+    "email": None,
+    "hireable": None,
+    "bio": None,
+    "twitter_username": None,
+    "public_repos": 8,
+    "followers": 20000,
+    "created_at": "2011-01-25T18:44:36Z",
+    "updated_at": "2024-10-22T11:28:43Z",
+    "two_factor_authentication": True,
+    "plan": {"name": "free", "space": 976562499, "collaborators": 0, "private_repos": 10000},
+}
 GITHUB_EMAILS = [
-    {"email": "octocat@github.example", "primary": False, "verified": True},
-    {"email": "octocat@acme.example", "primary": True, "verified": True},
+    {
+        "email": "octocat@github.example",
+        "primary": False,
+        "verified": True,
+        "visibility": None,
+    },
+    {
+        "email": "octocat@acme.example",
+        "primary": True,
+        "verified": True,
+        "visibility": "private",
+    },
 ]
+GITHUB_TOKENS = {"access_token": "gho_1", "token_type": "bearer", "scope": "user:email"}
+# Claims of Google's ID tokens beside those of every provider.
+GOOGLE_CLAIMS = {
+    "azp": "at-google",
+    "at_hash": "HK6E_P6Dh8Y93mRNtsDB1Q",
+    "hd": "acme.example",
+    "name": "Mara Example",
+    "given_name": "Mara",
+    "family_name": "Example",
+    "picture": "https://lh3.googleusercontent.com/a/1=s96-c",
+}
 
 
 @dataclass
@@ -60,7 +108,9 @@ class OpenIdProvider:
         challenge = urlsafe_b64encode(digest).rstrip(b"=").decode()
         if request is None or request.get("code_challenge") != challenge:
             return None
+        google = GOOGLE_CLAIMS if request["client_id"] == "at-google" else {}
         claims = {
+            **google,
             "iss": self.url,
             "aud": request["client_id"],
             "exp": time.time() + 60,
@@ -103,12 +153,24 @@ def serve_provider() -> Iterator[OpenIdProvider]:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
             form = {name: values[0] for name, values in parse_qs(body).items()}
             tokens = provider.issue(form)
-            self.respond(200 if tokens else 400, tokens or {"error": "invalid_grant"})
+            if self.path == "/github/token" and tokens:
+                self.respond_github_tokens()
+            else:
+                self.respond(200 if tokens else 400, tokens or {"error": "invalid_grant"})
+
+        def respond_github_tokens(self) -> None:
+            if self.headers.get("Accept") == "application/json":
+                self.respond(200, GITHUB_TOKENS)
+            else:
+                form = urlencode(GITHUB_TOKENS).encode()
+                self.respond_bytes(200, form, "application/x-www-form-urlencoded; charset=utf-8")
 
         def respond(self, status: int, document: object) -> None:
-            body = json.dumps(document).encode()
+            self.respond_bytes(status, json.dumps(document).encode(), "application/json")
+
+        def respond_bytes(self, status: int, body: bytes, content_type: str) -> None:
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

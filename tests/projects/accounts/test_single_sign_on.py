@@ -37,7 +37,7 @@ def provider(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Op
             github=(CLIENT_ID, "secret"),
         )
         for name, path in [
-            ("access_token_url", "/token"),
+            ("access_token_url", "/github/token"),
             ("authorize_url", "/authorize"),
             ("profile_url", "/user"),
             ("emails_url", "/user/emails"),
@@ -286,7 +286,9 @@ def test_github_signs_in_by_its_number_with_the_primary_verified_address(
 def test_github_without_a_verified_address_creates_no_account(
     client: Client, provider: OpenIdProvider
 ) -> None:
-    provider.github_emails = [{"email": "o@acme.example", "primary": True, "verified": False}]
+    provider.github_emails = [
+        {"email": "o@acme.example", "primary": True, "verified": False, "visibility": "public"}
+    ]
     assert sign_in(client, provider, GITHUB).status_code == 409
     assert not User.objects.exists()
 
