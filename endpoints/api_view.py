@@ -29,7 +29,7 @@ class WireView(APIView):  # type: ignore[misc]  # adrf is untyped
         handler = getattr(self, method, None) if allowed else None
         try:
             if handler is None:
-                raise WrongMethod(" and ".join(self.allowed_methods))
+                raise WrongMethod(*self.allowed_methods)
             require_no_nul(
                 (name, value) for name, values in request.GET.lists() for value in values
             )

@@ -93,7 +93,6 @@ _RULES: dict[type[Exception], Rule] = {
     ),
     Http404: Rule(404, "NOT_FOUND", _SELDOM, "Not found: no such URL."),
     errors.UnknownProcedure: Rule(404, "UNIMPLEMENTED", _SELDOM),
-    errors.WrongMethod: Rule(405, "UNIMPLEMENTED", _SELDOM),
     errors.NotAcceptable: Rule(406, "INVALID_ARGUMENT", _SELDOM),
     BadParameter: Rule(400, "INVALID_ARGUMENT", _SELDOM),
     InvalidQuery: Rule(400, "INVALID_ARGUMENT", _SELDOM),
@@ -134,6 +133,7 @@ class ErrorResponse:
     code: str
     message: str
     retry_after: float
+    allowed_methods: tuple[str, ...] = ()  # of 405
 
     @property
     def body(self) -> bytes:
@@ -152,6 +152,8 @@ class ErrorResponse:
         headers = {"Content-Type": "application/json"}
         if self.status == 401:
             headers["WWW-Authenticate"] = "Bearer"
+        if self.allowed_methods:
+            headers["Allow"] = ", ".join(self.allowed_methods)
         if self.status in _RETRY_LATER:
             headers["Retry-After"] = str(ceil(self.retry_after))
         return headers
@@ -192,6 +194,9 @@ def _special_response(error: Exception) -> ErrorResponse | None:
     """Return the response for an exception that has a retry time or a status of its own."""
     if isinstance(error, errors.Throttled):
         return ErrorResponse(409, "ABORTED", str(error), error.retry_after)
+    if isinstance(error, errors.WrongMethod):
+        delay = _spread(_SELDOM)
+        return ErrorResponse(405, "UNIMPLEMENTED", str(error), delay, error.allowed)
     if isinstance(error, QuotaReached):
         return _respond_to_quota(error)
     if isinstance(error, errors.TooManyQueries):

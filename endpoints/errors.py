@@ -79,10 +79,10 @@ class UnknownProcedure(Exception):
 
 
 class WrongMethod(Exception):
-    """Method that the path does not support."""
+    """Method that the path does not support; `allowed` are those that it does."""
 
-    def __init__(self, allowed: str) -> None:
-        super().__init__(f"This URL supports {allowed} only.")
+    def __init__(self, *allowed: str) -> None:
+        super().__init__(f"This URL supports {' and '.join(allowed)} only.")
         self.allowed = allowed
 
 

@@ -3,7 +3,7 @@
 Permissions are checked in the thread that runs the action, with the role as it is then.
 """
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -46,6 +46,10 @@ class ManagementView(WireView):
     http_method_names = ["get", "post", "patch", "delete"]
     resource: AccountResource | ProjectResource | None = None
 
+    @property
+    def allowed_methods(self) -> list[str]:
+        return list(self._actions)
+
     async def get(self, request: HttpRequest, **arguments: Any) -> HttpResponseBase:
         return await self._respond(request, arguments)
 
@@ -59,11 +63,9 @@ class ManagementView(WireView):
         return await self._respond(request, arguments)
 
     async def _respond(self, request: HttpRequest, arguments: dict[str, Any]) -> HttpResponseBase:
-        if self.resource is None:
-            raise TypeError("A view of the management API needs a resource.")
-        action = self.resource.actions.get(request.method or "")
+        action = self._actions.get(request.method or "")
         if action is None:
-            raise WrongMethod(" and ".join(self.resource.actions))
+            raise WrongMethod(*self.allowed_methods)
         holder = await _authenticate(request)
         await _admit(holder)
         body = _read_body(request, action)
@@ -84,6 +86,12 @@ class ManagementView(WireView):
             return _run(action, call)
 
         return _build_response(await database_pool.run(run))
+
+    @property
+    def _actions(self) -> Mapping[str, ResourceAction[Any]]:
+        if self.resource is None:
+            raise TypeError("A view of the management API needs a resource.")
+        return self.resource.actions
 
 
 def _run(action: ResourceAction[Any], call: AccountCall) -> Result:

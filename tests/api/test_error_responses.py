@@ -100,6 +100,7 @@ def test_another_method_is_405(reader: Client) -> None:
     for method in ("POST", "DELETE"):
         response = reader.request(method, "/api/v1/projects/-/tree")
         assert_error_response(response, 405, "UNIMPLEMENTED", "GET")
+        assert response.headers["Allow"] == "GET"
 
 
 def test_queries_over_the_minute_limit_of_a_project_are_429_for_all_keys(

@@ -162,9 +162,11 @@ def test_wrong_secret_is_401(token_client: TokenClient) -> None:
     assert wrong.request("GET", "/api/v1/user").status_code == 401
 
 
-def test_method_without_an_action_is_405(token_client: TokenClient) -> None:
-    response = token_client(Role.OWNER).request("DELETE", "/api/v1/user")
-    assert_error_response(response, 405, "UNIMPLEMENTED", "GET")
+@pytest.mark.parametrize("method", ["DELETE", "PUT", "TRACE"])
+def test_method_without_an_action_is_405(token_client: TokenClient, method: str) -> None:
+    response = token_client(Role.OWNER).request(method, "/api/v1/projects")
+    assert_error_response(response, 405, "UNIMPLEMENTED", "This URL supports GET and POST only.")
+    assert response.headers["Allow"] == "GET, POST"
 
 
 def test_unknown_parameter_is_400(token_client: TokenClient) -> None:
