@@ -93,6 +93,7 @@ _RULES: dict[type[Exception], Rule] = {
     ),
     Http404: Rule(404, "NOT_FOUND", _SELDOM, "Not found: no such URL."),
     errors.UnknownProcedure: Rule(404, "UNIMPLEMENTED", _SELDOM),
+    errors.WrongMethod: Rule(405, "UNIMPLEMENTED", _SELDOM),
     errors.NotAcceptable: Rule(406, "INVALID_ARGUMENT", _SELDOM),
     BadParameter: Rule(400, "INVALID_ARGUMENT", _SELDOM),
     InvalidQuery: Rule(400, "INVALID_ARGUMENT", _SELDOM),
@@ -185,7 +186,11 @@ def _respond(error: Exception) -> tuple[ErrorResponse, Rule | None]:
     rules = (_RULES[kind] for kind in type(error).__mro__ if kind in _RULES)
     rule = next(rules, _UNKNOWN)
     response = ErrorResponse(
-        rule.status, rule.code, rule.message or str(error), _spread(rule.retry_after)
+        rule.status,
+        rule.code,
+        rule.message or str(error),
+        _spread(rule.retry_after),
+        error.allowed if isinstance(error, errors.WrongMethod) else (),
     )
     return response, rule
 
@@ -194,9 +199,6 @@ def _special_response(error: Exception) -> ErrorResponse | None:
     """Return the response for an exception that has a retry time or a status of its own."""
     if isinstance(error, errors.Throttled):
         return ErrorResponse(409, "ABORTED", str(error), error.retry_after)
-    if isinstance(error, errors.WrongMethod):
-        delay = _spread(_SELDOM)
-        return ErrorResponse(405, "UNIMPLEMENTED", str(error), delay, error.allowed)
     if isinstance(error, QuotaReached):
         return _respond_to_quota(error)
     if isinstance(error, errors.TooManyQueries):

@@ -152,6 +152,13 @@ def read_time_ns(message: Message, name: str, path: str) -> int | None:
     return max(-(2**63), min(nanoseconds, 2**63 - 1))
 
 
+def read_time(message: Message, name: str, path: str) -> datetime | None:
+    """Read an RFC 3339 time; None if it is absent. An empty text is no time."""
+    if get_field(message, name) is None:
+        return None
+    return parse_time(read_text(message, name, path), path)
+
+
 def parse_time(value: str, path: str) -> datetime:
     """Parse an RFC 3339 time and return it in UTC; the time zone is required."""
     try:

@@ -1,7 +1,5 @@
 """`deletions` and `exports`: background jobs on a project's data."""
 
-from datetime import datetime
-
 from api.management.call import (
     BodyField,
     Created,
@@ -17,7 +15,7 @@ from api.management.documents import (
     ExportList,
 )
 from endpoints.errors import BadField, NotFound
-from endpoints.json_message import Message, parse_time, read_text
+from endpoints.json_message import Message, read_text, read_time
 from profiles.deletion import jobs as deletions
 from profiles.deletion.jobs import DeletionSelection, ListedDeletion
 from profiles.project_export import jobs as exports
@@ -42,7 +40,7 @@ def _request_deletion(call: ProjectCall) -> Created[DeletionDocument]:
 
 
 def _read_selection(body: Message) -> DeletionSelection:
-    start, end = _read_time(body, "start"), _read_time(body, "end")
+    start, end = read_time(body, "start", "start"), read_time(body, "end", "end")
     if start and end and start >= end:
         raise BadField("end", "must be after the start")
     kind = read_text(body, "type", "type")
@@ -66,11 +64,6 @@ def _read_name(body: Message, name: str, most: int = _MAX_NAME) -> str | None:
     if len(text) > most:
         raise BadField(name, f"has {len(text):,} characters; {most} are allowed")
     return text
-
-
-def _read_time(body: Message, name: str) -> datetime | None:
-    text = read_text(body, name, name)
-    return parse_time(text, name) if text else None
 
 
 def _cancel_deletion(call: ProjectCall) -> None:

@@ -15,7 +15,7 @@ from api.management.call import (
 )
 from api.management.documents import KeyDocument, KeyList, NewKeyDocument
 from endpoints.errors import BadField, NotFound
-from endpoints.json_message import Message, parse_time, read_text
+from endpoints.json_message import Message, read_text, read_time
 from projects.credentials import keys
 from projects.credentials.allowed_services import clean_services
 from projects.models import ApiKey
@@ -62,11 +62,8 @@ def _read_services(body: Message) -> list[str]:
 
 
 def _read_expiry(call: ProjectCall) -> datetime | None:
-    text = read_text(call.body, "expires", "expires")
-    if not text:
-        return None
-    expires = parse_time(text, "expires")
-    if expires <= call.now:
+    expires = read_time(call.body, "expires", "expires")
+    if expires is not None and expires <= call.now:
         raise BadField("expires", "must be in the future")
     return expires
 

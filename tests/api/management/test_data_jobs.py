@@ -54,6 +54,8 @@ def test_deletion_is_requested_listed_and_canceled(token_client: TokenClient) ->
         ({"type": "COFFEE"}, "must be one of CPU"),
         ({"service": 5}, "service"),
         ({"start": "yesterday"}, "start"),
+        ({"service": "shop", "end": ""}, "end: '' is not an RFC 3339 time"),
+        ({"service": "shop", "end": None}, "end: must not be null"),
         ({"start": "2026-11-02T00:00:00Z", "end": "2026-11-01T00:00:00Z"}, "after the start"),
         ({"project": "all"}, "is unknown"),
     ],

@@ -71,7 +71,7 @@ def test_prices_are_changed_field_by_field(token_client: TokenClient) -> None:
     [
         ({"currency": "euro"}, "three capital letters"),
         ({"core_hour": "1"}, "core_hour: must be a number"),
-        ({"watts_per_core": None}, "watts_per_core: must be a number"),
+        ({"watts_per_core": None}, "watts_per_core: must not be null"),
         ({"gib_hour": -1}, "gib_hour: must be a number from 0"),
         ({"zones": [1]}, "zones: must be an object"),
         ({"zones": {"": 1}}, "zones: has a name that is empty"),
@@ -195,6 +195,25 @@ def test_key_is_created_used_listed_and_revoked(token_client: TokenClient) -> No
     assert client.request("DELETE", url(client, f"/keys/{made['id']}")).status_code == 204
     assert reader.request("GET", url(client, "/services")).status_code == 401
     assert client.request("DELETE", url(client, f"/keys/{made['id']}")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("field", "word"),
+    [
+        # The empty variable of a script must not make a key that never expires.
+        ({"expires": ""}, "expires: '' is not an RFC 3339 time"),
+        ({"expires": None}, "expires: must not be null"),
+        ({"scopes": None}, "scopes: must not be null"),
+    ],
+    ids=str,
+)
+def test_empty_field_of_a_key_is_not_a_missing_one(
+    token_client: TokenClient, field: dict[str, object], word: str
+) -> None:
+    client = token_client(Role.ADMIN)
+    response = client.request("POST", url(client, "/keys"), json={"name": "ci", **field})
+    assert_error_response(response, 400, "INVALID_ARGUMENT", word)
+    assert not ApiKey.objects.filter(name="ci").exists()
 
 
 def test_key_of_another_project_cannot_be_revoked(
