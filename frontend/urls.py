@@ -47,9 +47,10 @@ from frontend.pages.services import view as services
 from frontend.pages.settings import retention
 from frontend.pages.settings import view as settings
 from frontend.pages.setup import view as setup
-from frontend.pages.tokens import device_sign_in
+from frontend.pages.tokens import authorization, device_sign_in
 from frontend.pages.tokens import view as tokens
 from frontend.pages.usage import view as usage
+from projects.credentials.authorization_codes import RESOURCE_METADATA_PATH
 from projects.permissions import Permission
 
 urlpatterns = [
@@ -294,6 +295,18 @@ urlpatterns = [
     account_page("account/editor", account.editor, "editor"),
     public_page("device/code", device_sign_in.issue_code, "device_code"),
     public_page("device/token", device_sign_in.issue_token, "device_token"),
+    public_page(
+        ".well-known/oauth-protected-resource", authorization.describe_resource, "oauth_resource"
+    ),
+    public_page(
+        RESOURCE_METADATA_PATH[1:], authorization.describe_resource, "oauth_resource_by_path"
+    ),
+    public_page(
+        ".well-known/oauth-authorization-server", authorization.describe_server, "oauth_server"
+    ),
+    public_page("oauth/register", authorization.register, "oauth_register"),
+    public_page("oauth/token", authorization.issue_token, "oauth_token"),
+    account_page("oauth/authorize", authorization.authorize, "authorize_program"),
     account_page("device", device_sign_in.confirm, "confirm_device"),
     account_page("account/tokens", tokens.tokens, "tokens"),
     account_page("account/tokens/<str:token_id>/revoke", tokens.revoke, "revoke_token"),

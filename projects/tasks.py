@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from projects import invitation_mail, notices
-from projects.models import AuditEntry, DeviceSignIn, Invitation, MailState
+from projects.models import AuditEntry, AuthorizationCode, DeviceSignIn, Invitation, MailState
 from projects.webhooks import deliveries
 
 # Rows deleted by one statement: SQLite lets nobody else write meanwhile.
@@ -32,6 +32,7 @@ def purge_sessions() -> None:
     """Delete expired sessions and sign-ins of programs from the database."""
     _delete_in_chunks(Session.objects.filter(expire_date__lt=timezone.now()))
     _delete_in_chunks(DeviceSignIn.objects.filter(expires__lt=timezone.now()))
+    _delete_in_chunks(AuthorizationCode.objects.filter(expires__lt=timezone.now()))
 
 
 @shared_task(name="projects.tasks.send_invitation", bind=True, max_retries=MAX_MAIL_RETRIES)

@@ -131,6 +131,12 @@ PAGES = [
     Page("delete_account", For.PEOPLE),
     Page("device_code", For.EVERYONE, data={"device_name": "laptop"}),
     Page("device_token", For.EVERYONE, data={"device_code": "none"}),
+    Page("oauth_resource", For.EVERYONE),
+    Page("oauth_resource_by_path", For.EVERYONE),
+    Page("oauth_server", For.EVERYONE),
+    Page("oauth_register", For.EVERYONE, data={}),
+    Page("oauth_token", For.EVERYONE, data={"code": "none"}),
+    Page("authorize_program", For.PEOPLE, data={"client_id": "none"}),
     Page("confirm_device", For.PEOPLE),
     Page("confirm_device", For.PEOPLE, data={"code": "BCDF-GHJK", "decision": "deny"}),
     Page("tokens", For.PEOPLE),
@@ -412,8 +418,8 @@ def test_every_address_is_in_the_table() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_strangers_sign_in_first(client: Client, page: Page) -> None:
     status = page.ask(client)
-    if page.name == "device_token":
-        assert status == 400  # the status of all errors of OAuth
+    if page.name in {"device_token", "oauth_register", "oauth_token"}:
+        assert status == 400  # of OAuth's errors
     else:
         assert status in ({200, 302, 404} if page.whom is For.EVERYONE else {401})
 
@@ -459,9 +465,9 @@ def test_roles_below_the_lowest_get_403_that_names_it(
 @pytest.mark.parametrize("page", [page for page in PAGES if page.whom is For.PEOPLE], ids=str)
 def test_every_account_has_its_pages(client: Client, charlie: User, page: Page) -> None:
     client.force_login(charlie)
-    # Nothing to restore: it is not found.
-    expected = {404} if page.name == "restore_project" else {200, 302}
-    assert page.ask(client) in expected
+    # There is nothing to restore, and no such program.
+    expected = {"restore_project": {404}, "authorize_program": {400}}
+    assert page.ask(client) in expected.get(page.name, {200, 302})
 
 
 def test_routes_declare_the_permission_of_their_lowest_role() -> None:

@@ -1,11 +1,13 @@
 """View of the MCP server: one URL, to which clients post their messages."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from api.mcp import messages
@@ -23,6 +25,7 @@ from endpoints.query_execution import admit_query, execute
 from profiles.query import QueryContext, QueryJob
 from projects.credentials import access_tokens
 from projects.credentials.authentication import Access, require_service
+from projects.credentials.authorization_codes import RESOURCE_METADATA_PATH, SCOPE
 
 INSTRUCTIONS = (
     "Flamewatch has profiles of services in production: where CPU time, memory, locks and threads"
@@ -40,6 +43,14 @@ class McpView(WireView):
     """`POST /mcp`: an API key or a personal access token that may read chooses the projects."""
 
     http_method_names = ["post"]
+
+    def handle_exception(self, error: Exception) -> HttpResponseBase:
+        """Tell clients without a valid credential where they get one (RFC 9728, section 5.1)."""
+        response = super().handle_exception(error)
+        if response.status_code == HTTPStatus.UNAUTHORIZED:
+            address = self.request.build_absolute_uri(RESOURCE_METADATA_PATH)
+            response["WWW-Authenticate"] = f'Bearer resource_metadata="{address}", scope="{SCOPE}"'
+        return response
 
     async def post(self, request: HttpRequest) -> HttpResponse:
         _require_own_origin(request)

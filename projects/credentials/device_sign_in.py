@@ -5,7 +5,6 @@ that the person chose. User codes need not resist guesses of strangers: confirmi
 code only gives that program a token of one's own account.
 """
 
-import hashlib
 import secrets
 from collections.abc import Sequence
 from datetime import timedelta
@@ -16,6 +15,7 @@ from django.utils import timezone
 from projects import account_limits
 from projects.audit import Origin
 from projects.credentials import access_tokens
+from projects.credentials.keys import hash_secret
 from projects.models import DeviceSignIn, TokenScope, User
 
 LIFETIME = timedelta(minutes=10)
@@ -51,7 +51,7 @@ def begin(device: str, address: str) -> tuple[DeviceSignIn, str]:
     device_code = secrets.token_urlsafe(32)
     row = DeviceSignIn.objects.create(
         user_code="".join(secrets.choice(_ALPHABET) for _ in range(_LETTERS)),
-        device_code_hash=_hash(device_code),
+        device_code_hash=hash_secret(device_code),
         device=device[:60],
         address=address or None,
         expires=now + LIFETIME,
@@ -96,7 +96,7 @@ def take_token(device_code: str, origin: Origin) -> str:
     """
     with transaction.atomic():
         open_rows = DeviceSignIn.objects.filter(expires__gt=timezone.now()).select_related("user")
-        row = open_rows.filter(device_code_hash=_hash(device_code)).first()
+        row = open_rows.filter(device_code_hash=hash_secret(device_code)).first()
         if row is None:
             raise SignInExpired
         if row.user is None:
@@ -120,7 +120,3 @@ def take_token(device_code: str, origin: Origin) -> str:
 def _decide(row: DeviceSignIn, **decision: object) -> bool:
     open_row = DeviceSignIn.objects.filter(pk=row.pk, user=None, expires__gt=timezone.now())
     return bool(open_row.update(**decision))
-
-
-def _hash(device_code: str) -> str:
-    return hashlib.sha256(device_code.encode()).hexdigest()

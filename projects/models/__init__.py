@@ -6,6 +6,7 @@ from projects.models.agent_report import AgentReport
 from projects.models.annotation import Annotation
 from projects.models.api_key import ApiKey
 from projects.models.audit import ActorKind, AuditEntry
+from projects.models.authorization_code import AuthorizationCode
 from projects.models.deployment import Deployment
 from projects.models.device_sign_in import DeviceSignIn
 from projects.models.invitation import Invitation, InvitationState, MailState
@@ -27,6 +28,7 @@ __all__ = [
     "Annotation",
     "ApiKey",
     "AuditEntry",
+    "AuthorizationCode",
     "DayRejections",
     "DayUsage",
     "Delivery",

@@ -27,6 +27,7 @@ PAGE_ONLY = {"functions"}
 NEW_TABLES = {
     *("profiles_exportjob", "profiles_exportpart"),
     *("profiles_deletionjob", "projects_accesstoken", "projects_invitation"),
+    "projects_authorizationcode",
     "projects_devicesignin",
     *("alerts_alertrule", "alerts_alertstate", "alerts_alertincident", "alerts_alertsilence"),
     *("findings_finding", "findings_findingevent", "findings_findingmute", "findings_findingvote"),

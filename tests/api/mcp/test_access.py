@@ -11,7 +11,7 @@ from tests.api.conftest import HOUR, SHOP
 from tests.api.management.conftest import TokenClient
 from tests.api.mcp.conftest import call, error_text, post, read
 from tests.findings.factory import add_finding
-from tests.ingest.client import Client, assert_error_response
+from tests.ingest.client import URL, Client, assert_error_response
 from tests.profiles import rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,7 +37,9 @@ def test_request_without_the_read_scope_is_rejected(
     params = {"name": "list_services"} if method == "tools/call" else {}
     missing = post(Client(agent.project), method, params)
     assert_error_response(missing, 401, "UNAUTHENTICATED", "Missing API key")
-    assert missing.headers["www-authenticate"] == "Bearer"
+    address = f"{URL}/.well-known/oauth-protected-resource/mcp"
+    expected = f'Bearer resource_metadata="{address}", scope="read"'
+    assert missing.headers["www-authenticate"] == expected
     for wrong in ("fw_wrong", "fwp_wrong"):
         response = post(Client(agent.project, wrong), method, params)
         assert_error_response(response, 401, "UNAUTHENTICATED")

@@ -50,8 +50,8 @@ def authorize(client: Client, email: str, action: str = "grant") -> str:
     """Sign a person in at the provider, in a browser without cookies; return the callback."""
     with httpx.Client(follow_redirects=True) as browser:
         page = browser.get(begin(client))
-        form = {"login": email, "password": PASSWORD} | _hidden_fields(page)
-        consent = browser.post(page.url, data=form)
+        credentials = {"login": email, "password": PASSWORD}
+        consent = browser.post(page.url, data=credentials | _hidden_fields(page))
         assert "Authorize Flamewatch" in consent.text, consent.text
         form = _hidden_fields(consent) | {
             "scopes": ["openid", "profile", "email"],
