@@ -77,6 +77,7 @@ test: $(STAMPS)/dev
 test-all: $(STAMPS)/dev
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/fuzz.txt || \
 		echo "atheris cannot be installed (above): the fuzz targets run without coverage." >&2
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/contract.txt
 	@$(BIN)/python -m tests.services --nightly
 	@$(BIN)/python agents/python/tests/interpreters.py --for-tests
 	@$(MAKE) --no-print-directory lint
@@ -171,7 +172,7 @@ screenshots: $(STAMPS)/dev
 	@$(BIN)/python -m tests.screenshots
 
 requirements: $(STAMPS)/dev
-	@for name in server dev wheels fuzz; do $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
+	@for name in server dev wheels fuzz contract; do $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
 		--generate-hashes --no-emit-index-url --custom-compile-command "make requirements" \
 		requirements/$$name.in -o requirements/$$name.txt; done
 
