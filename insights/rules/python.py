@@ -164,9 +164,8 @@ RULES = (
         _("Building mapped objects of SQLAlchemy takes a large part of the time"),
         _("For each row an instance is made, put into the identity map and tracked."),
         _("Select columns instead of entities, use load_only(), or yield_per()."),
-        FramePattern(
-            r"/^sqlalchemy\.orm\.loading\.(instances|_instance|chunks)|^sqlalchemy\.orm\.loading\._instance_processor/"
-        ),
+        # Not `instances`, which reads rows of columns, too.
+        FramePattern(r"/^sqlalchemy\.orm\.loading\.(_instance|_populate_)/"),
         min_share=0.05,
     ),
     WasteRule(
@@ -179,7 +178,7 @@ RULES = (
             " others with raiseload()."
         ),
         FramePattern(
-            r"/^sqlalchemy\.orm\.strategies\.LazyLoader\._(load_for_state|emit_lazyload)$/"
+            r"/^sqlalchemy\.orm\.strategies\._?LazyLoader\._(load_for_state|emit_lazyload)$/"
         ),
         types=CPU_OR_WALL,
     ),

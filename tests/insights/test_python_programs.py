@@ -49,12 +49,15 @@ def test_rule_matches_its_waste_and_no_other(
         # Each query of a relation builds an instance, too.
         ("django_relations", {"python-django-orm", "python-django-lazy-relations"}),
         ("django_values", set()),
+        ("sqlalchemy_rows", {"python-sqlalchemy-orm"}),
+        ("sqlalchemy_relations", {"python-sqlalchemy-orm", "python-sqlalchemy-lazy-relations"}),
+        ("sqlalchemy_columns", set()),
     ],
 )
-def test_rules_of_django_match_instances_and_relations(
+def test_rules_of_mappers_match_objects_and_relations(
     program: str, rules: set[str], tmp_path: Path
 ) -> None:
-    """The profile has the start of Django, too."""
+    """The profile has the start of Django or SQLAlchemy, too."""
     found = capture(program, ProfileType.CPU, tmp_path)
     assert found.totals.keys() == rules
     if rules:

@@ -41,8 +41,8 @@ STACKS: dict[str, tuple[str, str]] = {
         "main;django.db.models.fields.related_descriptors.create_reverse_many_to_one_manager",
     ),
     "python-sqlalchemy-orm": (
-        "main;sqlalchemy.orm.loading.instances",
-        "main;sqlalchemy.engine.result.Result.all",
+        "main;sqlalchemy.orm.loading._instance_processor.<locals>._instance",
+        "main;sqlalchemy.orm.loading.instances.<locals>.chunks",
     ),
     "python-sqlalchemy-lazy-relations": (
         "main;sqlalchemy.orm.strategies.LazyLoader._load_for_state",

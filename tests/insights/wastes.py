@@ -222,6 +222,60 @@ def django_values() -> None:
         sum(purchase.objects.values_list("amount", flat=True).iterator(chunk_size=1000))
 
 
+def make_orders() -> Any:
+    """Return an open session of SQLAlchemy and a mapped class with a relationship, of 300 rows."""
+    from sqlalchemy import ForeignKey, create_engine
+    from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
+
+    class MappedBase(DeclarativeBase):
+        pass
+
+    class Shopper(MappedBase):
+        __tablename__ = "shopper"
+        id: Mapped[int] = mapped_column(primary_key=True)
+        name: Mapped[str]
+
+    class CustomerOrder(MappedBase):
+        __tablename__ = "customer_order"
+        id: Mapped[int] = mapped_column(primary_key=True)
+        shopper_id: Mapped[int] = mapped_column(ForeignKey("shopper.id"))
+        name: Mapped[str]
+        amount: Mapped[int]
+        shopper: Mapped[Shopper] = relationship(Shopper)
+
+    engine = create_engine("sqlite://")
+    MappedBase.metadata.create_all(engine)
+    session = Session(engine)
+    for number in range(300):
+        session.add(CustomerOrder(name=f"order {number}", amount=1, shopper=Shopper(name="Mara")))
+    session.commit()
+    global END
+    END = time.monotonic() + 4 * SECONDS  # the start of SQLAlchemy compiles expressions
+    return session, CustomerOrder
+
+
+def sqlalchemy_rows() -> None:
+    session, order = make_orders()
+    while runs():
+        sum(each.amount for each in session.query(order))
+        session.expunge_all()
+
+
+def sqlalchemy_relations() -> None:
+    session, order = make_orders()
+    while runs():
+        for each in session.query(order).all()[:20]:
+            each.shopper.name.upper()
+        session.expunge_all()
+
+
+def sqlalchemy_columns() -> None:
+    """Read the same without objects."""
+    session, order = make_orders()
+    while runs():
+        sum(amount for (amount,) in session.query(order.amount))
+
+
 def plain_work() -> None:
     total = 0
     while runs():
