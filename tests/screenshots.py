@@ -64,6 +64,7 @@ SHOTS = (
     Shot("setup", "/p/acme-shop/setup", whole=True),
     Shot("settings", "/p/acme-shop/settings", whole=True),
     Shot("concepts", "/help/concepts", ""),
+    Shot("access-tokens", "/account/tokens", whole=True),
     Shot("confirm-device", "/device?code=BCDF-GHJK"),
     Shot("new-project", "/projects/new"),
     Shot("editor", "/account/editor"),

@@ -2,6 +2,7 @@
 
 from typing import cast
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,6 +15,7 @@ from frontend.pages.tokens.form import TokenForm
 from projects.account_limits import LimitReached
 from projects.audit import Origin
 from projects.credentials import access_tokens
+from projects.credentials.authorization_codes import RESOURCE_PATH
 from projects.models import AccessToken, TokenScope, User
 
 
@@ -65,5 +67,6 @@ def _render(
 ) -> HttpResponse:
     now = timezone.now()
     rows = [(row, row.is_active(now)) for row in access_tokens.list_tokens(user)]
-    context = {"rows": rows, "form": form, "new_token": new_token}
+    mcp_url = f"{settings.FLAMEWATCH_URL}{RESOURCE_PATH}"
+    context = {"rows": rows, "form": form, "new_token": new_token, "mcp_url": mcp_url}
     return render(request, "frontend/tokens/page.html", context, status=status)

@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
@@ -88,3 +89,9 @@ def test_token_of_another_person_is_404(client: Client, alice: User, bob: User) 
     assert client.post(f"{ADDRESS}/{row.token_id}/revoke").status_code == 404
     row.refresh_from_db()
     assert row.revoked is None
+
+
+def test_page_has_the_address_for_assistants(client: Client, alice: User) -> None:
+    client.force_login(alice)
+    page = client.get("/account/tokens").content.decode()
+    assert f'id="mcp-url">{settings.FLAMEWATCH_URL}/mcp</pre>' in page
