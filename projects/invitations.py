@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from projects import account_limits, audit
 from projects.audit import NO_CLIENT, Origin
 from projects.credentials import invitation_tokens
+from projects.credentials.keys import hash_secret
 from projects.models import Invitation, InvitationState, MailState, Member, Project, Role, User
 from projects.permissions import Permission, has_permission
 from projects.tasks import send_invitation
@@ -125,7 +126,7 @@ def find(token: str) -> Invitation:
     """Return the invitation of a token. Raise InvitationRejected unless it is pending."""
     if len(token) > invitation_tokens.MAX_CHARACTERS:
         raise InvitationRejected(Problem.UNKNOWN)
-    return find_by_hash(invitation_tokens.hash_token(token))
+    return find_by_hash(hash_secret(token))
 
 
 def find_by_hash(token_hash: str) -> Invitation:
@@ -217,7 +218,7 @@ def _issue(row: Invitation) -> None:
     if row.pk is None:
         row.token_hash = row.nonce  # unique, until the row has the key that a token is made of
         row.save()
-    row.token_hash = invitation_tokens.hash_token(invitation_tokens.make(row))
+    row.token_hash = hash_secret(invitation_tokens.make(row))
     row.save()
     if row.is_mailed:
         # `robust`: without the broker the row stays queued, and a periodic task sends it.

@@ -6,7 +6,6 @@ project.
 """
 
 import base64
-import hashlib
 
 from django.conf import settings
 from django.urls import reverse
@@ -21,10 +20,6 @@ _SALT = "flamewatch.invitation"
 def make(row: Invitation) -> str:
     digest = salted_hmac(_SALT, f"{row.pk}:{row.nonce}", algorithm="sha256").digest()
     return base64.urlsafe_b64encode(digest).decode().rstrip("=")
-
-
-def hash_token(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def get_url(row: Invitation) -> str:
