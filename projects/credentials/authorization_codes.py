@@ -68,7 +68,8 @@ def register(name: str, redirect_uris: Sequence[str]) -> RegisteredProgram:
         raise RegistrationRejected(f"A program has 1 to {MAX_URIS} redirect URIs.")
     for uri in redirect_uris:
         _require_supported(uri)
-    name = name.strip()[:MAX_NAME_LENGTH] or "?"
+    # Without characters that a page or a database rejects, or that reorder the page's text.
+    name = "".join(filter(str.isprintable, name)).strip()[:MAX_NAME_LENGTH] or "?"
     client_id = signing.dumps([name, *redirect_uris], salt=_SALT, compress=True)
     if len(client_id) > MAX_CLIENT_ID_LENGTH:
         raise RegistrationRejected("The redirect URIs are too long together.")
@@ -78,7 +79,7 @@ def register(name: str, redirect_uris: Sequence[str]) -> RegisteredProgram:
 def find_program(client_id: str, redirect_uri: str) -> RegisteredProgram:
     """Return the program of a client ID and of its redirect URI. Raise UnknownProgram."""
     try:
-        if len(client_id) > MAX_CLIENT_ID_LENGTH:
+        if len(client_id) > MAX_CLIENT_ID_LENGTH or len(redirect_uri) > MAX_URI_LENGTH:
             raise UnknownProgram
         name, *uris = signing.loads(client_id, salt=_SALT)
     except signing.BadSignature:

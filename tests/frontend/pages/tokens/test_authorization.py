@@ -281,6 +281,27 @@ def test_name_of_a_program_is_text(person: Client, request_fields: dict[str, str
     assert f"“&lt;b&gt;Bank&lt;/b&gt;{'x' * 49}”" in page
 
 
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [("a\0b", "ab"), ("\ud800c", "c"), ("\u202ed\n", "d"), ("  ", "?"), ("ﷺ", "ﷺ")],
+    ids=ascii,
+)
+def test_name_has_printable_characters_only(
+    person: Client, request_fields: dict[str, str], sent: str, shown: str
+) -> None:
+    fields = request_fields | {"client_id": register(name=sent).json()["client_id"]}
+    assert f"“{shown}”" in person.get("/oauth/authorize", fields).content.decode()
+    assert exchange(fields, approve(person, fields)["code"]).status_code == 200
+    assert AccessToken.objects.get().name == shown
+
+
+def test_longest_redirect_uri_with_a_longer_port_is_not_the_programs(person: Client) -> None:
+    registered = "http://localhost/".ljust(authorization_codes.MAX_URI_LENGTH, "x")
+    used = registered.replace("localhost", "localhost:54321")
+    fields = {"client_id": register(registered).json()["client_id"], "redirect_uri": used}
+    assert person.get("/oauth/authorize", fields).status_code == 400
+
+
 def test_denial_goes_back_to_the_program(person: Client, request_fields: dict[str, str]) -> None:
     back = approve(person, request_fields, decision="deny")
     assert back["error"] == "access_denied"
