@@ -199,11 +199,15 @@ def _is_loopback(parts: SplitResult) -> bool:
 
 
 def _is_same(uri: str, registered: str) -> bool:
-    """Compare exactly, except for the port on the person's machine (RFC 8252, 7.3)."""
+    """Compare exactly, except for port and empty path on the person's machine (RFC 8252, 7.3)."""
     if uri == registered:
         return True
     left, right = _split(uri), _split(registered)
     if left is None or right is None or not (_is_loopback(left) and _is_loopback(right)):
         return False
     is_same_host = left.hostname == right.hostname and "@" not in left.netloc
-    return is_same_host and left._replace(netloc="") == right._replace(netloc="")
+    return is_same_host and _drop_host(left) == _drop_host(right)
+
+
+def _drop_host(parts: SplitResult) -> SplitResult:
+    return parts._replace(netloc="", path=parts.path or "/")

@@ -37,7 +37,7 @@ _MAX_REGISTRATION_BYTES = 20_000
 _GRANT, _RESPONSE = "authorization_code", "code"
 # Of an authorization request; the form keeps them.
 _PARAMETERS = (
-    *("client_id", "redirect_uri", "response_type", "resource", "scope", "state"),
+    *("client_id", "redirect_uri", "response_type", "resource", "state"),
     *("code_challenge", "code_challenge_method"),
 )
 
@@ -172,7 +172,11 @@ def issue_token(request: HttpRequest) -> HttpResponse:
 
 
 def _check_request(request: HttpRequest, fields: Mapping[str, str]) -> None:
-    """Raise _Redirected for parameters that the program has to mend."""
+    """Raise _Redirected for parameters that the program has to mend.
+
+    `scope` is ignored: every token has SCOPE, which the response says (RFC 6749, section 3.3).
+    Clients ask for `openid` or `offline_access`, too, whatever the metadata says.
+    """
     if fields.get("response_type") != _RESPONSE:
         raise _Redirected("unsupported_response_type", f"response_type has to be {_RESPONSE}.")
     challenge = fields.get("code_challenge", "")
@@ -182,9 +186,6 @@ def _check_request(request: HttpRequest, fields: Mapping[str, str]) -> None:
         raise _Redirected("invalid_request", "code_challenge of the method S256 is missing.")
     if not _is_own_resource(request, fields):
         raise _Redirected("invalid_target", _resource_error(request))
-    others = set(fields.get("scope", "").split()) - {SCOPE}
-    if others:
-        raise _Redirected("invalid_scope", f"scope has to be {SCOPE}.")
 
 
 def _decide(request: HttpRequest, program: RegisteredProgram, uri: str) -> HttpResponse:

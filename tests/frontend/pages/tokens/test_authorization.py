@@ -166,7 +166,6 @@ def test_concurrent_attempts_get_one_token(person: Client, request_fields: dict[
         ({"code_challenge_method": "plain"}, "invalid_request"),
         ({"code_challenge": ""}, "invalid_request"),
         ({"code_challenge": "x" * 44}, "invalid_request"),
-        ({"scope": "read manage"}, "invalid_scope"),
         ({"resource": "https://another.example/mcp"}, "invalid_target"),
     ],
     ids=str,
@@ -217,6 +216,8 @@ def test_nobody_is_sent_to_an_address_that_is_not_registered(
         ("http://127.0.0.1/callback", "http://127.0.0.1:39211/callback", True),
         ("http://localhost:1234/callback", "http://localhost:5678/callback", True),
         ("http://[::1]/callback", "http://[::1]:5678/callback", True),
+        ("http://127.0.0.1", "http://127.0.0.1:33418/", True),
+        ("https://a.example", "https://a.example/", False),
         ("http://localhost:1234/callback", "http://127.0.0.1:1234/callback", False),
         ("http://localhost/callback", "http://localhost:5678/other", False),
         ("http://localhost/callback", "http://localhost:80@evil.example/callback", False),
@@ -300,6 +301,15 @@ def test_longest_redirect_uri_with_a_longer_port_is_not_the_programs(person: Cli
     used = registered.replace("localhost", "localhost:54321")
     fields = {"client_id": register(registered).json()["client_id"], "redirect_uri": used}
     assert person.get("/oauth/authorize", fields).status_code == 400
+
+
+def test_token_reads_whatever_scope_was_asked_for(
+    person: Client, request_fields: dict[str, str]
+) -> None:
+    fields = request_fields | {"scope": "openid offline_access manage"}
+    document = exchange(fields, approve(person, fields)["code"]).json()
+    assert document["scope"] == "read"
+    assert AccessToken.objects.get().scopes == ["read"]
 
 
 def test_denial_goes_back_to_the_program(person: Client, request_fields: dict[str, str]) -> None:
