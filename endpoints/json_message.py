@@ -9,7 +9,7 @@ body.
 import binascii
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -90,6 +90,13 @@ def _unescape(text: bytes) -> bytes:
         return str(orjson.loads(b'"' + text + b'"')).encode()
     except orjson.JSONDecodeError as error:
         raise BadRequest(f"The body is not valid JSON: {error}") from None
+
+
+def require_no_null(message: Message, nullable: Collection[str] = ()) -> None:
+    """Raise BadField for a field that is null, except for those that may be."""
+    for name, value in message.items():
+        if value is None and name not in nullable:
+            raise BadField(name[:60], "must not be null; leave the field out")
 
 
 def get_field(message: Mapping[str, Any], name: str) -> Any:

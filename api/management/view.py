@@ -150,9 +150,8 @@ def _read_body(request: HttpRequest, action: ResourceAction[Any]) -> Message:
     if unknown:
         allowed = f"fields: {', '.join(names)}" if names else "there are no fields"
         raise BadField(unknown[0][:60], f"is unknown; {allowed}")
-    for each in action.fields:
-        if body.get(each.name, "") is None and "null" not in each.schema["type"]:
-            raise BadField(each.name, "must not be null; leave the field out")
+    nullable = [each.name for each in action.fields if "null" in each.schema["type"]]
+    json_message.require_no_null(body, nullable)
     return body
 
 

@@ -66,6 +66,7 @@ class CaptureView(WireView):
 
 
 def _read_params(message: Message) -> CaptureParams:
+    json_message.require_no_null(message)
     service = json_message.read_text(message, "service", "service")
     if not service:
         raise BadField("service", "is missing")

@@ -111,6 +111,11 @@ def test_a_field_that_cannot_be_used_is_400_and_named(
     assert not Annotation.objects.exists()
 
 
+def test_null_is_no_missing_field(agent: Client) -> None:
+    response = agent.request("POST", path(), json={"text": "deployed", "link": None})
+    assert_error_response(response, 400, "INVALID_ARGUMENT", "link: must not be null")
+
+
 def test_a_body_over_the_limit_is_413(agent: Client) -> None:
     assert_error_response(create(agent, text="x" * 2**17), 413, "RESOURCE_EXHAUSTED")
 

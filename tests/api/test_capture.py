@@ -114,6 +114,7 @@ def test_zone_or_version_without_agents_is_409(restriction: dict[str, str], agen
         ({"type": "GPU"}, "type"),
         ({"type": "PEAK_HEAP"}, "type"),
         ({"zone": 5}, "zone"),
+        ({"zone": None}, "zone"),
     ],
 )
 def test_a_field_that_cannot_be_used_is_400_and_named(
