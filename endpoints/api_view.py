@@ -24,16 +24,16 @@ class WireView(APIView):  # type: ignore[misc]  # adrf is untyped
         Django renders the response in another.
         """
         self.request = self.initialize_request(request, *args, **kwargs)
-        method = (request.method or "").lower()
-        allowed = method in self.http_method_names
-        handler = getattr(self, method, None) if allowed else None
+        method = request.method or ""
         try:
-            if handler is None:
+            if method not in self.allowed_methods:
                 raise WrongMethod(*self.allowed_methods)
             require_no_nul(
                 (name, value) for name, values in request.GET.lists() for value in values
             )
-            response: HttpResponseBase = await handler(self.request, *args, **kwargs)
+            response: HttpResponseBase = await getattr(self, method.lower())(
+                self.request, *args, **kwargs
+            )
         except Exception as error:
             return self.handle_exception(error)
         return response

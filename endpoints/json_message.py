@@ -9,7 +9,7 @@ body.
 import binascii
 import re
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -90,6 +90,14 @@ def _unescape(text: bytes) -> bytes:
         return str(orjson.loads(b'"' + text + b'"')).encode()
     except orjson.JSONDecodeError as error:
         raise BadRequest(f"The body is not valid JSON: {error}") from None
+
+
+def require_declared_fields(message: Message, names: Sequence[str]) -> None:
+    """Raise BadField for a field with another name."""
+    unknown = sorted(message.keys() - set(names))
+    if unknown:
+        allowed = f"fields: {', '.join(names)}" if names else "there are no fields"
+        raise BadField(unknown[0][:60], f"is unknown; {allowed}")
 
 
 def require_no_null(message: Message, nullable: Collection[str] = ()) -> None:

@@ -30,6 +30,11 @@ QUICK = {
 PASSWORD = "a sentence works well"
 PORTS_TRIED = 3
 COMMAND = [sys.executable, "-m", "profiler_site.cli.main"]
+_CREATE_TOKEN = """
+from projects.credentials import access_tokens
+from projects.models import TokenScope, User
+print(access_tokens.create(User.objects.get(), "ci", tuple(TokenScope), 30)[1])
+"""
 
 
 class _PortTaken(Exception):
@@ -91,6 +96,23 @@ class RunningServer:
 
     def add_key(self, project: str, scope: str = "write") -> str:
         return str(self.cli("key", "create", project, "--scope", scope)["key"])
+
+    def add_token(self) -> str:
+        """Create a personal access token of the only user, with all scopes; return its text."""
+        return self.run_code(_CREATE_TOKEN)
+
+    def run_code(self, code: str) -> str:
+        """Run Python code with Django on this server's data, in a process; return its output."""
+        done = subprocess.run(
+            [sys.executable, "-c", f"import django\ndjango.setup()\n{code}"],
+            env=self.environment | {"DJANGO_SETTINGS_MODULE": "profiler_site.settings"},
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        return done.stdout.strip()
 
     def interrupt(self, seconds: float = 60) -> int:
         """Send SIGINT, and return the exit code."""

@@ -223,16 +223,16 @@ def postgresql(folder: Path, *, durable: bool = True, port: int | None = None) -
         for name in ("fsync", "synchronous_commit", "full_page_writes"):
             options += ["-c", f"{name}=off"]
     log = (folder / "postgresql.log").open("w")
-    server = _begin(
+    server = begin_server(
         [find("postgres"), "-D", data, "-p", str(port), *options],
         stderr=log,
         **quiet,
     )
     try:
-        _wait_for_port(port, server)
+        wait_for_port(port, server)
         yield f"postgres://flamewatch@127.0.0.1:{port}/postgres"
     finally:
-        _stop(server, signal.SIGINT)
+        stop_server(server, signal.SIGINT)
         log.close()
 
 
@@ -251,16 +251,16 @@ def _unprivileged(folder: Path) -> str | None:
 @contextlib.contextmanager
 def redis(folder: Path, port: int | None = None) -> Iterator[str]:
     port = port or free_port()
-    server = _begin(
+    server = begin_server(
         [find("redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--save", ""],
         cwd=folder,
         stdout=subprocess.DEVNULL,
     )
     try:
-        _wait_for_port(port, server)
+        wait_for_port(port, server)
         yield f"redis://127.0.0.1:{port}/0"
     finally:
-        _stop(server, signal.SIGTERM)
+        stop_server(server, signal.SIGTERM)
 
 
 @contextlib.contextmanager
@@ -272,7 +272,7 @@ def s3(folder: Path, port: int | None = None) -> Iterator[S3]:
     attributes.mkdir(exist_ok=True)
     made = S3(f"s3://flamewatch?endpoint=http://127.0.0.1:{port}")
     owner = {"ROOT_ACCESS_KEY": made.key, "ROOT_SECRET_KEY": made.secret}
-    server = _begin(
+    server = begin_server(
         # The sidecar stores attributes, which not every file system supports.
         [
             *(s3_server(), "--quiet", "--port", f"127.0.0.1:{port}"),
@@ -282,13 +282,13 @@ def s3(folder: Path, port: int | None = None) -> Iterator[S3]:
         stdout=subprocess.DEVNULL,
     )
     try:
-        _wait_for_port(port, server)
+        wait_for_port(port, server)
         yield made
     finally:
-        _stop(server, signal.SIGTERM)
+        stop_server(server, signal.SIGTERM)
 
 
-def _wait_for_port(port: int, server: subprocess.Popen[bytes], seconds: float = 30) -> None:
+def wait_for_port(port: int, server: subprocess.Popen[bytes], seconds: float = 30) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if server.poll() is not None:
@@ -300,12 +300,12 @@ def _wait_for_port(port: int, server: subprocess.Popen[bytes], seconds: float = 
     raise ServiceMissing(f"{server.args!r} did not listen on port {port} within {seconds} s")
 
 
-def _begin(command: Sequence[str | Path], **options: Any) -> subprocess.Popen[bytes]:
+def begin_server(command: Sequence[str | Path], **options: Any) -> subprocess.Popen[bytes]:
     """Start a server that ends with this process, even if this process is killed."""
     return subprocess.Popen(["setpriv", "--pdeathsig", "TERM", *command], **options)
 
 
-def _stop(server: subprocess.Popen[bytes], how: signal.Signals) -> None:
+def stop_server(server: subprocess.Popen[bytes], how: signal.Signals) -> None:
     server.send_signal(how)
     try:
         server.wait(20)

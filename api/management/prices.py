@@ -37,8 +37,7 @@ def _change(call: ProjectCall) -> PricesDocument:
         values["currency"] = read_text(body, "currency", "currency")
     for name in (*_OPTIONAL, *_FACTORS):
         if name in body:
-            is_empty = body[name] is None and name in _OPTIONAL
-            values[name] = None if is_empty else _read_number(body[name], name)
+            values[name] = None if body[name] is None else _read_number(body[name], name)
     if "zones" in body:
         values["zones"] = _read_zones(body)
     try:

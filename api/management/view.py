@@ -29,7 +29,7 @@ from common.asgi import get_scope, note_authenticated
 from common.minute_counter import counter
 from endpoints import credentials, json_message
 from endpoints.api_view import WireView, json_response
-from endpoints.errors import BadField, NotFound, TooManyQueries, WrongMethod, WrongScope
+from endpoints.errors import NotFound, TooManyQueries, WrongScope
 from endpoints.json_message import Message
 from endpoints.params import reader
 from projects.audit import Origin
@@ -63,9 +63,7 @@ class ManagementView(WireView):
         return await self._respond(request, arguments)
 
     async def _respond(self, request: HttpRequest, arguments: dict[str, Any]) -> HttpResponseBase:
-        action = self._actions.get(request.method or "")
-        if action is None:
-            raise WrongMethod(*self.allowed_methods)
+        action = self._actions[request.method or ""]
         holder = await _authenticate(request)
         await _admit(holder)
         body = _read_body(request, action)
@@ -145,11 +143,7 @@ def _read_body(request: HttpRequest, action: ResourceAction[Any]) -> Message:
     if request.method not in _BODY_METHODS or not request.body:
         return {}
     body = json_message.parse(request.body)
-    names = [each.name for each in action.fields]
-    unknown = sorted(body.keys() - set(names))
-    if unknown:
-        allowed = f"fields: {', '.join(names)}" if names else "there are no fields"
-        raise BadField(unknown[0][:60], f"is unknown; {allowed}")
+    json_message.require_declared_fields(body, [each.name for each in action.fields])
     nullable = [each.name for each in action.fields if "null" in each.schema["type"]]
     json_message.require_no_null(body, nullable)
     return body

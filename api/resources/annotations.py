@@ -61,9 +61,7 @@ async def _writer(request: HttpRequest, project: str) -> Access:
 
 
 def _read_fields(message: Message) -> AnnotationFields:
-    unknown = sorted(message.keys() - _FIELDS)
-    if unknown:
-        raise BadField(unknown[0][:60], f"is unknown; fields: {', '.join(sorted(_FIELDS))}")
+    json_message.require_declared_fields(message, sorted(_FIELDS))
     json_message.require_no_null(message)
     text = json_message.read_text(message, "text", "text").strip()
     if not text:

@@ -12,8 +12,6 @@ import pytest
 from tests.server import RunningServer, Tenant, running_server
 
 _STORE = """
-import django
-django.setup()
 from tests.client.stored_versions import store_versions
 store_versions()
 """
@@ -52,9 +50,5 @@ class CheckServer:
 def check_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CheckServer]:
     with running_server() as server:
         tenant = server.add_tenant()
-        subprocess.run(
-            [sys.executable, "-c", _STORE],
-            env=server.environment | {"DJANGO_SETTINGS_MODULE": "profiler_site.settings"},
-            check=True,
-        )
+        server.run_code(_STORE)
         yield CheckServer(server, tenant, tmp_path_factory.mktemp("home"))

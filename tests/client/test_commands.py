@@ -17,13 +17,6 @@ pytestmark = pytest.mark.server
 
 COMMAND = [sys.executable, "-m", "flamewatch_client.main"]
 STACKS = {"1": "main 1\nmain;parse 3\nmain;render 6", "2": "main 1\nmain;parse 9\nmain;render 6"}
-_CREATE_TOKEN = """
-import sys, django
-django.setup()
-from projects.credentials import access_tokens
-from projects.models import TokenScope, User
-print(access_tokens.create(User.objects.get(), "ci", tuple(TokenScope), 30)[1])
-"""
 
 
 class CommandLine:
@@ -31,14 +24,7 @@ class CommandLine:
 
     def __init__(self, server: RunningServer, tenant: Tenant, home: Path) -> None:
         self.server, self.tenant, self.home = server, tenant, home
-        done = subprocess.run(
-            [sys.executable, "-c", _CREATE_TOKEN],
-            env=server.environment | {"DJANGO_SETTINGS_MODULE": "profiler_site.settings"},
-            text=True,
-            capture_output=True,
-            check=True,
-        )
-        self.token = done.stdout.strip()
+        self.token = server.add_token()
 
     def run(
         self, *arguments: str, stdin: str = "", **variables: str

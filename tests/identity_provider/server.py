@@ -1,7 +1,7 @@
 """Real OpenID provider for tests: django-allauth's, in a process and a data folder of its own."""
 
 import os
-import socket
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,8 +13,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from tests.services import free_port
-from tests.waiting import until
+from tests.services import begin_server, free_port, stop_server, wait_for_port
 
 CLIENT_ID = "flamewatch"
 CLIENT_SECRET = "of the client"
@@ -82,22 +81,14 @@ def running_provider() -> Iterator[IdentityProvider]:
         django = [sys.executable, "-m", "django"]
         subprocess.run([*django, "migrate", "--verbosity=0"], env=environment, check=True)
         with (folder / "log").open("w") as log:
-            server = subprocess.Popen(
+            server = begin_server(
                 [*django, "runserver", "--noreload", f"127.0.0.1:{port}"],
                 env=environment,
                 stdout=log,
                 stderr=log,
             )
         try:
-            until(lambda: _listens(port, server), 60, "OpenID provider")
+            wait_for_port(port, server, 60)
             yield IdentityProvider(f"http://127.0.0.1:{port}", environment)
         finally:
-            server.kill()
-            server.wait()
-
-
-def _listens(port: int, server: subprocess.Popen[bytes]) -> bool:
-    if server.poll() is not None:
-        raise RuntimeError(f"the OpenID provider ended with {server.returncode}")
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+            stop_server(server, signal.SIGTERM)

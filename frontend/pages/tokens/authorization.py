@@ -20,6 +20,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from frontend.pages.tokens.form import TokenForm
+from frontend.pages.tokens.oauth_error import oauth_error
 from projects.account_limits import LimitReached
 from projects.audit import Origin
 from projects.credentials import authorization_codes
@@ -95,7 +96,7 @@ def register(request: HttpRequest) -> HttpResponse:
     try:
         name, uris = _read_registration(request)
     except (ValueError, RecursionError):
-        return _oauth_error(
+        return oauth_error(
             "invalid_client_metadata",
             f"Send a JSON object of at most {_MAX_REGISTRATION_BYTES:,} bytes, with redirect_uris"
             " as a list of texts and client_name as a text.",
@@ -103,7 +104,7 @@ def register(request: HttpRequest) -> HttpResponse:
     try:
         program = authorization_codes.register(name, uris)
     except RegistrationRejected as rejected:
-        return _oauth_error("invalid_redirect_uri", str(rejected))
+        return oauth_error("invalid_redirect_uri", str(rejected))
     return JsonResponse(
         {
             "client_id": program.client_id,
@@ -123,7 +124,7 @@ def register(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def authorize(request: HttpRequest) -> HttpResponse:
     """Ask the person whether the program may read their projects; lead back to the program."""
-    fields = request.POST if request.method == "POST" else request.GET
+    fields = _get_fields(request)
     uri = fields.get("redirect_uri", "")
     try:
         program = authorization_codes.find_program(fields.get("client_id", ""), uri)
@@ -148,9 +149,9 @@ def issue_token(request: HttpRequest) -> HttpResponse:
     """Give the token of a code (RFC 6749, section 4.1.3)."""
     fields = request.POST
     if fields.get("grant_type") != _GRANT:
-        return _oauth_error("unsupported_grant_type", f"grant_type has to be {_GRANT}.")
+        return oauth_error("unsupported_grant_type", f"grant_type has to be {_GRANT}.")
     if not _is_own_resource(request, fields):
-        return _oauth_error("invalid_target", _resource_error(request))
+        return oauth_error("invalid_target", _resource_error(request))
     try:
         text, expires = authorization_codes.take_token(
             fields.get("code", ""),
@@ -160,7 +161,7 @@ def issue_token(request: HttpRequest) -> HttpResponse:
             Origin.from_request(request),
         )
     except CodeRejected as rejected:
-        return _oauth_error("invalid_grant", str(rejected))
+        return oauth_error("invalid_grant", str(rejected))
     return JsonResponse(
         {
             "access_token": text,
@@ -169,6 +170,11 @@ def issue_token(request: HttpRequest) -> HttpResponse:
             "scope": SCOPE,
         }
     )
+
+
+def _get_fields(request: HttpRequest) -> Mapping[str, str]:
+    """Return the parameters of an authorization request: those of the query, or of the form."""
+    return request.POST if request.method == "POST" else request.GET
 
 
 def _check_request(request: HttpRequest, fields: Mapping[str, str]) -> None:
@@ -210,7 +216,7 @@ def _ask(
     form: forms.Form,
     status: HTTPStatus = HTTPStatus.OK,
 ) -> HttpResponse:
-    fields = request.POST if request.method == "POST" else request.GET
+    fields = _get_fields(request)
     parts = urlsplit(uri)
     context = {
         "program": program,
@@ -224,7 +230,7 @@ def _ask(
 
 def _lead_back(request: HttpRequest, uri: str, **parameters: str) -> HttpResponse:
     """Lead back to the program by a page that forwards at once, after a form (see form-action)."""
-    fields = request.POST if request.method == "POST" else request.GET
+    fields = _get_fields(request)
     if "state" in fields:
         parameters["state"] = fields["state"]
     parameters["iss"] = _issuer(request)
@@ -254,19 +260,9 @@ def _issuer(request: HttpRequest) -> str:
 
 def _is_own_resource(request: HttpRequest, fields: Mapping[str, str]) -> bool:
     """Return True if the token is for this server (RFC 8707), or for no server by name."""
-    own = (
-        _issuer(request),
-        request.build_absolute_uri("/"),
-        request.build_absolute_uri(RESOURCE_PATH),
-    )
-    return fields.get("resource", own[0]) in own
+    issuer = _issuer(request)
+    return fields.get("resource", issuer) in (issuer, f"{issuer}/", f"{issuer}{RESOURCE_PATH}")
 
 
 def _resource_error(request: HttpRequest) -> str:
     return f"resource has to be {request.build_absolute_uri(RESOURCE_PATH)}."
-
-
-def _oauth_error(code: str, description: str) -> JsonResponse:
-    return JsonResponse(
-        {"error": code, "error_description": description}, status=HTTPStatus.BAD_REQUEST
-    )

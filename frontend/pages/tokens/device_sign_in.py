@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from common.client_address import client_address
 from frontend.pages.tokens.form import TokenForm
+from frontend.pages.tokens.oauth_error import oauth_error
 from projects.account_limits import LimitReached
 from projects.audit import Origin
 from projects.credentials import device_sign_in
@@ -40,7 +41,7 @@ def issue_code(request: HttpRequest) -> HttpResponse:
         device = _get_text(request, "device_name") or "?"
         row, device_code = device_sign_in.begin(device, client_address(request))
     except device_sign_in.TooManySignIns:
-        return _oauth_error(
+        return oauth_error(
             "slow_down",
             "Too many sign-ins were begun. Try again in an hour, or paste a personal access token.",
             HTTPStatus.TOO_MANY_REQUESTS,
@@ -68,11 +69,11 @@ def issue_token(request: HttpRequest) -> HttpResponse:
             _get_text(request, "device_code"), Origin.from_request(request)
         )
     except device_sign_in.SignInPending:
-        return _oauth_error("authorization_pending", "Nobody has confirmed the code yet.")
+        return oauth_error("authorization_pending", "Nobody has confirmed the code yet.")
     except device_sign_in.SignInDenied as denied:
-        return _oauth_error("access_denied", str(denied))
+        return oauth_error("access_denied", str(denied))
     except device_sign_in.SignInExpired:
-        return _oauth_error("expired_token", "The code has expired. Begin a new sign-in.")
+        return oauth_error("expired_token", "The code has expired. Begin a new sign-in.")
     return JsonResponse({"access_token": text, "token_type": "Bearer"})
 
 
@@ -160,9 +161,3 @@ def _count_guess(request: HttpRequest, user: User, *, dry_run: bool = False) -> 
 
 def _get_text(request: HttpRequest, field: str) -> str:
     return request.POST.get(field, "")[:_FIELD_LENGTH].strip()
-
-
-def _oauth_error(
-    code: str, description: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST
-) -> JsonResponse:
-    return JsonResponse({"error": code, "error_description": description}, status=status)

@@ -16,13 +16,6 @@ from tests.server import RunningServer, running_server
 
 PROJECT = "acme-shop"
 SECONDS = 1800
-CREATE_TOKEN = """
-import django
-django.setup()
-from projects.credentials import access_tokens
-from projects.models import TokenScope, User
-print(access_tokens.create(User.objects.get(), "contract", list(TokenScope), 1)[1])
-"""
 # The token of the run itself is not to be revoked.
 NOT_REQUESTED = "/api/v1/tokens/{token}"
 # The contract does not say all that a value has to satisfy: a service exists, times are in order.
@@ -36,13 +29,6 @@ def server() -> Iterator[RunningServer]:
         yield server
 
 
-def create_token(server: RunningServer) -> str:
-    environment = server.environment | {"DJANGO_SETTINGS_MODULE": "profiler_site.settings"}
-    command = [sys.executable, "-c", CREATE_TOKEN]
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
-
-
 @pytest.mark.server
 @pytest.mark.nightly
 @pytest.mark.timeout(2 * SECONDS)
@@ -54,7 +40,7 @@ def test_responses_are_those_of_the_contract(server: RunningServer, tmp_path: Pa
         [
             str(Path(sys.executable).with_name("schemathesis")),
             *("--config-file", str(settings), "run", f"{server.url}/api/v1/openapi.json"),
-            *("--header", f"Authorization: Bearer {create_token(server)}"),
+            *("--header", f"Authorization: Bearer {server.add_token()}"),
             *("--exclude-path", NOT_REQUESTED, "--exclude-checks", NOT_CHECKED),
             *("--max-time", str(SECONDS), "--continue-on-failure"),
         ],

@@ -1,9 +1,7 @@
 """The server as the official Python client sees it, in its own words and of earlier revisions."""
 
 import asyncio
-import html
 import json
-import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -27,6 +25,7 @@ from api.mcp.catalog import TOOLS
 from profiler_site.asgi import application
 from projects.models import AccessToken, Deployment, User
 from tests.api.conftest import SHOP, Ask
+from tests.frontend.html import read_forward
 from tests.ingest.client import URL, Client
 
 CALLBACK = "http://127.0.0.1:3118/callback"
@@ -115,10 +114,7 @@ class ApprovingBrowser:
         fields = dict(parse_qsl(urlsplit(address).query))
         assert self.session.get("/oauth/authorize", fields).status_code == 200
         form = fields | {"decision": "approve", "days": "30"}
-        page = self.session.post("/oauth/authorize", form).content.decode()
-        found = re.search(r'content="0;url=([^"]+)"', page)
-        assert found is not None, page
-        self.location = html.unescape(found[1])
+        self.location = read_forward(self.session.post("/oauth/authorize", form))
         connections.close_all()
 
     async def read_callback(self) -> AuthorizationCodeResult:

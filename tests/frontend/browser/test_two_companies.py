@@ -25,7 +25,6 @@ MARA, JON = "mara@acme.example", "jon@acme.example"
 GINA, HAL = "gina@globex.example", "hal@globex.example"
 OPERATOR = "operator@example.org"
 ALLOWED_PROFILES = 10
-_SEND_NOTICES = "import django; django.setup(); from projects.notices import send_notices as s; s()"
 
 
 @dataclass
@@ -63,8 +62,7 @@ class Companies:
 
     def send_notices(self) -> None:
         """Run the task that looks for facts every ten minutes."""
-        environment = self.server.environment | {"DJANGO_SETTINGS_MODULE": "profiler_site.settings"}
-        subprocess.run([sys.executable, "-c", _SEND_NOTICES], env=environment, check=True)
+        self.server.run_code("from projects.notices import send_notices; send_notices()")
 
 
 @pytest.fixture

@@ -78,12 +78,14 @@ def redis_with_tls(folder: Path) -> Iterator[int]:
         "dir": str(folder),
     }
     arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
-    server = services._begin([services.find("redis-server"), *arguments], stdout=subprocess.DEVNULL)
+    server = services.begin_server(
+        [services.find("redis-server"), *arguments], stdout=subprocess.DEVNULL
+    )
     try:
-        services._wait_for_port(port, server)
+        services.wait_for_port(port, server)
         yield port
     finally:
-        services._stop(server, signal.SIGTERM)
+        services.stop_server(server, signal.SIGTERM)
 
 
 def use(url: str, folder: Path) -> dict[str, str]:

@@ -1,7 +1,5 @@
 """Single sign-on with an OpenID provider and a fake GitHub, with attacks."""
 
-import html
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +14,7 @@ from pytest_django import Settings
 
 from profiler_site.configuration.sign_on_providers import OpenIdConnectClient, build
 from projects.models import AuditEntry, User
+from tests.frontend.html import read_forward
 from tests.projects.accounts.openid_provider import (
     CLIENT_ID,
     OTHER_KEY,
@@ -48,10 +47,7 @@ def provider(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Op
 
 def begin(client: Client, address: str = LOGIN, **data: str) -> str:
     """Press the button; return the address at the provider."""
-    page = client.post(address, data).content.decode()
-    forward = re.search(r'content="0;url=([^"]+)"', page)
-    assert forward is not None, page
-    return html.unescape(forward[1])
+    return read_forward(client.post(address, data))
 
 
 def sign_in(client: Client, provider: OpenIdProvider, address: str = LOGIN, **data: str) -> Any:

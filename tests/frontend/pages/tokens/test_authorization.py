@@ -1,8 +1,6 @@
 """OAuth for assistants: a person allows a program to read their projects."""
 
-import html
 import json
-import re
 from base64 import urlsafe_b64encode
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -18,7 +16,7 @@ from django.utils import timezone
 from projects import account_limits, tasks
 from projects.credentials import authorization_codes
 from projects.models import AccessToken, AuditEntry, AuthorizationCode, User
-from tests.frontend.html import render_html
+from tests.frontend.html import read_forward, render_html
 
 pytestmark = pytest.mark.django_db
 
@@ -50,9 +48,7 @@ def request_fields() -> dict[str, str]:
 
 def returned(response: Any) -> dict[str, str]:
     """Return the parameters with which the browser is led back to the program."""
-    found = re.search(r'content="0;url=([^"]+)"', response.content.decode())
-    assert found is not None, response.content
-    address = html.unescape(found[1])
+    address = read_forward(response)
     assert address.startswith(f"{CALLBACK}?")
     return {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
 
