@@ -209,6 +209,22 @@ RULES = (
         min_rate=WAITING_RATE,
     ),
     WasteRule(
+        "python-gil-waits",
+        Language.PYTHON,
+        _("Threads wait for the GIL"),
+        _(
+            "One thread of a process runs Python code at a time; the others wait. The CPU profile"
+            " shows the code that runs meanwhile."
+        ),
+        _(
+            "Run more processes with fewer threads, move computations to a ProcessPoolExecutor, or"
+            " use libraries that release the GIL."
+        ),
+        FramePattern(r"/^\(waiting for the GIL\)$/"),
+        types=WALL,
+        min_rate=WAITING_RATE,
+    ),
+    WasteRule(
         "python-connection-pool",
         Language.PYTHON,
         _("Requests wait for a connection of the pool"),

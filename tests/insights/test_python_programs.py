@@ -30,6 +30,8 @@ PROGRAMS = Path(__file__).with_name("wastes.py")
         ("queue_workers", ProfileType.CONTENTION, None),
         ("plain_work", ProfileType.CONTENTION, None),
         ("connection_pool", ProfileType.WALL, "python-connection-pool"),
+        ("gil_waits", ProfileType.WALL, "python-gil-waits"),
+        ("plain_work", ProfileType.WALL, None),
         ("queue_workers", ProfileType.WALL, None),
     ],
 )

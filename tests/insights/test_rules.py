@@ -53,6 +53,7 @@ STACKS: dict[str, tuple[str, str]] = {
         "main;shop.Handler.acquire",
     ),
     "python-lock-waits": ("main;shop.update", "main;queue.Queue.get;threading.Condition.wait"),
+    "python-gil-waits": ("main;shop.price;(waiting for the GIL)", "main;shop.wait_for_the_gil"),
     "python-connection-pool": (
         "main;sqlalchemy.pool.impl.QueuePool._do_get",
         "main;sqlalchemy.pool.base.Pool.connect",

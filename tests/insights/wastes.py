@@ -276,6 +276,10 @@ def sqlalchemy_columns() -> None:
         sum(amount for (amount,) in session.query(order.amount))
 
 
+def gil_waits() -> None:
+    run_threads(plain_work)
+
+
 def plain_work() -> None:
     total = 0
     while runs():

@@ -42,6 +42,13 @@ static PyObject *contention_supported(PyObject *Py_UNUSED(self), PyObject *Py_UN
   Py_RETURN_NONE;
 }
 
+static PyObject *gil_waits_supported(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
+  const char *reason = why_no_gil_waits();
+  if (reason)
+    return PyUnicode_FromString(reason);
+  Py_RETURN_NONE;
+}
+
 /* Keep the code objects alive with whose addresses the capture compares. Steals the reference. */
 static void hold_codes(PyObject *codes) {
   static PyObject *codes_in_use;
@@ -209,6 +216,7 @@ static PyObject *read_own_stack(PyObject *Py_UNUSED(self), PyObject *args) {
 static PyMethodDef methods[] = {
     {"supported", supported, METH_NOARGS, NULL},
     {"contention_supported", contention_supported, METH_NOARGS, NULL},
+    {"gil_waits_supported", gil_waits_supported, METH_NOARGS, NULL},
     {"start", WITH_KEYWORDS(start), METH_VARARGS | METH_KEYWORDS, NULL},
     {"stop", stop, METH_NOARGS, NULL},
     {"running", running, METH_NOARGS, NULL},

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpreter/gil.h"
 #include "interpreter/peek.h"
 #include "interpreter/positions.h"
 #include "interpreter/text.h"
@@ -99,6 +100,8 @@ static const char *examine(void) {
   return problem ? problem : cannot_walk();
 }
 
+static const char *no_gil_waits;
+
 const char *why_unsupported(void) {
   static bool examined;
   static const char *problem;
@@ -106,8 +109,14 @@ const char *why_unsupported(void) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     problem = examine();
+    no_gil_waits = problem ? problem : gil_find(dlsym(RTLD_DEFAULT, "_PyRuntime"));
     PyErr_Restore(type, value, trace);
     examined = true;
   }
   return problem;
+}
+
+const char *why_no_gil_waits(void) {
+  const char *problem = why_unsupported();
+  return problem ? problem : no_gil_waits;
 }

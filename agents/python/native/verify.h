@@ -9,4 +9,7 @@
 /* Return NULL, or the reason why not. Never leaves a Python exception set. */
 const char *why_unsupported(void);
 
+/* Return NULL, or the reason why waits for the GIL cannot be seen in WALL profiles. */
+const char *why_no_gil_waits(void);
+
 #endif

@@ -35,7 +35,7 @@ typedef struct Options {
 
 typedef struct Counts {
   int64_t ticks, samples, reused, torn, no_slot, table_full, cut, unarmed, signal_taken, overdue, labels_full, lost,
-      tried, idle;
+      tried, idle, gil_waits;
 } Counts;
 
 typedef struct Capture {

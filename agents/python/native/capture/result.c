@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { STACK_COLUMNS = 7 };
+enum { STACK_COLUMNS = 8 };
 
 static const char *const KINDS[] = {"cpu", "wall", "threads", "contention"};
 
@@ -44,7 +44,7 @@ PyObject *stacks_object(const Stacks *stacks) {
   int64_t *row = bytes ? (int64_t *)PyBytes_AsString(bytes) : NULL, first = 0;
   for (const Stack *stack = stacks->first; row && stack; stack = stack->newer, row += STACK_COLUMNS) {
     const int64_t values[STACK_COLUMNS] = {stack->thread, stack->value, stack->count, first,
-                                           stack->depth,  stack->cut,   stack->label};
+                                           stack->depth,  stack->cut,   stack->label, stack->waits_for_gil};
     memcpy(row, values, sizeof values);
     first += stack->depth;
   }
@@ -73,12 +73,13 @@ PyObject *frames_object(const Stacks *stacks) {
 }
 
 static PyObject *counts_object(const Counts *c) {
-  return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "ticks", (long long)c->ticks,
+  return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "ticks", (long long)c->ticks,
                        "samples", (long long)c->samples, "reused", (long long)c->reused, "torn", (long long)c->torn,
                        "no_slot", (long long)c->no_slot, "table_full", (long long)c->table_full, "cut",
                        (long long)c->cut, "unarmed", (long long)c->unarmed, "signal_taken", (long long)c->signal_taken,
                        "overdue", (long long)c->overdue, "labels_full", (long long)c->labels_full, "lost",
-                       (long long)c->lost, "tried", (long long)c->tried, "idle", (long long)c->idle);
+                       (long long)c->lost, "tried", (long long)c->tried, "idle", (long long)c->idle, "gil_waits",
+                       (long long)c->gil_waits);
 }
 
 int put(PyObject *result, const char *key, PyObject *value) {

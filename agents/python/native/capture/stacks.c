@@ -27,8 +27,8 @@ static bool name_frames(Stack *stack, Codes *codes, Arena *arena, const Walk *wa
 }
 
 static uint64_t hash_of(const Stack *stack) { /* FNV-1a over words */
-  uint64_t h =
-      14695981039346656037ULL ^ (uint32_t)stack->thread ^ (uint64_t)stack->cut << 32 ^ (uint64_t)stack->label << 40;
+  uint64_t h = 14695981039346656037ULL ^ (uint32_t)stack->thread ^ (uint64_t)stack->cut << 32 ^
+               (uint64_t)stack->waits_for_gil << 33 ^ (uint64_t)stack->label << 40;
   for (int i = 0; i < stack->depth; i++)
     h = (h ^ (stack->frames[i].code | (uint64_t)(uint32_t)stack->frames[i].offset << 32)) * 1099511628211ULL;
   return h ^ h >> 29;
@@ -36,7 +36,8 @@ static uint64_t hash_of(const Stack *stack) { /* FNV-1a over words */
 
 static bool same(const Stack *a, const Stack *b) {
   return a->hash == b->hash && a->thread == b->thread && a->label == b->label && a->depth == b->depth &&
-         a->cut == b->cut && !memcmp(a->frames, b->frames, a->depth * sizeof *a->frames);
+         a->cut == b->cut && a->waits_for_gil == b->waits_for_gil &&
+         !memcmp(a->frames, b->frames, a->depth * sizeof *a->frames);
 }
 
 static void keep(Stacks *stacks, Stack *stack, Stack **bucket) {
@@ -78,5 +79,6 @@ Stack *stack_find(Stacks *stacks, Codes *codes, Arena *arena, const Walk *walk, 
   draft->thread = thread;
   draft->label = label;
   draft->cut = walk->cut;
+  draft->waits_for_gil = walk->waits_for_gil;
   return stack_keep(stacks, arena);
 }

@@ -22,7 +22,7 @@ typedef struct Stack {
   uint32_t label; /* 0: none */
   uint32_t index; /* position in the list */
   uint16_t depth;
-  bool cut;
+  bool cut, waits_for_gil;
   struct Stack *next, *newer;
   Frame frames[]; /* the leaf first */
 } Stack;

@@ -18,6 +18,7 @@ static const Offsets V311 = {
     .version = 0x030b,
     COMMON,
     .interp_threads = 16,
+    .runtime_gil = 360,
     .ts_frame = -1,
     .ts_cframe = 56,
     .cframe_frame = 8,
@@ -44,6 +45,7 @@ static const Offsets V312 = {
     .version = 0x030c,
     COMMON,
     .interp_threads = 72,
+    .interp_gil = 384,
     .ts_frame = -1,
     .ts_cframe = 56,
     .cframe_frame = 0,
@@ -68,7 +70,7 @@ static const Offsets V312 = {
 
 /* Indexes into the published numbers. `frame` and `code` are the starts of those groups. */
 typedef struct Published {
-  int version, next, interp, current_frame, native_id, frame, code;
+  int version, gil, next, interp, current_frame, native_id, frame, code;
   uintptr_t mask;
 } Published;
 
@@ -77,9 +79,12 @@ enum { FRAME_PREVIOUS = 1, FRAME_CODE, FRAME_INSTR, FRAME_LOCALS, FRAME_OWNER };
 enum { CODE_FILE = 1, CODE_NAME = 3, CODE_LINE_TABLE = 4, CODE_FIRST_LINE = 5, CODE_BYTES = 9 };
 
 static const Published PUBLISHED[] = {
-    {0x030d, .next = 21, .interp = 22, .current_frame = 23, .native_id = 25, .frame = 28, .code = 34, .mask = UNTAGGED},
-    {0x030e, .next = 24, .interp = 25, .current_frame = 26, .native_id = 28, .frame = 31, .code = 39, .mask = TAGGED},
-    {0x030f, .next = 24, .interp = 25, .current_frame = 26, .native_id = 31, .frame = 39, .code = 47, .mask = TAGGED},
+    {0x030d, .gil = 14, .next = 21, .interp = 22, .current_frame = 23, .native_id = 25, .frame = 28, .code = 34,
+     .mask = UNTAGGED},
+    {0x030e, .gil = 15, .next = 24, .interp = 25, .current_frame = 26, .native_id = 28, .frame = 31, .code = 39,
+     .mask = TAGGED},
+    {0x030f, .gil = 15, .next = 24, .interp = 25, .current_frame = 26, .native_id = 31, .frame = 39, .code = 47,
+     .mask = TAGGED},
 };
 
 static Offsets from_published(const Published *at, const uint64_t *q) {
@@ -89,6 +94,7 @@ static Offsets from_published(const Published *at, const uint64_t *q) {
       COMMON,
       .version = at->version,
       .interp_threads = (int)q[INTERP_THREADS],
+      .interp_gil = (int)q[at->gil],
       .ts_frame = (int)q[at->current_frame],
       .ts_cframe = -1,
       .ts_native_id = (int)q[at->native_id],

@@ -7,6 +7,7 @@
 typedef struct Offsets {
   int version; /* 0x030b is 3.11 */
   int interp_threads;
+  int interp_gil, runtime_gil; /* pointer to the GIL; the GIL itself in 3.11, else 0 */
   /* thread state; frame < 0: the current frame is found through the cframe (3.11, 3.12) */
   int ts_next, ts_interp, ts_frame, ts_cframe, cframe_frame, ts_native_id, ts_chunk, ts_top;
   /* interpreter frame; `size` is the offset of its locals */

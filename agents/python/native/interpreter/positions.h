@@ -41,7 +41,8 @@ typedef struct RunningTask {
 /* State of a walk, kept here so that it takes next to nothing from a signal stack. */
 typedef struct Walk {
   int depth, max_depth;
-  bool cut; /* the stack was deeper than max_depth */
+  bool cut;           /* the stack was deeper than max_depth */
+  bool waits_for_gil; /* set by WALL ticks only; walk_read_state() clears it */
   Chunk chunk;
   uintptr_t ts;
   uintptr_t next_at, next_end, next_previous; /* the chunk below, found but not copied */

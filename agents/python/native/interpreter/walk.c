@@ -10,6 +10,7 @@ enum { CHUNK_PREVIOUS = 0, CHUNK_SIZE = 8, CHUNK_HEADER = 24 };
 
 bool walk_read_state(Walk *walk, uintptr_t ts) {
   walk->ts = ts;
+  walk->waits_for_gil = false;
   return peek(walk->state, ts + (uintptr_t)python.offsets.ts_next, (size_t)thread_state_bytes(&python.offsets));
 }
 

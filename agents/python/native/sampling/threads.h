@@ -30,6 +30,7 @@ typedef struct Threads {
   int64_t checked_ns; /* time until which the list is known to be complete */
   int64_t listed_ns;  /* time at which all of it was last read */
   bool unsettled;     /* a thread is new, or has no native id yet */
+  bool gil_awaited;   /* WALL: the last tick found threads that wait for the GIL */
   Thread *now, *spare;
   uint16_t *index;
   char *states;

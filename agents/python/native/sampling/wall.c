@@ -2,6 +2,7 @@
 
 #include "base/clocks.h"
 #include "interpreter/context.h"
+#include "interpreter/gil.h"
 #include "interpreter/tasks.h"
 #include "interpreter/walk.h"
 
@@ -11,6 +12,7 @@
    a burst of work is found with a quarter of the probability and four times the weight. */
 #define LONG_ASLEEP_NS 500000000
 #define TICKS_A_LOOK 4
+#define SAME_WAIT 32 /* a wait for the GIL takes less than 1/32 of its time on a core */
 
 /* The state is read again, because the thread may have advanced since the list was read. Return
    false if the labels changed while the stack was read, so that the two do not belong together. */
@@ -37,20 +39,43 @@ Stack *sample_thread(Capture *capture, const Thread *thread, Walk *walk, int64_t
   return record(capture, walk, walk_thread(thread->ts, walk), thread->id, value);
 }
 
-static void visit(Capture *capture, Thread *thread, int64_t now, Walk *walk) {
+/* One round over the threads. */
+typedef struct Tick {
+  Capture *capture;
+  Walk *walk;
+  int64_t now;
+  bool gil_in_use; /* else no thread can be waiting for it */
+} Tick;
+
+static bool waits_for_gil(const Tick *tick, const Thread *thread, int64_t passed, int64_t used) {
+  GilWait wait = tick->gil_in_use ? gil_look(thread->id, thread->ts) : GIL_NOT_AWAITED;
+  if (wait == GIL_UNCLEAR) /* still the same wait if it used next to no CPU time since the last tick */
+    return thread->last && thread->last->waits_for_gil && used < passed / SAME_WAIT;
+  return wait == GIL_AWAITED;
+}
+
+static Stack *sample_wall(const Tick *tick, const Thread *thread, int64_t value, int64_t cpu) {
+  Walked walked = walk_thread(thread->ts, tick->walk);
+  bool waits = waits_for_gil(tick, thread, value, cpu - thread->cpu);
+  tick->walk->waits_for_gil = waits;
+  tick->capture->counts.gil_waits += waits;
+  return record(tick->capture, tick->walk, walked, thread->id, value);
+}
+
+static void visit(const Tick *tick, Thread *thread) {
   int64_t cpu = clock_ns(thread_cpu_clock(thread->id));
-  int64_t value = now - thread->since;
+  int64_t value = tick->now - thread->since;
   if (cpu < 0 || value <= 0)
     return; /* the thread ended after the list was read */
-  thread->since = now;
+  thread->since = tick->now;
   if (thread->last && cpu == thread->cpu) {
-    capture->counts.reused++;
-    record_again(capture, thread->last, value);
+    tick->capture->counts.reused++;
+    record_again(tick->capture, thread->last, value);
     return;
   }
-  thread->last = sample_thread(capture, thread, walk, value);
+  thread->last = sample_wall(tick, thread, value, cpu);
   thread->cpu = cpu;
-  thread->moved = now;
+  thread->moved = tick->now;
 }
 
 static bool has_its_turn(const Thread *thread, int64_t now, int64_t tick) {
@@ -63,14 +88,17 @@ void wall_tick(Capture *capture, Threads *threads, Walk *walk, int max_threads) 
     return;
   int visits = threads->n < max_threads ? threads->n : max_threads;
   bool everyone = max_threads >= THREADS_MAX;
-  int64_t now = threads->checked_ns;
+  int64_t waits = capture->counts.gil_waits;
+  /* Between two holders the GIL is free for some microseconds, while others still wait. */
+  Tick tick = {capture, walk, threads->checked_ns, threads->gil_awaited || gil_is_taken()};
   for (int k = 0; k < visits; k++) {
     turn = (turn + 1) % threads->n;
     Thread *thread = &threads->now[turn];
     if (thread->id && !is_excluded(capture, thread->id) &&
-        (everyone || has_its_turn(thread, now, capture->counts.ticks)))
-      visit(capture, thread, now, walk);
+        (everyone || has_its_turn(thread, tick.now, capture->counts.ticks)))
+      visit(&tick, thread);
   }
+  threads->gil_awaited = capture->counts.gil_waits > waits;
 }
 
 void look_at_all(Capture *capture, Threads *threads, Walk *walk) {

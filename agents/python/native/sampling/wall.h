@@ -7,8 +7,8 @@
 
 /* Sample the next `max_threads` threads; each visit counts for the time since the previous one.
    A thread whose CPU clock has not advanced has the same stack, which is not read again; a
-   thread that has slept for half a second is visited at every fourth tick. THREADS_MAX: visit
-   all threads now. */
+   thread that has slept for half a second is visited at every fourth tick. Stacks of threads
+   that wait for the GIL are marked. THREADS_MAX: visit all threads now. */
 void wall_tick(Capture *capture, Threads *threads, Walk *walk, int max_threads);
 
 /* Sample another thread. */

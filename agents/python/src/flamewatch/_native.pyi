@@ -37,6 +37,7 @@ class Counts(TypedDict):
     lost: int  # sum of the values of dropped samples, in the unit of the value
     tried: int  # contention: locks that did not look free, and were tried without waiting
     idle: int  # contention: waits left out because of `idle`
+    gil_waits: int  # wall: samples of threads that were found waiting for the GIL
 
 class Raw(TypedDict):
     """Columns of one capture. Values are nanoseconds; for "threads": threads."""
@@ -47,8 +48,8 @@ class Raw(TypedDict):
     duration_ns: int  # by the monotonic clock
     sampler_cpu_ns: int  # CPU time of the sampler thread, and of the host's threads for samples
     memory_bytes: int  # largest size of the capture's tables
-    # int64[n, 7], row: native thread id, value, count, first frame, number of frames, cut (0 or 1),
-    # labels (0: none; else index into `labels`, from 1)
+    # int64[n, 8], row: native thread id, value, count, first frame, number of frames, cut (0 or 1),
+    # labels (0: none; else index into `labels`, from 1), waits for the GIL (0 or 1; wall only)
     stacks: bytes
     # int32[m, 2], row: index into `codes`, offset of the instruction in bytes (negative: not
     # begun). The frames of a stack are consecutive rows, the leaf first.
@@ -100,6 +101,9 @@ def supported() -> str | None:
 
 def contention_supported() -> str | None:
     """Return the reason why waits for locks cannot be captured here, or None if they can."""
+
+def gil_waits_supported() -> str | None:
+    """Return the reason why wall captures do not show waits for the GIL, or None if they do."""
 
 def start(
     kind: Kind,

@@ -24,7 +24,7 @@ def raw(stacks: bytes, frames: bytes) -> dict[str, object]:
 
 def test_stacks_are_read_leaf_first_with_the_thread_name() -> None:
     last = 2 * len(list(leaf.__code__.co_positions())) - 2
-    row = struct.pack("=7q", 77, 30_000_000, 3, 0, 2, 1, 0)
+    row = struct.pack("=8q", 77, 30_000_000, 3, 0, 2, 1, 0, 1)
     (stack,) = read_stacks(raw(row, frame_row(0, last) + frame_row(0, -2)), {77: "worker"})  # type: ignore[arg-type]
     line = leaf.__code__.co_firstlineno
     assert stack == Stack(
@@ -37,16 +37,17 @@ def test_stacks_are_read_leaf_first_with_the_thread_name() -> None:
         thread_id=77,
         thread_name="worker",
         cut=True,
+        waits_for_gil=True,
     )
 
 
 def test_a_thread_without_a_name_has_an_empty_one() -> None:
-    row = struct.pack("=7q", 78, 1, 1, 0, 1, 0, 0)
+    row = struct.pack("=8q", 78, 1, 1, 0, 1, 0, 0, 0)
     (stack,) = read_stacks(raw(row, frame_row(0, -2)))  # type: ignore[arg-type]
-    assert (stack.thread_name, stack.cut) == ("", False)
+    assert (stack.thread_name, stack.cut, stack.waits_for_gil) == ("", False, False)
 
 
 def test_a_stack_has_the_labels_that_its_row_points_to() -> None:
-    row = struct.pack("=7q", 77, 30_000_000, 3, 0, 1, 0, 1)
+    row = struct.pack("=8q", 77, 30_000_000, 3, 0, 1, 0, 1, 0)
     (stack,) = read_stacks(raw(row, frame_row(0, -2)))  # type: ignore[arg-type]
     assert stack.labels == (("endpoint", "/pay"),)

@@ -27,6 +27,7 @@ _NOTED = (
     "labels_full",
     "lost",
     "idle",
+    "gil_waits",
 )
 
 
@@ -125,8 +126,13 @@ class NativeSampler:
             max_depth=MAX_DEPTH,
             dropped={reason: counts[reason] for reason in _DROPPED},
             memory_bytes=raw["memory_bytes"],
-            notes={name: counts[name] for name in _NOTED if counts[name]},
+            notes={name: counts[name] for name in _NOTED if counts[name]} | self._gil_note(kind),
         )
+
+    def _gil_note(self, kind: ProfileType) -> dict[str, int | str]:
+        """Return a note if the profile cannot show waits for the GIL, though there may be some."""
+        is_blind = kind is ProfileType.WALL and self._native.gil_waits_supported() is not None
+        return {"gil_waits": "unknown"} if is_blind else {}
 
 
 def _thread_names() -> dict[int, str]:

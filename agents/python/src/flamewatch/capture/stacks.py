@@ -17,7 +17,7 @@ from flamewatch.labelling.encoding import Labels, decode
 if TYPE_CHECKING:
     from flamewatch._native import Raw
 
-STACK_ROW = struct.Struct("=7q")
+STACK_ROW = struct.Struct("=8q")
 FRAME_ROW = struct.Struct("=2i")
 
 
@@ -42,6 +42,7 @@ class Stack:
     thread_name: str  # "" if unknown
     cut: bool  # the stack was deeper: frames nearest the root are missing
     labels: Labels = ()  # set by the program
+    waits_for_gil: bool = False  # at the leaf, in WALL
     # One value for each metric of the type, if these are not just `count` and `value`.
     values: tuple[int, ...] = ()
 
@@ -53,10 +54,11 @@ def read_stacks(raw: Raw, thread_names: Mapping[int, str] | None = None) -> list
     labels: list[Labels] = [(), *map(decode, raw["labels"])]
 
     def stack(
-        thread: int, value: int, count: int, start: int, n: int, cut: int, label: int
+        thread: int, value: int, count: int, start: int, n: int, cut: int, label: int, gil: int
     ) -> Stack:
         called = tuple(frames[start : start + n])
-        return Stack(called, value, count, thread, names.get(thread, ""), bool(cut), labels[label])
+        name = names.get(thread, "")
+        return Stack(called, value, count, thread, name, bool(cut), labels[label], bool(gil))
 
     return [stack(*row) for row in STACK_ROW.iter_unpack(raw["stacks"])]
 

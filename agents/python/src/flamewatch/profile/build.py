@@ -39,9 +39,12 @@ def build_profile(kind: ProfileType, capture: Capture, sampler: str, agent_cpu_n
 
 def _samples(kind: ProfileType, capture: Capture) -> Iterator[Sample]:
     name = namer(modules_by_file())
+    gil = Frame("(waiting for the GIL)", "", 0, 0)
     cut = Frame(f"(deeper than {capture.max_depth} frames)", "", 0, 0)
     for stack in capture.stacks:
         frames = [name(frame) for frame in stack.frames]
+        if stack.waits_for_gil:
+            frames.insert(0, gil)
         if stack.cut:
             frames.append(cut)
         yield Sample(tuple(frames), _values(kind, stack), _labels(stack))

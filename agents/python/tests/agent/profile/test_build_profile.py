@@ -45,6 +45,13 @@ def test_cut_stack_ends_with_a_marker_frame() -> None:
     ]
 
 
+def test_a_wait_for_the_gil_is_a_frame_at_the_leaf() -> None:
+    stack = Stack((WORK, MAIN), 10, 1, 7, "", cut=True, waits_for_gil=True)
+    found = encoded(ProfileType.WALL, capture(stack))
+    names = [frame.function for frame in found.samples[0].frames]
+    assert names == ["(waiting for the GIL)", "work", MAIN.function, "(deeper than 512 frames)"]
+
+
 def test_threads_are_labelled_only_where_names_were_taken() -> None:
     named = Stack((WORK,), 10, 1, 7, "worker-1", cut=False)
     assert encoded(ProfileType.CPU, capture(named)).samples[0].labels == {"thread": "worker-1"}
