@@ -159,7 +159,9 @@ _VERSIONED_BINARY = _expression(r"\.(?:so|dylib|dll)\.[\d.]+\Z")
 _ADDRESS = _expression(r"\+0x[0-9a-f]+\Z", re.IGNORECASE)
 # The kernel and what has no name stay native code.
 _BINARY_ADDRESS = _expression(r"\A([^?\[].*)\+0x[0-9a-f]+\Z", re.IGNORECASE | re.DOTALL)
-_ENGINE_NAMES = frozenset({"(garbage collector)", "(program)", "(idle)", "(native)"})
+_ENGINE_NAMES = frozenset(
+    {"(garbage collector)", "(program)", "(idle)", "(native)", "(waiting for the GIL)"}
+)
 
 
 def _find_binary_package(_name: str, file: str) -> Package | None:
