@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+_PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37  # linux/prctl.h
 _GRACE_SECONDS = 10.0  # for processes that are about to end
 _earlier_processes: set[int] = set()
 
@@ -38,6 +38,19 @@ def end_all() -> list[str]:
         time.sleep(0.1)
         left = _running()
     return named
+
+
+@contextlib.contextmanager
+def unchanged_subreaper() -> Iterator[None]:
+    """Let this process adopt orphans afterwards only if it did before.
+
+    Pools of workers that are forked begin to adopt, and those of the server never stop: their
+    processes would be lost.
+    """
+    libc, before = ctypes.CDLL(None), ctypes.c_int()
+    libc.prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0)
+    yield
+    set_subreaper(bool(before.value))
 
 
 def set_subreaper(enabled: bool) -> None:

@@ -70,7 +70,7 @@ _EVERY_DAY: tuple[PytestRun, ...] = (
     PytestRun(
         "the database's tests, on PostgreSQL",
         ("tests", f"--ignore={PAGES_IN_BROWSER}"),
-        f"database and not one_database and not slow and {_QUICK}",
+        f"database and not one_database and {_QUICK}",
         CORES,
         on_postgresql=True,
     ),

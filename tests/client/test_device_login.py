@@ -14,6 +14,8 @@ import requests
 
 from tests.server import PASSWORD, RunningServer, running_server
 
+pytestmark = pytest.mark.slow
+
 EMAIL = "mara@acme.example"
 
 

@@ -7,6 +7,8 @@ import venv
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from tests.paths import ROOT
 
 CLIENT = ROOT / "client"
@@ -42,6 +44,7 @@ def install(folder: Path) -> Path:
     return environment / "bin" / "flamewatch"
 
 
+@pytest.mark.slow
 def test_client_alone_works_without_django(tmp_path: Path) -> None:
     script = install(tmp_path)
     done = subprocess.run([script, "--help"], text=True, capture_output=True, check=True)
@@ -58,6 +61,7 @@ def test_client_alone_works_without_django(tmp_path: Path) -> None:
     assert "Run `flamewatch login`" in done.stderr
 
 
+@pytest.mark.slow
 def test_wheel_has_the_licence(tmp_path: Path) -> None:
     with zipfile.ZipFile(build_wheel(tmp_path)) as wheel:
         (name,) = (each for each in wheel.namelist() if each.endswith("/LICENSE"))

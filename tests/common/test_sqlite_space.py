@@ -130,6 +130,7 @@ def test_a_reader_of_the_log_does_not_stop_it(database: BaseDatabaseWrapper, fil
     reader.close()
 
 
+@pytest.mark.slow
 def test_a_file_of_an_older_version_is_rewritten_once(
     older_database: BaseDatabaseWrapper, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

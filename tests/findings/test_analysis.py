@@ -34,6 +34,7 @@ def analyze(project: Project, end: datetime = END) -> list[Finding]:
     return [finding for report in analyze_project(project, end) for finding in report.found]
 
 
+@pytest.mark.slow
 def test_profiles_that_would_find_5_percent_do_not_depend_on_the_capture_rate(
     project: Project,
 ) -> None:
@@ -78,6 +79,7 @@ def test_planted_rise_is_found_with_its_function_version_and_size(project: Proje
     assert all(each is not None and 0.001 < each < 0.3 for each in detectable)
 
 
+@pytest.mark.slow
 def test_planted_fall_is_an_improvement(project: Project) -> None:
     store_service(project, "shop", PlantedChange(0.7))
     (finding,) = analyze(project)
@@ -92,6 +94,7 @@ def test_change_is_found_once_in_later_runs(project: Project) -> None:
     assert Finding.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_finding_resolves_when_its_change_is_over(project: Project) -> None:
     over = END + timedelta(hours=6)
     store_service(project, "shop", PlantedChange(1.3, end=over), end=END + timedelta(days=2))
@@ -106,6 +109,7 @@ def test_finding_resolves_when_its_change_is_over(project: Project) -> None:
     assert finding.events.latest("pk").kind == FindingEventKind.RESOLVED
 
 
+@pytest.mark.slow
 def test_muted_function_gives_muted_finding(project: Project, alice: User) -> None:
     store_service(project, "shop", RISE)
     (finding,) = analyze(project)

@@ -148,6 +148,7 @@ def test_page_links_carry_every_restriction_and_those_not_applied_are_struck_thr
             assert left_out(html) == reasons, (page, pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("profiles")
 @pytest.mark.parametrize("page", PAGES_OF_PROFILES)
 def test_page_reached_by_a_link_keeps_every_restriction(signed_in: Client, page: str) -> None:

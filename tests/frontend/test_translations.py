@@ -128,6 +128,7 @@ def alices(client: Client, alice: User, project: Project) -> Client:
     return client
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_page_is_translated(alices: Client, language: str) -> None:

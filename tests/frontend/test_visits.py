@@ -8,7 +8,7 @@ from django.utils import timezone
 from projects.models import Project, User
 from tests.frontend.every_page import FRAGMENTS, PAGES, P, furnish
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 
 def test_visiting_operator_sees_what_a_viewer_sees(

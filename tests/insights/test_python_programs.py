@@ -9,6 +9,8 @@ import pytest
 from projects.profile_types import ProfileType
 from tests.insights.noticed_rules import NoticedRules, find_rules
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = Path(__file__).with_name("wastes.py")
 
 

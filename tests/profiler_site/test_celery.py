@@ -10,6 +10,8 @@ from celery.schedules import schedule
 import profiler_site.celery  # noqa: F401  it sets up beat's log
 from tests.services import free_port
 
+pytestmark = pytest.mark.slow
+
 
 def test_task_that_cannot_be_sent_is_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
     app = Celery("test", broker=f"redis://127.0.0.1:{free_port()}/0", set_as_current=False)

@@ -103,6 +103,7 @@ def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     end.set()
 
 
+@pytest.mark.slow
 async def test_a_hanging_service_is_asked_once_and_reported_as_failed(hanging: list[str]) -> None:
     first, second = await asyncio.gather(get(), get())
     third = await get()

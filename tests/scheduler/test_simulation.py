@@ -88,6 +88,7 @@ def test_agents_over_the_parking_limit_capture_too(agents: int) -> None:
     assert log.counts.waiting > 0.7 * 32
 
 
+@pytest.mark.slow
 def test_requests_a_minute_do_not_grow_with_the_number_of_agents() -> None:
     per_minute = {
         agents: watch(agents, TYPES, minutes=20, seed=1).requests_by_minute(20)[3:]

@@ -70,6 +70,7 @@ def test_archives_are_readable_by_their_formats(tmp_path: Path) -> None:
         assert {member.mode for member in archive} == {0o644}
 
 
+@pytest.mark.slow
 def test_the_jar_names_its_agent_class(tmp_path: Path) -> None:
     jar = tmp_path / f"flamewatch-agent-{java_version(ROOT / 'agents' / 'java')}.jar"
     pack_java(ROOT / "agents" / "java", LICENSE, jar)

@@ -18,7 +18,7 @@ ADVICE = (
     "The database was written by a version of Flamewatch before 0.3 (it lacks"
     " projects.0021_column_names). Start Flamewatch 0.3 on it once, then this version."
 )
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

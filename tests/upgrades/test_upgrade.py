@@ -43,7 +43,7 @@ CHANGED_TABLES = {
     "projects_user",
 }
 Results = tuple[dict[str, Any], dict[str, Any]]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture(scope="module", params=["0.3", "0.3 after 0.2"])

@@ -23,7 +23,7 @@ from tests.ingest.client import Client
 
 __all__ = ["token_client"]
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.real]
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.mark.real]
 PREFIX = "/api/v1/projects/{project}"
 # Whose rows, and the argument that names one of them in a path.
 COLLECTIONS = {

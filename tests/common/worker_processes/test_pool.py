@@ -127,6 +127,7 @@ async def test_result_over_its_limit_is_not_sent(pool: WorkerPool) -> None:
     assert found.value.outcome is Outcome.RESULT_LIMIT
 
 
+@pytest.mark.slow
 async def test_the_kernel_ends_a_job_at_its_cpu_time_in_compiled_code(pool: WorkerPool) -> None:
     with pytest.raises(LimitExceeded) as found:
         await pool.run("a", replace(LIMITS, cpu_seconds=1.0), jobs.compute)
@@ -134,6 +135,7 @@ async def test_the_kernel_ends_a_job_at_its_cpu_time_in_compiled_code(pool: Work
     assert pool.statistics.jobs == {Outcome.CPU_LIMIT: 1}
 
 
+@pytest.mark.slow
 async def test_the_cpu_time_of_earlier_jobs_does_not_count(pool: WorkerPool) -> None:
     limits = replace(LIMITS, cpu_seconds=1.0)
     found = {await pool.run("a", limits, jobs.use_cpu, 0.8) for _ in range(3)}
@@ -149,6 +151,7 @@ async def test_a_job_that_waits_ends_at_its_wall_time(pool: WorkerPool) -> None:
     assert await pool.run("a", LIMITS, jobs.process_id) != first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("job", [jobs.allocate, jobs.allocate_and_abort])
 async def test_a_job_that_needs_too_much_memory_ends(job: object, pool: WorkerPool) -> None:
     with pytest.raises(LimitExceeded) as found:

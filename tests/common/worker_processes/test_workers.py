@@ -19,7 +19,7 @@ from common.worker_processes.messages import JobLimits, JobRequest
 from common.worker_processes.program import WorkerProgram
 from common.worker_processes.workers import COSTLY_SECONDS, JobResult, Outcome, WorkerEnd, Workers
 from tests.common.worker_processes import jobs
-from tests.leftovers import set_subreaper
+from tests.leftovers import unchanged_subreaper
 from tests.paths import ROOT
 from tests.processes import is_running
 from tests.waiting import until
@@ -37,27 +37,27 @@ FORKED = replace(SPAWNED, is_forked=True, inherits_environment=True)
 @pytest.fixture(params=[SPAWNED, FORKED], ids=["spawned", "forked"])
 def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
     made = Workers("test", request.param, at_start=1)
-    yield made
-    made.stop()
-    set_subreaper(False)  # nothing here waits for orphans of other tests
+    with unchanged_subreaper():
+        yield made
+        made.stop()
 
 
 @pytest.fixture
 def forked() -> Iterator[Workers]:
     made = Workers("test", FORKED, at_start=1)
-    yield made
-    made.stop()
-    set_subreaper(False)  # nothing here waits for orphans of other tests
+    with unchanged_subreaper():
+        yield made
+        made.stop()
 
 
 @pytest.fixture(params=[SPAWNED, FORKED], ids=["spawned", "forked"])
 def costly_nice(request: pytest.FixtureRequest) -> Iterator[Workers]:
     """Two workers of a program that lowers the priority of costly tenants from 1 to 4."""
     made = Workers("test", replace(request.param, nice=1, costly_nice=4), at_start=2)
-    made.start()
-    yield made
-    made.stop()
-    set_subreaper(False)  # nothing here waits for orphans of other tests
+    with unchanged_subreaper():
+        made.start()
+        yield made
+        made.stop()
 
 
 def perform(
@@ -153,6 +153,7 @@ def test_idle_worker_of_low_priority_is_replaced(costly_nice: Workers) -> None:
     assert len(costly_nice._idle) == 2
 
 
+@pytest.mark.slow
 def test_job_that_ends_its_forked_worker_gets_the_outcome(forked: Workers) -> None:
     limits = replace(LIMITS, cpu_seconds=1.0)
     assert perform(forked, jobs.compute, limits=limits).outcome is Outcome.CPU_LIMIT

@@ -10,6 +10,8 @@ from pytest_django import Settings
 
 from profiler_site.static_files.storage import BundlingStorage
 
+pytestmark = pytest.mark.slow
+
 IMPORTED = re.compile(r"""(?:from|import\()\s*['"](\.{1,2}/[^'"]+)['"]""")
 
 

@@ -98,6 +98,7 @@ async def test_nothing_to_capture_is_aborted_with_the_delay(agent: GrpcClient) -
     assert 0 < delay < 3600
 
 
+@pytest.mark.slow
 async def test_a_parked_handshake_is_answered_before_the_deadline_of_its_client(
     agent: GrpcClient, settings: Settings
 ) -> None:

@@ -67,6 +67,7 @@ def capture_request(deployment: Deployment) -> CaptureRequest:
     )
 
 
+@pytest.mark.slow
 def test_parked_agents_take_no_threads_and_all_get_a_response(
     agent: Client, deployment: Deployment
 ) -> None:

@@ -94,6 +94,7 @@ def test_a_file_is_converted_by_a_worker(protocol: SendingCase, agent: Client) -
     assert conversion_pool.pool.statistics.jobs.total() == before + 1
 
 
+@pytest.mark.slow
 @each_protocol
 def test_a_file_above_a_limit_is_413_with_the_limit(
     protocol: SendingCase, agent: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
@@ -134,6 +135,7 @@ def test_file_whose_workers_are_lost_is_503(
     assert conversion_rejections() == before
 
 
+@pytest.mark.slow
 def test_a_conversion_ends_at_its_cpu_time(
     agent: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

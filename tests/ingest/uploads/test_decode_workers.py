@@ -131,6 +131,7 @@ def test_profile_above_the_memory_limit_is_400_with_the_limit(
     assert not Profile.objects.exists()
 
 
+@pytest.mark.slow
 @each_protocol
 def test_profile_above_the_cpu_limit_is_400_with_the_limit(
     protocol: UploadCase, agent: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
@@ -270,6 +271,7 @@ def test_upload_whose_client_has_gone_ends_its_worker(
     )
 
 
+@pytest.mark.slow
 def test_project_pays_for_the_cpu_time_of_its_workers() -> None:
     project = 10**7  # of no other test
     before = costs_of_process.get(("project", project), 0.0)
@@ -296,6 +298,7 @@ def test_conversions_and_decoding_have_workers_of_their_own() -> None:
     assert not {*workers.process_ids()} & {*conversion_pool.pool.process_ids()}
 
 
+@pytest.mark.slow
 def test_long_conversion_does_not_delay_a_decode() -> None:
     decode()  # starts the worker
     converting = threading.Thread(

@@ -28,7 +28,7 @@ from tests.profiler_site.backups.conftest import Installation
 from tests.profiler_site.backups.read_installation import read
 from tests.profiles import rows
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 BOTH_STORES = pytest.mark.parametrize("store", ["file", "s3"], indirect=True)
 PASSWORD = "a sentence works well"  # of the fixture alice
 

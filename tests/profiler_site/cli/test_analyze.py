@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
 AT = f"{END + timedelta(hours=5):%Y-%m-%dT%H:%M}"
 
 
+@pytest.mark.slow
 def test_findings_are_printed_for_people_and_programs(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -181,6 +181,7 @@ def test_a_bad_setting_is_reported_in_a_sentence(
     assert re.search(r"\bhu\b|hush", done.stderr) is None
 
 
+@pytest.mark.slow
 def test_a_database_without_tables_is_reported_in_a_sentence(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     done = subprocess.run(

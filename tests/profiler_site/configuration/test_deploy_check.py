@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 def check(tmp_path: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"FLAMEWATCH_DATA_DIR": str(tmp_path)} | settings

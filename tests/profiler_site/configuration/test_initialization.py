@@ -229,6 +229,7 @@ print([*counts, Quota.objects.exclude(project=None).count()])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_processes_that_start_together_create_everything_once(
     environment: dict[str, str],

@@ -55,6 +55,7 @@ def output(program: str, folder: Path, **environment: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_errors_of_services_that_do_not_answer_have_no_password(tmp_path: Path) -> None:
     said = output(
         PROGRAM,

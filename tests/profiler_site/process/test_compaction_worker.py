@@ -20,7 +20,7 @@ from profiles.compaction.compactor import Compactor
 from profiles.models import Block, BlockLevel, Profile, Resolution
 from profiles.queries import query_workers
 from projects.models import Deployment, Project
-from tests.leftovers import set_subreaper
+from tests.leftovers import unchanged_subreaper
 from tests.profiler_site.process import build_jobs
 from tests.profiler_site.process.test_query_workers import database_url
 from tests.profiles import rows
@@ -28,6 +28,7 @@ from tests.profiles.compaction.inventory import counted_bytes, really_stored_byt
 from tests.server import prepared_data
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.real,
     pytest.mark.django_db(transaction=True),
     pytest.mark.timeout(240),
@@ -41,16 +42,16 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
     monkeypatch.setenv("FLAMEWATCH_DATA_DIR", str(prepared_data()))
     monkeypatch.setenv("FLAMEWATCH_SECRET_KEY", settings.SECRET_KEY)
     monkeypatch.setenv("BLOB_URL", settings.BLOB_URL)
-    query_workers.start(program_of_queries(), 1)
-    queries = query_workers.running_workers()
-    assert queries is not None
-    build_workers.start(compaction_program(), queries)
-    running = build_workers.running_workers()
-    assert running is not None
-    yield running
-    build_workers.stop()
-    query_workers.stop()
-    set_subreaper(False)  # nothing here waits for orphans of other tests
+    with unchanged_subreaper():
+        query_workers.start(program_of_queries(), 1)
+        queries = query_workers.running_workers()
+        assert queries is not None
+        build_workers.start(compaction_program(), queries)
+        running = build_workers.running_workers()
+        assert running is not None
+        yield running
+        build_workers.stop()
+        query_workers.stop()
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from profiler_site.process import idle_memory
 from profiler_site.process.idle_memory import IdleMemory
 from tests.common.worker_processes import jobs
 from tests.common.worker_processes.test_workers import FORKED
-from tests.leftovers import set_subreaper
+from tests.leftovers import unchanged_subreaper
 from tests.waiting import until
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
@@ -27,9 +27,9 @@ GROWING = replace(FORKED, max_growth_bytes=128 * MIB)
 @pytest.fixture
 def workers() -> Iterator[Workers]:
     made = Workers("test", GROWING, at_start=1)
-    yield made
-    made.stop()
-    set_subreaper(False)  # nothing here waits for orphans of other tests
+    with unchanged_subreaper():
+        yield made
+        made.stop()
 
 
 def process_id(workers: Workers) -> int:
@@ -81,6 +81,7 @@ def test_workers_beyond_those_of_the_start_end_when_they_are_idle(
     assert workers.statistics.ends[WorkerEnd.SURPLUS] == 1
 
 
+@pytest.mark.slow
 def test_idle_worker_returns_freed_memory(workers: Workers) -> None:
     job = JobRequest(jobs.free_memory_below_other, (), LIMITS)
     pid, freed = workers.perform("tenant", job).content

@@ -11,6 +11,8 @@ import psycopg
 import pytest
 from django.db import connection
 
+pytestmark = pytest.mark.slow
+
 NAME = "flamewatch_created_twice"
 
 

@@ -27,7 +27,7 @@ from profiles.query import DeadlinePassed, InvalidQuery, QueryJob
 from projects.models import AuditEntry, Project, User
 from projects.profile_types import ProfileType
 from tests.frontend.page_browser import Browser, signed_in
-from tests.leftovers import set_subreaper
+from tests.leftovers import unchanged_subreaper
 from tests.processes import is_running
 from tests.profiler_site.process import query_jobs
 from tests.profiles import rows
@@ -35,6 +35,7 @@ from tests.server import prepared_data
 from tests.waiting import until
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.real,
     pytest.mark.django_db(transaction=True),
     pytest.mark.timeout(180),
@@ -60,12 +61,12 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
     monkeypatch.setenv("FLAMEWATCH_DATA_DIR", str(prepared_data()))  # has the static files
     monkeypatch.setenv("FLAMEWATCH_SECRET_KEY", settings.SECRET_KEY)
     monkeypatch.setenv("BLOB_URL", settings.BLOB_URL)
-    query_workers.start(query_program(), 1)
-    running = query_workers.running_workers()
-    assert running is not None
-    yield running
-    query_workers.stop()
-    set_subreaper(False)  # nothing here waits for orphans of other tests
+    with unchanged_subreaper():
+        query_workers.start(query_program(), 1)
+        running = query_workers.running_workers()
+        assert running is not None
+        yield running
+        query_workers.stop()
 
 
 def context(project: Project, **more: Any) -> QueryContext:

@@ -97,6 +97,7 @@ def arrive(
         rows.stored(shop, {"main;a": chance.randrange(1, 99)}, minutes=minutes)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=examples(50),
     deadline=None,
@@ -163,6 +164,7 @@ def test_unavailable_blob_store_leaves_all_profiles_in_the_head(
     assert Compactor(project.pk, later).build_level1() == 1
 
 
+@pytest.mark.slow
 def test_blob_left_by_a_killed_process_is_deleted(tmp_path: Path) -> None:
     """Check that another process continues after a kill between blob and commit."""
     database, folder = tmp_path / "killed.sqlite3", tmp_path / "blobs"

@@ -64,6 +64,7 @@ def greatest() -> bytes:
     return pprof({"main;work": GREATEST}, [CPU])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [no_sample, deepest, a_million_nodes, many_labels, greatest])
 def test_rollup_keeps_extreme_profiles_unchanged(
     made: Callable[[], bytes], project: Project, shop: Deployment, later: datetime

@@ -329,6 +329,7 @@ def test_level_0_blocks_that_a_day_covers_meanwhile_are_not_replaced(
     assert stock(project) == before
 
 
+@pytest.mark.slow
 @settings(
     max_examples=examples(50),
     deadline=None,

@@ -144,6 +144,7 @@ def read_pieces() -> set[bytes]:
     return {each[-PIECE:] for each in data if len(each) > PIECE} | {f"tree of {SERVICE}".encode()}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("store")
 @pytest.mark.parametrize("stage", ["head", "parts", "late"])
 def test_no_byte_of_a_deleted_service_is_stored(project: Project, alice: User, stage: str) -> None:

@@ -198,6 +198,7 @@ def test_job_is_postponed_while_the_blob_store_fails(
     assert Block.objects.get().profiles == 1
 
 
+@pytest.mark.slow
 @pytest.mark.real
 @pytest.mark.parametrize("point", ["blob", "commit", "repack"])
 def test_job_that_was_killed_is_resumed(tmp_path: Path, point: str) -> None:

@@ -22,7 +22,7 @@ from tests.profiles.deletion.run_jobs import run_pass, run_to_end
 from tests.profiles.queries.compaction_stages import STAGES, compact_to
 from tests.profiles.queries.labelled_profiles import DAY, LabelledProfile, fill, whole
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 START, END = rows.NOON + timedelta(hours=3, minutes=7), rows.NOON + timedelta(hours=26, minutes=33)
 SELECTIONS = {
     "time": DeletionSelection(start=START, end=END),

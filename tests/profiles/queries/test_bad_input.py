@@ -261,6 +261,7 @@ def test_lists_have_profiles_without_samples(
 
 
 @pytest.mark.slow
+@pytest.mark.one_database
 @merging
 def test_queries_of_stacks_of_10000_frames_succeed(
     run: Run, selection: ProfileSelection, shop: Deployment
@@ -270,6 +271,7 @@ def test_queries_of_stacks_of_10000_frames_succeed(
 
 
 @pytest.mark.slow
+@pytest.mark.one_database
 def test_deep_stacks_are_whole_in_every_view(selection: ProfileSelection, shop: Deployment) -> None:
     store(shop, chain(10_000, every=False))
     assert orjson.loads(
@@ -287,6 +289,7 @@ def test_deep_stacks_are_whole_in_every_view(selection: ProfileSelection, shop: 
 
 
 @pytest.mark.slow
+@pytest.mark.one_database
 def test_deep_stacks_with_values_everywhere_are_rejected_by_exports(
     selection: ProfileSelection, shop: Deployment
 ) -> None:
@@ -299,6 +302,7 @@ def test_deep_stacks_with_values_everywhere_are_rejected_by_exports(
 
 
 @pytest.mark.slow
+@pytest.mark.one_database
 def test_a_million_nodes_are_folded_and_no_total_is_lost(
     selection: ProfileSelection, shop: Deployment
 ) -> None:
@@ -319,6 +323,7 @@ def test_a_million_nodes_are_folded_and_no_total_is_lost(
 
 
 @pytest.mark.slow
+@pytest.mark.one_database
 @pytest.mark.parametrize("name", ["top", "focus", "bottom up", "lines of a function"])
 def test_every_view_of_a_million_nodes_succeeds(
     name: str, selection: ProfileSelection, shop: Deployment
@@ -328,6 +333,7 @@ def test_every_view_of_a_million_nodes_succeeds(
 
 
 @pytest.mark.slow
+@pytest.mark.one_database
 def test_a_hundred_thousand_distinct_labels_of_samples(
     selection: ProfileSelection, shop: Deployment
 ) -> None:
@@ -355,6 +361,7 @@ def labelled(count: int) -> bytes:
 
 
 @pytest.mark.slow
+@pytest.mark.one_database
 def test_ten_thousand_distinct_labels_of_profiles(
     selection: ProfileSelection, shop: Deployment
 ) -> None:

@@ -215,6 +215,7 @@ def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hanging]:
     made.again.set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stored", ["block"], indirect=True)
 def test_a_folder_that_hangs_delays_no_query_beyond_its_deadline(
     stored: ProfileSelection, hanging: Hanging

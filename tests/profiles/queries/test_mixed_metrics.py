@@ -119,6 +119,7 @@ def check_comparison(
             assert int(row.sum()) == summed(side, metric).total()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(n, marks=pytest.mark.nightly) for n in (1, 2, 3))]
 )

@@ -88,6 +88,7 @@ VIEWS: list[tuple[View, Callable[[str, str], bool]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
 def test_series_equals_the_sum_of_samples_in_every_form_of_storage(
     project: Project, stage: str
@@ -145,6 +146,7 @@ UNSET = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
 def test_empty_value_selects_profiles_and_samples_without_the_label(
     project: Project, stage: str

@@ -88,6 +88,7 @@ def expected(
     return {**sums, "": sum(sums.values())}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
 def test_each_value_has_the_stacks_of_its_samples(project: Project, stage: str) -> None:
     sent = fill(project)

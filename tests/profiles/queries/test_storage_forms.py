@@ -119,6 +119,7 @@ def load_head_results(project: Project) -> list[dict[str, Any]]:
     return _head_results
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", COMPACTED)
 def test_results_of_compacted_profiles_are_those_of_the_head(project: Project, stage: str) -> None:
     fill(project)

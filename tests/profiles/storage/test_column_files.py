@@ -110,6 +110,7 @@ def test_a_mapping_ends_with_its_last_array_and_needs_no_file_descriptor(tmp_pat
     assert not is_mapped()
 
 
+@pytest.mark.slow
 def test_second_process_maps_columns_without_reading_the_block(tmp_path: Path) -> None:
     files = open_files(tmp_path)
     store = files.open_block(LOCATION)

@@ -10,7 +10,7 @@ import pytest
 
 from profiles.engine.encoding.codec import decode
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.slow, pytest.mark.real]
 
 
 def test_acknowledged_profile_survives_kill_9(tmp_path: Path) -> None:

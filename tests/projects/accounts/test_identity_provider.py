@@ -22,7 +22,7 @@ from tests.identity_provider.server import (
 )
 from tests.projects.accounts.test_single_sign_on import LOGIN, begin, connect, is_signed_in
 
-pytestmark = [pytest.mark.django_db, pytest.mark.real]
+pytestmark = [pytest.mark.slow, pytest.mark.django_db, pytest.mark.real]
 CALLBACK = f"{LOGIN}callback/"
 MARA = "mara@acme.example"
 

@@ -100,6 +100,7 @@ def test_search_finds_projects_by_id_and_member(admin: Client, three: None, alic
     assert "No project matches" in render_html(admin.get(INDEX, {"q": "nothing%"}))
 
 
+@pytest.mark.slow
 def test_page_of_ten_thousand_projects_costs_a_constant_number_of_queries(
     admin: Client, project: Project, many_projects: None
 ) -> None:

@@ -181,6 +181,7 @@ def test_only_chosen_kinds_of_the_own_project_are_sent(
     assert WebhookDelivery.objects.get().webhook.name == "all"
 
 
+@pytest.mark.slow
 def test_failing_webhook_does_not_hold_up_others(project: Project, received: HookReceiver) -> None:
     with receiver(reply(500)) as failing:
         add_webhook(project, failing.url, name="a")

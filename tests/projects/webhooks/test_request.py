@@ -114,6 +114,7 @@ def test_one_private_address_of_several_forbids_the_host(monkeypatch: pytest.Mon
     assert "10.0.0.1" in post("http://mixed.example/", b"{}", {}).problem
 
 
+@pytest.mark.slow
 def test_redirects_are_not_followed() -> None:
     with (
         receiver(reply(200)) as other,
@@ -149,6 +150,7 @@ def _drip(handler: BaseHTTPRequestHandler, part: bytes) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("respond", [_drip_header, _drip_body])
 def test_slow_response_ends_at_the_deadline(respond: Any) -> None:
     with receiver(respond) as received:
@@ -163,6 +165,7 @@ def test_huge_response_is_read_in_part() -> None:
     assert outcome.reply == "y" * 300
 
 
+@pytest.mark.slow
 def test_lost_connection_and_garbage_are_problems() -> None:
     outcome = post(f"http://127.0.0.1:{free_port()}/", b"{}", {})
     assert "refused" in outcome.problem

@@ -73,6 +73,7 @@ async def test_processes_share_the_quota_of_a_project(queues: list[RedisQueue]) 
     assert response.over_quota
 
 
+@pytest.mark.slow
 async def test_agents_of_a_killed_process_count_for_the_quota_no_longer_than_the_hold(
     queues: list[RedisQueue],
 ) -> None:
@@ -139,6 +140,7 @@ async def test_agents_of_a_killed_process_get_no_requests(redis_url: str) -> Non
     await queue.close()
 
 
+@pytest.mark.slow
 async def test_agents_of_a_killed_process_count_no_longer_than_the_poll_timeout(
     redis_url: str,
 ) -> None:
@@ -192,6 +194,7 @@ async def test_without_redis_agents_back_off_and_it_is_logged_once(
     await queue.close()
 
 
+@pytest.mark.slow
 async def test_parked_agents_back_off_when_redis_stops_and_park_again_after_it_returns(
     port: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -139,6 +139,7 @@ def test_profile_is_written_once_after_chdir_and_fork(tmp_path: Path) -> None:
     assert "work" in written(tmp_path / "cpu.pb.gz").functions_seen()
 
 
+@pytest.mark.slow
 def test_an_error_and_an_interrupt_of_the_program_still_write_it(tmp_path: Path) -> None:
     for end, code in (("1 / 0", 1), ("import os; os.kill(os.getpid(), 2)", -signal.SIGINT)):
         target = tmp_path / f"{code}.pb.gz"

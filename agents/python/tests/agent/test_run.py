@@ -99,6 +99,7 @@ def test_a_program_that_becomes_another_is_profiled_again(server: FakeServer, ur
     finish(process)
 
 
+@pytest.mark.slow
 def test_workers_of_multiprocessing_spawn_are_profiled(
     server: FakeServer, url: str, tmp_path: Path
 ) -> None:
@@ -187,6 +188,7 @@ def test_missing_program_is_a_usage_error(capsys: pytest.CaptureFixture[str]) ->
     assert "no program given" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_pythonpath_with_the_bootstrap_folder_profiles_a_program_and_its_subprocess(
     server: FakeServer, url: str
 ) -> None:

@@ -191,6 +191,7 @@ def test_htmx_request_gets_the_list_and_the_summary_only(
     assert response.headers["HX-Push-Url"] == "/p/acme-shop/services?find=x"
 
 
+@pytest.mark.slow
 def test_thousands_of_services_are_paged(
     signed_in: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -98,6 +98,7 @@ print(peak_bytes() - base)
 """
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_values_of_the_profiles() -> None:
     done = subprocess.run(
         [sys.executable, "-c", MEMORY_PROGRAM], capture_output=True, text=True, check=True

@@ -100,6 +100,7 @@ def totals_by_id(
     return found
 
 
+@pytest.mark.slow
 @few
 @given(SIDES, SIDES)
 def test_swapped_sides_differ_the_other_way_round(a: list[Stacks], b: list[Stacks]) -> None:

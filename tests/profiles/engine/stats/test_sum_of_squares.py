@@ -64,6 +64,7 @@ def approximately(variance: VarianceByFrame) -> dict[object, object]:
     return {k: (pytest.approx(v[0], rel=1e-9), v[1]) for k, v in variance.items()}
 
 
+@pytest.mark.slow
 @few
 @given(LISTS, st.integers(0, 5))
 def test_two_sides_in_separate_rows_of_one_merge(parts: list[Tree], cut: int) -> None:

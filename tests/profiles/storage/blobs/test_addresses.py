@@ -58,6 +58,7 @@ def silent() -> Iterator[str]:
         yield f"s3://bucket?endpoint=http://127.0.0.1:{listener.getsockname()[1]}"
 
 
+@pytest.mark.slow
 def test_a_store_that_never_responds_times_out(
     silent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,6 +95,7 @@ def test_failed_write_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert list(store.list()) == []
 
 
+@pytest.mark.slow
 def test_file_store_does_not_import_the_s3_library() -> None:
     program = (
         "import django, sys; django.setup(); from profiles.storage.blobs import open_store;"

@@ -63,6 +63,7 @@ def test_sampler_started_in_the_main_thread_offers_cpu(sampler: SignalSampler) -
     assert sampler.types == (ProfileType.CPU, ProfileType.THREADS)
 
 
+@pytest.mark.slow
 def test_cpu_profile_excludes_other_threads(sampler: SignalSampler) -> None:
     stop = threading.Event()
 

@@ -33,12 +33,14 @@ def test_process_exits_while_a_handshake_is_parked(server: FakeServer, url: str)
     assert seconds_to_end(UNTIL_TOLD, url, server) < SOON
 
 
+@pytest.mark.slow
 def test_process_exits_while_an_upload_is_pending(server: FakeServer, url: str) -> None:
     server.respond_with("POST", assigned("THREADS"))
     server.respond_with("PATCH", never_responds)
     assert seconds_to_end(UNTIL_TOLD, url, server, "PATCH") < SOON
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["CPU", "WALL"])
 def test_process_exits_during_a_capture(server: FakeServer, url: str, kind: str) -> None:
     server.respond_with("POST", assigned(kind, "60s"))

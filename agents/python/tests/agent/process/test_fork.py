@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 from fake_server import FakeServer, Seen, assigned, never_responds, throttled
 from programs import begin, run
 
@@ -41,6 +42,7 @@ def finish(process: subprocess.Popen[str]) -> None:
     assert errors == ""
 
 
+@pytest.mark.slow
 def test_forked_child_handshakes_as_an_agent_of_its_own(server: FakeServer, url: str) -> None:
     server.respond_with("POST", never_responds)
     process = begin(FORKED.format(before=""), url)
@@ -49,6 +51,7 @@ def test_forked_child_handshakes_as_an_agent_of_its_own(server: FakeServer, url:
     assert len({seen.connection for seen in server.seen}) == 2
 
 
+@pytest.mark.slow
 def test_the_parents_handshake_is_not_disturbed(server: FakeServer, url: str) -> None:
     server.respond_with("POST", never_responds)
     process = start_and_fork(server, url)
@@ -57,6 +60,7 @@ def test_the_parents_handshake_is_not_disturbed(server: FakeServer, url: str) ->
     assert len(server.seen) == 2, "one handshake each"
 
 
+@pytest.mark.slow
 def test_fork_during_a_capture_leaves_the_parents_profile_complete(
     server: FakeServer, url: str
 ) -> None:
@@ -69,6 +73,7 @@ def test_fork_during_a_capture_leaves_the_parents_profile_complete(
     finish(process)
 
 
+@pytest.mark.slow
 def test_a_child_is_profiled_itself(server: FakeServer, url: str) -> None:
     server.respond_with("POST", never_responds, assigned("CPU", "0.2s"), never_responds)
     process = start_and_fork(server, url)
@@ -106,6 +111,7 @@ def test_a_child_can_stop_its_own_agent(server: FakeServer, url: str) -> None:
     run(program, url)
 
 
+@pytest.mark.slow
 def test_multiprocessing_workers_are_profiled(server: FakeServer, url: str) -> None:
     server.respond_with("POST", never_responds)
     program = """
@@ -161,6 +167,7 @@ def test_the_agents_thread_imports_nothing(server: FakeServer, url: str) -> None
     assert out.split() == []
 
 
+@pytest.mark.slow
 def test_forks_from_a_thread_and_of_children(server: FakeServer, url: str) -> None:
     server.respond_with("POST", never_responds)
     program = """

@@ -30,6 +30,7 @@ def jumping_clock(tmp_path: Path) -> str:
     return str(library)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["CPU", "WALL", "HEAP_ALLOC"])
 def test_a_clock_that_jumps_by_days_changes_no_duration(
     server: FakeServer, url: str, kind: str, jumping_clock: str
