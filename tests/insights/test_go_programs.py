@@ -40,6 +40,38 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_rule_matches_its_waste_and_no_other(
     program: Path, name: str, profile: str, type_: ProfileType, rule: str | None
 ) -> None:
-    done = subprocess.run([program, name, profile], check=True, capture_output=True, timeout=60)
-    found = find_rules(done.stdout, type_, RUN_NS)
+    found = find_rules(run(program, name, profile), type_, RUN_NS)
     assert [*found.totals] == ([rule] if rule else [])
+
+
+@pytest.mark.slow  # compiles the standard library
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("keepGarbage", "go-gc"),
+        ("allocate", "go-allocation"),
+        ("growMaps", "go-map-growth"),
+        ("jsonRoundTrips", "go-json-reflection"),
+        ("compileExpressions", "go-regexp-compile"),
+        ("copyBuffers", "go-memmove"),
+        ("deferInLoop", "go-defer"),
+        ("handshakes", "go-tls-handshake"),
+        ("formatValues", "go-reflect-fmt"),
+    ],
+)
+def test_rule_matches_its_waste_of_cpu_time(program: Path, name: str, rule: str) -> None:
+    """A program may also show the memory that its waste allocates and copies."""
+    found = find_rules(run(program, name, "cpu"), ProfileType.CPU)
+    assert found.totals[rule] >= 0.2 * found.whole
+    assert found.totals.keys() <= {rule, "go-gc", "go-allocation", "go-memmove"}
+
+
+@pytest.mark.slow  # compiles the standard library
+@pytest.mark.parametrize("name", ["carefulWork", "plainWork"])
+def test_no_rule_matches_the_same_work_without_waste(program: Path, name: str) -> None:
+    assert not find_rules(run(program, name, "cpu"), ProfileType.CPU).totals
+
+
+def run(program: Path, name: str, profile: str) -> bytes:
+    command = [str(program), name, profile]
+    return subprocess.run(command, check=True, capture_output=True, timeout=60).stdout

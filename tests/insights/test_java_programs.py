@@ -4,15 +4,13 @@ Not the one for exceptions: JFR takes few samples of a program that makes them, 
 have none in a constructor.
 """
 
-import base64
-import os
 import subprocess
 from pathlib import Path
 
 import pytest
-from fake_server import assigned, serving, throttled
 
 from projects.profile_types import ProfileType
+from tests.insights.captured_upload import capture_upload
 from tests.insights.noticed_rules import find_rules
 from tests.paths import ROOT
 from tools.agent_archives import pack_java
@@ -26,7 +24,7 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     jar = folder / "flamewatch-agent.jar"
     pack_java(ROOT / "agents" / "java", ROOT / "LICENSE", jar)
     subprocess.run(["javac", "-d", str(folder), str(SOURCE)], check=True, capture_output=True)
-    return ["java", f"-javaagent:{jar}=service=wastes", "-cp", str(folder), "Wastes"]
+    return ["java", f"-javaagent:{jar}", "-cp", str(folder), "Wastes"]
 
 
 @pytest.mark.slow  # compiles the agent
@@ -42,16 +40,5 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def test_rule_matches_its_waste_and_no_other(
     command: list[str], name: str, rule: str | None
 ) -> None:
-    with serving() as (fake, url):
-        fake.respond_with("POST", assigned("CPU", "1.500s"), throttled("60s"))
-        environment = os.environ | {
-            "FLAMEWATCH_URL": url,
-            "FLAMEWATCH_KEY": "fw_conformance_key_0123456789",
-        }
-        with subprocess.Popen([*command, name], env=environment) as program:
-            try:
-                [upload] = fake.wait_for("PATCH", 1)
-            finally:
-                program.kill()
-    found = find_rules(base64.b64decode(upload.json["profileBytes"]), ProfileType.CPU)
+    found = find_rules(capture_upload([*command, name], ProfileType.CPU), ProfileType.CPU)
     assert [*found.totals] == ([rule] if rule else [])

@@ -26,6 +26,8 @@ PROGRAMS = Path(__file__).with_name("wastes.py")
         ("imports", ProfileType.CPU, "python-import"),
         ("blocking_in_async", ProfileType.WALL, "python-blocking-in-async"),
         ("tls_contexts", ProfileType.CPU, "python-tls-handshake"),
+        ("template_strings", ProfileType.CPU, "python-template-compile"),
+        ("template_kept", ProfileType.CPU, None),
         ("plain_work", ProfileType.CPU, None),
         ("lock_waits", ProfileType.CONTENTION, "python-lock-waits"),
         ("logging_lock", ProfileType.CONTENTION, "python-logging-lock"),

@@ -153,6 +153,36 @@ def connection_pool() -> None:
     run_threads(work)
 
 
+def make_engine() -> Any:
+    """Return a template engine of Django; the time of the run begins now."""
+    from django.conf import settings
+
+    settings.configure(USE_I18N=False)
+    from django.template import Engine
+
+    global END
+    END = time.monotonic() + 4 * SECONDS  # the start of Django compiles expressions
+    return Engine()
+
+
+_PAGE = "{% for row in rows %}<li>{{ row.name|upper }}: {{ row.price }}</li>{% endfor %}"
+
+
+def template_strings() -> None:
+    engine = make_engine()
+    while runs():
+        engine.from_string(_PAGE)
+
+
+def template_kept() -> None:
+    from django.template import Context
+
+    page = make_engine().from_string(_PAGE)
+    rows = [{"name": "tea", "price": 3}]
+    while runs():
+        page.render(Context({"rows": rows}))
+
+
 def make_purchases() -> Any:
     """Return a model of Django with a relation, and 300 rows; the time of the run begins now."""
     from django.conf import settings

@@ -1,0 +1,34 @@
+// Wastes time in one way, with the agent started: node main.js AGENT NAME.
+
+import crypto from 'node:crypto';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import zlib from 'node:zlib';
+
+const [, program, agent, name] = process.argv;
+const TEXT = 'some text '.repeat(20_000);
+/** @type {Map<number, object>} */
+const stored = new Map();
+let total = 0;
+
+/** @type {Record<string, () => void>} */
+const programs = {
+  keepGarbage() {
+    for (let i = 0; i < 20_000; i++) stored.set(total++ % 500_000, { next: [i] });
+  },
+  readFiles() {
+    for (let i = 0; i < 200; i++) total += fs.readFileSync(program).length;
+  },
+  deriveKeys() {
+    total += crypto.pbkdf2Sync('password', 'salt', 10_000, 32, 'sha256').length;
+  },
+  compress() {
+    total += zlib.gzipSync(TEXT).length;
+  },
+  plainWork() {
+    for (let i = 0; i < 200_000; i++) total += Math.sqrt(i) % 3;
+  },
+};
+
+createRequire(import.meta.url)(agent).start();
+setInterval(programs[name], 1);
