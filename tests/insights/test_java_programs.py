@@ -1,9 +1,6 @@
-"""Rules for Java against profiles that our agent captures of real programs.
+"""Rules for Java against profiles that our agent captures of real programs."""
 
-Not the one for exceptions: JFR takes few samples of a program that makes them, and some captures
-have none in a constructor.
-"""
-
+import gzip
 import subprocess
 from pathlib import Path
 
@@ -34,6 +31,7 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         ("regexCompile", "java-regex-compile"),
         ("stringFormat", "java-string-format"),
         ("dateFormat", "java-date-format"),
+        ("exceptions", "java-exceptions"),
         ("plainWork", None),
     ],
 )
@@ -42,3 +40,11 @@ def test_rule_matches_its_waste_and_no_other(
 ) -> None:
     found = find_rules(capture_upload([*command, name], ProfileType.CPU), ProfileType.CPU)
     assert [*found.totals] == ([rule] if rule else [])
+
+
+@pytest.mark.slow  # compiles the agent
+def test_cpu_time_inside_the_jvm_is_in_the_profile(command: list[str]) -> None:
+    """A thread runs for 1.5 s, mostly in the JVM, of which JFR's samples show a tenth at most."""
+    profile = capture_upload([*command, "exceptions"], ProfileType.CPU)
+    assert b"[native code or JVM, not sampled]" in gzip.decompress(profile)
+    assert find_rules(profile, ProfileType.CPU).whole >= 500_000_000

@@ -160,7 +160,11 @@ _ADDRESS = _expression(r"\+0x[0-9a-f]+\Z", re.IGNORECASE)
 # The kernel and what has no name stay native code.
 _BINARY_ADDRESS = _expression(r"\A([^?\[].*)\+0x[0-9a-f]+\Z", re.IGNORECASE | re.DOTALL)
 _ENGINE_NAMES = frozenset(
-    {"(garbage collector)", "(program)", "(idle)", "(native)", "(waiting for the GIL)"}
+    {
+        *("(garbage collector)", "(program)", "(idle)", "(native)"),
+        "(waiting for the GIL)",
+        "[native code or JVM, not sampled]",
+    }
 )
 
 

@@ -21,12 +21,16 @@ import java.util.regex.Pattern;
  * <p>JFR samples threads that could run Java code, also those that wait for a core, and at most five per period; on a crowded
  * machine its own thread waits for a core, too. The CPU time that the JVM counts for each thread corrects this: samples never
  * stand for more than it, and for all of it if JFR left threads out or the machine was crowded. Otherwise a sample stands for
- * the interval that JFR kept, since threads also use CPU time in native code, which has no samples.
+ * the interval that JFR kept, since threads also use CPU time in native code and in the JVM, which has no samples: a frame of
+ * its own shows it.
  */
 final class CpuTimes implements ValueCorrection {
     private static final int MAX_THREADS_PER_PERIOD = 5; // of JFR
     private static final int MIN_SAMPLES = 100; // of a thread that is corrected alone: its sampling error is small
     private static final double MAX_ERROR = 0.1; // of the interval: a smaller difference is sampling error
+
+    private static final double MAX_DEVIATIONS = 3; // of the number of samples: less time without samples is sampling error
+    private static final String UNSAMPLED = "[native code or JVM, not sampled]";
 
     private static final double CROWDED = 0.5; // share of the time in which a thread of the machine waited for a core
     // Of the container, whose limit of CPU time may be lower than the machine's, and of the machine.
@@ -45,6 +49,7 @@ final class CpuTimes implements ValueCorrection {
     private final List<Long> times = new ArrayList<>(); // of all samples
     private final Map<Long, Long> ownNanosPerSample = new HashMap<>(); // of threads with MIN_SAMPLES
     private long otherNanosPerSample;
+    private long unsampledNanos;
 
     /** Begins to count. */
     CpuTimes(long periodNanos) {
@@ -81,13 +86,23 @@ final class CpuTimes implements ValueCorrection {
             long id = thread.getKey();
             if (thread.getValue() >= MIN_SAMPLES && nanos.isKnown(id)) {
                 corrected.add(id);
-                ownNanosPerSample.put(id, correct(nanos.growth(id), thread.getValue(), isIncomplete));
+                long nanosPerSample = correct(nanos.growth(id), thread.getValue(), isIncomplete);
+                ownNanosPerSample.put(id, nanosPerSample);
+                noteRest(nanos.growth(id), thread.getValue(), nanosPerSample);
             } else {
                 otherSamples += thread.getValue();
             }
         }
         long otherNanos = nanos.grownThreads(corrected).stream().mapToLong(nanos::growth).sum();
         otherNanosPerSample = isCounted ? correct(otherNanos, otherSamples, isIncomplete) : interval.nanos();
+        noteRest(otherNanos, otherSamples, otherNanosPerSample);
+    }
+
+    private void noteRest(long cpuNanos, int count, long nanosPerSample) {
+        long rest = cpuNanos - count * nanosPerSample;
+        if (rest > MAX_DEVIATIONS * Math.sqrt(count + 1) * interval.nanos()) {
+            unsampledNanos += rest;
+        }
     }
 
     private long correct(long cpuNanos, int count, boolean isIncomplete) {
@@ -137,5 +152,12 @@ final class CpuTimes implements ValueCorrection {
     @Override
     public long[] values(Event sample) throws IOException {
         return new long[] {1, ownNanosPerSample.getOrDefault(sample.threadId(), otherNanosPerSample)};
+    }
+
+    @Override
+    public void addRest(Pprof profile) {
+        if (unsampledNanos > 0) {
+            profile.add(List.of(profile.location(profile.function(UNSAMPLED, ""), 0)), 0, unsampledNanos);
+        }
     }
 }

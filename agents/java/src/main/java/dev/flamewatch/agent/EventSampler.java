@@ -124,6 +124,9 @@ final class EventSampler {
             }
             JfrReader.Values values = correction == null ? EventSampler::values : correction::values;
             reader.read(recorded, event -> isCounted(event, events, own) ? values.of(event) : null, profile);
+            if (correction != null) {
+                correction.addRest(profile);
+            }
             return true;
         } finally {
             if (file != null) {

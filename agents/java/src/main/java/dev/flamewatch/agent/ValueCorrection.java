@@ -17,4 +17,7 @@ interface ValueCorrection {
 
     /** Returns the values of an event in the profile. */
     long[] values(Event event) throws IOException;
+
+    /** Adds to the profile what the JVM has counted and no event stands for. */
+    default void addRest(Pprof profile) {}
 }
