@@ -17,11 +17,11 @@ _earlier_processes: set[int] = set()
 def adopted() -> Iterator[None]:
     """Make orphans of our descendants our own children, except for children that exist now."""
     _earlier_processes.update(_children())
-    set_subreaper(True)
     try:
-        yield
+        with unchanged_subreaper():
+            _set_subreaper(True)
+            yield
     finally:
-        set_subreaper(False)
         _earlier_processes.clear()
 
 
@@ -49,11 +49,13 @@ def unchanged_subreaper() -> Iterator[None]:
     """
     libc, before = ctypes.CDLL(None), ctypes.c_int()
     libc.prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0)
-    yield
-    set_subreaper(bool(before.value))
+    try:
+        yield
+    finally:
+        _set_subreaper(bool(before.value))
 
 
-def set_subreaper(enabled: bool) -> None:
+def _set_subreaper(enabled: bool) -> None:
     """Let this process adopt the orphans among its descendants, or no longer. Raise OSError."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_CHILD_SUBREAPER, int(enabled), 0, 0, 0):

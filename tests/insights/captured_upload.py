@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Sequence
 
+from example_program import KEY
 from fake_server import assigned, serving, throttled
 
 from projects.profile_types import ProfileType
@@ -16,7 +17,7 @@ def capture_upload(command: Sequence[str], type_: ProfileType) -> bytes:
         fake.respond_with("POST", assigned(type_.value, "1.500s"), throttled("60s"))
         environment = os.environ | {
             "FLAMEWATCH_URL": url,
-            "FLAMEWATCH_KEY": "fw_conformance_key_0123456789",
+            "FLAMEWATCH_KEY": KEY,
             "FLAMEWATCH_SERVICE": "wastes",
         }
         with subprocess.Popen(command, env=environment) as program:

@@ -1,31 +1,30 @@
 """Rules for Go against profiles of real programs, which the Go in use compiles."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from projects.profile_types import ProfileType
+from tests import services
 from tests.insights.noticed_rules import find_rules
 
+pytestmark = pytest.mark.slow  # compiles the standard library
 PROGRAMS = Path(__file__).with_name("go_wastes")
 RUN_NS = 800_000_000  # of the programs
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    go = shutil.which("go", path=f"{os.environ['PATH']}:/usr/local/go/bin")
-    assert go, "this test needs Go"
     folder = tmp_path_factory.mktemp("go_wastes")
     output = folder / "go_wastes"
     environment = os.environ | {"GOCACHE": str(folder / "cache"), "GOFLAGS": "-mod=mod"}
-    subprocess.run([go, "build", "-o", str(output), "."], cwd=PROGRAMS, env=environment, check=True)
+    build = [services.go(), "build", "-o", str(output), "."]
+    subprocess.run(build, cwd=PROGRAMS, env=environment, check=True)
     return output
 
 
-@pytest.mark.slow  # compiles the standard library
 @pytest.mark.parametrize(
     ("name", "profile", "type_", "rule"),
     [
@@ -44,7 +43,6 @@ def test_rule_matches_its_waste_and_no_other(
     assert [*found.totals] == ([rule] if rule else [])
 
 
-@pytest.mark.slow  # compiles the standard library
 @pytest.mark.parametrize(
     ("name", "rule"),
     [
@@ -66,7 +64,6 @@ def test_rule_matches_its_waste_of_cpu_time(program: Path, name: str, rule: str)
     assert found.totals.keys() <= {rule, "go-gc", "go-allocation", "go-memmove"}
 
 
-@pytest.mark.slow  # compiles the standard library
 @pytest.mark.parametrize("name", ["carefulWork", "plainWork"])
 def test_no_rule_matches_the_same_work_without_waste(program: Path, name: str) -> None:
     assert not find_rules(run(program, name, "cpu"), ProfileType.CPU).totals

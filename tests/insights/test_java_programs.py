@@ -12,6 +12,7 @@ from tests.insights.noticed_rules import find_rules
 from tests.paths import ROOT
 from tools.agent_archives import pack_java
 
+pytestmark = pytest.mark.slow  # compiles the agent
 SOURCE = Path(__file__).parent / "java_wastes" / "Wastes.java"
 
 
@@ -24,7 +25,6 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return ["java", f"-javaagent:{jar}", "-cp", str(folder), "Wastes"]
 
 
-@pytest.mark.slow  # compiles the agent
 @pytest.mark.parametrize(
     ("name", "rule"),
     [
@@ -42,7 +42,6 @@ def test_rule_matches_its_waste_and_no_other(
     assert [*found.totals] == ([rule] if rule else [])
 
 
-@pytest.mark.slow  # compiles the agent
 def test_cpu_time_inside_the_jvm_is_in_the_profile(command: list[str]) -> None:
     """A thread runs for 1.5 s, mostly in the JVM, of which JFR's samples show a tenth at most."""
     profile = capture_upload([*command, "exceptions"], ProfileType.CPU)

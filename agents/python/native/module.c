@@ -26,27 +26,25 @@ static enum { IDLE, RUNNING, STOPPING } state; /* changes only with the GIL */
 static Capture capture;
 static atomic_int wakes;
 
-static PyObject *supported(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
-  const char *reason = why_unsupported();
-  if (reason)
-    return PyUnicode_FromString(reason);
+static PyObject *text_or_none(const char *text) {
+  if (text)
+    return PyUnicode_FromString(text);
   Py_RETURN_NONE;
+}
+
+static PyObject *supported(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
+  return text_or_none(why_unsupported());
 }
 
 static PyObject *contention_supported(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
   const char *reason = why_unsupported();
   if (!reason)
     reason = why_no_lock_methods();
-  if (reason)
-    return PyUnicode_FromString(reason);
-  Py_RETURN_NONE;
+  return text_or_none(reason);
 }
 
 static PyObject *gil_waits_supported(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
-  const char *reason = why_no_gil_waits();
-  if (reason)
-    return PyUnicode_FromString(reason);
-  Py_RETURN_NONE;
+  return text_or_none(why_no_gil_waits());
 }
 
 /* Keep the code objects alive with whose addresses the capture compares. Steals the reference. */
@@ -161,9 +159,7 @@ static PyObject *read_labels_of(PyObject *Py_UNUSED(self), PyObject *args) {
   const char *problem = why_unsupported();
   if (!problem)
     problem = context_learn(variable, context, alone, value);
-  if (problem)
-    return PyUnicode_FromString(problem);
-  Py_RETURN_NONE;
+  return text_or_none(problem);
 }
 
 static PyObject *read_tasks_of(PyObject *Py_UNUSED(self), PyObject *args) {
@@ -173,9 +169,7 @@ static PyObject *read_tasks_of(PyObject *Py_UNUSED(self), PyObject *args) {
   const char *problem = why_unsupported();
   if (!problem)
     problem = tasks_learn(&e);
-  if (problem)
-    return PyUnicode_FromString(problem);
-  Py_RETURN_NONE;
+  return text_or_none(problem);
 }
 
 static PyObject *thread_id(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {

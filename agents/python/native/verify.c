@@ -39,6 +39,7 @@ static const char *find_interpreter(void) {
   const unsigned long *version = dlsym(RTLD_DEFAULT, "Py_Version");
   const char *runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
   python.code_type = (uintptr_t)dlsym(RTLD_DEFAULT, "PyCode_Type");
+  python.runtime = (uintptr_t)runtime;
   python.self = (uintptr_t)PyInterpreterState_Get();
   if (!version || !runtime || !python.code_type)
     return "the interpreter's symbols are not visible";
@@ -109,7 +110,7 @@ const char *why_unsupported(void) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     problem = examine();
-    no_gil_waits = problem ? problem : gil_find(dlsym(RTLD_DEFAULT, "_PyRuntime"));
+    no_gil_waits = problem ? problem : gil_find();
     PyErr_Restore(type, value, trace);
     examined = true;
   }
@@ -117,6 +118,6 @@ const char *why_unsupported(void) {
 }
 
 const char *why_no_gil_waits(void) {
-  const char *problem = why_unsupported();
-  return problem ? problem : no_gil_waits;
+  why_unsupported();
+  return no_gil_waits;
 }

@@ -161,7 +161,10 @@ _ADDRESS = _expression(r"\+0x[0-9a-f]+\Z", re.IGNORECASE)
 _BINARY_ADDRESS = _expression(r"\A([^?\[].*)\+0x[0-9a-f]+\Z", re.IGNORECASE | re.DOTALL)
 _ENGINE_NAMES = frozenset(
     {
-        *("(garbage collector)", "(program)", "(idle)", "(native)"),
+        "(garbage collector)",
+        "(program)",
+        "(idle)",
+        "(native)",
         "(waiting for the GIL)",
         "[native code or JVM, not sampled]",
     }

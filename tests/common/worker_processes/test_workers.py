@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,30 +35,33 @@ SPAWNED = WorkerProgram(preload=(jobs.__name__,), classes=jobs.CLASSES, nice=0)
 FORKED = replace(SPAWNED, is_forked=True, inherits_environment=True)
 
 
-@pytest.fixture(params=[SPAWNED, FORKED], ids=["spawned", "forked"])
-def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
-    made = Workers("test", request.param, at_start=1)
+@contextmanager
+def run_workers(program: WorkerProgram, at_start: int = 1) -> Iterator[Workers]:
+    """Yield workers that start when they are needed, and stop them."""
     with unchanged_subreaper():
+        made = Workers("test", program, at_start)
         yield made
         made.stop()
+
+
+@pytest.fixture(params=[SPAWNED, FORKED], ids=["spawned", "forked"])
+def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
+    with run_workers(request.param) as made:
+        yield made
 
 
 @pytest.fixture
 def forked() -> Iterator[Workers]:
-    made = Workers("test", FORKED, at_start=1)
-    with unchanged_subreaper():
+    with run_workers(FORKED) as made:
         yield made
-        made.stop()
 
 
 @pytest.fixture(params=[SPAWNED, FORKED], ids=["spawned", "forked"])
 def costly_nice(request: pytest.FixtureRequest) -> Iterator[Workers]:
     """Two workers of a program that lowers the priority of costly tenants from 1 to 4."""
-    made = Workers("test", replace(request.param, nice=1, costly_nice=4), at_start=2)
-    with unchanged_subreaper():
+    with run_workers(replace(request.param, nice=1, costly_nice=4), 2) as made:
         made.start()
         yield made
-        made.stop()
 
 
 def perform(

@@ -13,8 +13,7 @@ from common.worker_processes.workers import WorkerEnd, Workers
 from profiler_site.process import idle_memory
 from profiler_site.process.idle_memory import IdleMemory
 from tests.common.worker_processes import jobs
-from tests.common.worker_processes.test_workers import FORKED
-from tests.leftovers import unchanged_subreaper
+from tests.common.worker_processes.test_workers import FORKED, run_workers
 from tests.waiting import until
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
@@ -26,10 +25,8 @@ GROWING = replace(FORKED, max_growth_bytes=128 * MIB)
 
 @pytest.fixture
 def workers() -> Iterator[Workers]:
-    made = Workers("test", GROWING, at_start=1)
-    with unchanged_subreaper():
+    with run_workers(GROWING) as made:
         yield made
-        made.stop()
 
 
 def process_id(workers: Workers) -> int:

@@ -31,11 +31,11 @@ static bool read_call(pid_t thread, char call[CALL_MAX]) {
   return n > 0;
 }
 
-static uintptr_t address_of(const char *runtime) {
+static uintptr_t find_address(void) {
   const Offsets *o = &python.offsets;
   uintptr_t address = 0;
   if (o->runtime_gil)
-    return (uintptr_t)runtime + (uintptr_t)o->runtime_gil;
+    return python.runtime + (uintptr_t)o->runtime_gil;
   return peek(&address, python.self + (uintptr_t)o->interp_gil, sizeof address) ? address : 0;
 }
 
@@ -45,9 +45,9 @@ static bool is_held_by_caller(uintptr_t address) {
          word_at(copy, LAST_HOLDER) == (uintptr_t)PyThreadState_Get();
 }
 
-const char *gil_find(const char *runtime) {
+const char *gil_find(void) {
   char call[CALL_MAX];
-  uintptr_t address = address_of(runtime);
+  uintptr_t address = find_address();
   gil = 0;
 #ifndef __GLIBC__ /* others sleep on a word of the waiting thread's stack */
   return "waits for the GIL are found with glibc's condition variables only";

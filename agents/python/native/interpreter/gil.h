@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 /* Find the GIL of the sampled interpreter. Call with the GIL, which the check needs. Return NULL,
-   or the reason why waits for it cannot be read here; then the functions below return false. */
-const char *gil_find(const char *runtime);
+   or the reason why waits for it cannot be read here; then no thread seems to wait. */
+const char *gil_find(void);
 
 /* Return whether a thread holds the GIL. If none does, a wait for it ends within microseconds. */
 bool gil_is_taken(void);

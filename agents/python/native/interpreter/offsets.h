@@ -31,7 +31,7 @@ static inline int thread_state_bytes(const Offsets *o) { return o->ts_top + 8 - 
 /* Properties of the interpreter that walks need; set once before the first. */
 typedef struct Interpreter {
   Offsets offsets;
-  uintptr_t code_type, self; /* PyCode_Type; the interpreter state that is sampled */
+  uintptr_t code_type, runtime, self; /* PyCode_Type; _PyRuntime; the interpreter state that is sampled */
 } Interpreter;
 
 extern Interpreter python;

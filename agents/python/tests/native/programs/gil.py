@@ -76,7 +76,6 @@ print(
             "total": {name: value_of(stacks, name, False) for name in ("spin", "nap", "rest")},
             "duration": raw["duration_ns"],
             "counts": raw["counts"],
-            "sampler_cpu_ns": raw["sampler_cpu_ns"],
         }
     )
 )
