@@ -9,6 +9,7 @@ import gc
 import json
 import os
 import signal
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.database)
         if item.get_closest_marker("measurement"):
             item.add_marker(pytest.mark.flaky(reruns=REPEATS))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None]:
+    """Fail the last test of a file that leaves a changed environment to the files after it."""
+    yield
+    if nextitem is None or nextitem.path != item.path:
+        changed = {name for name, _ in _BEFORE.items() ^ _environment().items()}
+        os.environ.update(_BEFORE)
+        for name in changed - _BEFORE.keys():
+            del os.environ[name]
+        assert not changed, "variables that tests of this file changed"
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+
+
+_BEFORE = _environment()
 
 
 def _uses_database(item: pytest.Item) -> bool:

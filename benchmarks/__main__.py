@@ -39,8 +39,11 @@ WITHOUT_SERVER = {"compare", "label_queries", "queries", "stored"}
 ALIASES = {"answers": "query_latency", "holding": "parked_agents"}
 
 
-def run(name: str, options: Sequence[str]) -> int:
-    """Run a benchmark in a process of its own, on new data, and return its exit code."""
+def run(name: str, options: Sequence[str], prepared: str) -> int:
+    """Run a benchmark in a process of its own, on new data, and return its exit code.
+
+    `prepared` is the folder that the servers of all benchmarks copy their first data from.
+    """
     with tempfile.TemporaryDirectory(prefix="flamewatch-bench-") as folder:
         data = {
             "FLAMEWATCH_DATA_DIR": folder,
@@ -48,7 +51,8 @@ def run(name: str, options: Sequence[str]) -> int:
             "BLOB_URL": f"file://{folder}/blobs",
             "DJANGO_SETTINGS_MODULE": "profiler_site.settings",
         }
-        environment = os.environ | (data if name in WITHOUT_SERVER else {})
+        environment = os.environ | {"FLAMEWATCH_TEST_CACHE": prepared}
+        environment |= data if name in WITHOUT_SERVER else {}
         command = [sys.executable, "-m", f"benchmarks.{MODULES[name]}", *options]
         return subprocess.run(command, env=environment, check=False).returncode
 
@@ -64,8 +68,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"The options {' '.join(options)} need the name of one benchmark before them.")
         return 2
     with tempfile.TemporaryDirectory(prefix="flamewatch-bench-") as folder:
-        os.environ["FLAMEWATCH_TEST_CACHE"] = folder  # one prepared data folder for all servers
-        return max(run(name, options) for name in selected)
+        return max(run(name, options, folder) for name in selected)
 
 
 if __name__ == "__main__":

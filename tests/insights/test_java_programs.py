@@ -42,6 +42,7 @@ def test_rule_matches_its_waste_and_no_other(
     assert [*found.totals] == ([rule] if rule else [])
 
 
+@pytest.mark.measurement  # beside busy processes, the samples stand for all CPU time of a thread
 def test_cpu_time_inside_the_jvm_is_in_the_profile(command: list[str]) -> None:
     """A thread runs for 1.5 s, mostly in the JVM, of which JFR's samples show a tenth at most."""
     profile = capture_upload([*command, "exceptions"], ProfileType.CPU)
