@@ -34,6 +34,9 @@ settings.register_profile(
 settings.register_profile("fixed", settings.get_profile("explore"), derandomize=True, database=None)
 settings.load_profile("fixed")
 
+# As the server's commands set it, which some tests run in their own process.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # A shell starts background jobs with Ctrl-C ignored, which their child processes inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -84,7 +87,8 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
         os.environ.update(_BEFORE)
         for name in changed - _BEFORE.keys():
             del os.environ[name]
-        assert not changed, "variables that tests of this file changed"
+        if changed:
+            pytest.fail(f"Tests of this file changed the variables {', '.join(sorted(changed))}.")
 
 
 def _environment() -> dict[str, str]:

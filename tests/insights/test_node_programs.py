@@ -27,4 +27,6 @@ def test_rule_matches_its_waste_and_no_other(
 ) -> None:
     command = ["node", str(PROGRAM), str(ROOT / "agents" / "node"), name]
     found = find_rules(capture_upload(command, type_), type_)
-    assert [*found.totals] == ([rule] if rule else [])
+    # Files and compressed data are garbage afterwards, of which the rule may be true, too.
+    garbage = {"node-gc"} if name in ("readFiles", "compress") else set()
+    assert {*found.totals} - garbage == ({rule} if rule else set())
