@@ -20,6 +20,7 @@ import sys
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import patch
 from urllib.parse import urlencode
 
 import django
@@ -31,15 +32,31 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.test import Client as Browser  # noqa: E402
 
+from alerts.models import AlertRule  # noqa: E402
+from findings.models import Finding  # noqa: E402
 from profiler_site.process.migration import migrate  # noqa: E402
 from profiles.compaction import pending_series, plan  # noqa: E402
 from profiles.compaction.compactor import Compactor  # noqa: E402
 from profiles.models import Block, DeduplicationKey, Profile, ResultSnapshot  # noqa: E402
-from projects import annotations, saved_views  # noqa: E402
-from projects.credentials import keys  # noqa: E402
-from projects.models import Annotation, Member, Project, Quota, Role, SavedView, User  # noqa: E402
+from projects import annotations, invitations, saved_views  # noqa: E402
+from projects.audit import NO_CLIENT  # noqa: E402
+from projects.credentials import access_tokens, keys  # noqa: E402
+from projects.models import (  # noqa: E402
+    Annotation,
+    Invitation,
+    Member,
+    Project,
+    Quota,
+    Role,
+    SavedView,
+    TokenScope,
+    User,
+    Webhook,
+)
 from projects.project_ids import create_project  # noqa: E402
-from tests.fuzz.seeds import native  # noqa: E402
+from projects.webhooks.settings import create_webhook  # noqa: E402
+from tests.findings.factory import add_finding  # noqa: E402
+from tests.fuzz.seeds import build_native  # noqa: E402
 from tests.ingest.client import Client  # noqa: E402
 from tests.profiles.pprof_proto import Profile as Pprof  # noqa: E402
 from tests.profiles.pprofs import upload  # noqa: E402
@@ -79,7 +96,7 @@ def send(
 
 def send_native(client: Client, service: str, at: datetime) -> None:
     """Upload addresses without symbols, in binaries with and without a build id."""
-    message = Pprof.FromString(native())
+    message = Pprof.FromString(build_native())
     message.time_nanos, message.duration_nanos = int(at.timestamp()) * 10**9, 10**10
     offer(client, service, "1", "CPU", gzip.compress(message.SerializeToString()))
 
@@ -115,6 +132,18 @@ def main(target: Path) -> None:
     _, read = keys.create(project, "reader", write=False, read=True, actor=alice)
     row, revoked = keys.create(project, "old laptop", read=True, actor=alice)
     keys.revoke(row, actor=alice)
+    _, token = access_tokens.create(alice, "ci", tuple(TokenScope), 10_000)
+    invitations.create(project, ["carol@example.org"], Role.VIEWER, actor=alice)
+    create_webhook(
+        project,
+        name="chat",
+        url="https://chat.example.org/hook",
+        form="generic",
+        kinds=["finding"],
+        actor=alice,
+        origin=NO_CLIENT,
+    )
+    add_finding(project)
     client = Client(project.project_id, write)
     fill(project, client)
     saved = save(project, alice)
@@ -133,6 +162,7 @@ def main(target: Path) -> None:
                 "project": project.project_id,
                 "password": PASSWORD,
                 "keys": {"write": write, "read": read, "revoked": revoked},
+                "token": token,
                 "issued_name": handshake["name"],
                 "issued_at": time.time(),
                 "uploads": [uploads[0], uploads[-1], *arrived(project)],
@@ -145,6 +175,10 @@ def main(target: Path) -> None:
                     "snapshots": ResultSnapshot.objects.count(),
                     "views": SavedView.objects.count(),
                     "notes": Annotation.objects.count(),
+                    "invitations": Invitation.objects.count(),
+                    "webhooks": Webhook.objects.count(),
+                    "alert_rules": AlertRule.objects.count(),
+                    "findings": Finding.objects.count(),
                 },
                 "answers": responses,
                 "pages": saved,
@@ -185,8 +219,11 @@ def fill(project: Project, client: Client) -> None:
     for minute in range(0, 12, 2):
         send(client, "shop", "1.2", last + timedelta(minutes=minute))
     settle()
-    pending_series.MIN_ROWS_OPEN_HOUR = plan.MIN_ROWS_OPEN_HOUR = 3
-    Compactor(project.pk, last + timedelta(minutes=9)).build_level0()
+    with (
+        patch.object(pending_series, "MIN_ROWS_OPEN_HOUR", 3),
+        patch.object(plan, "MIN_ROWS_OPEN_HOUR", 3),
+    ):
+        Compactor(project.pk, last + timedelta(minutes=9)).build_level0()
     send(client, "broken", "2", DAY + timedelta(days=1))
     Profile.objects.filter(service="broken").update(tree=b"\x00garbage")
     settle()
@@ -263,7 +300,8 @@ def requests() -> list[str]:
         f"{base}tree?{urlencode({'service': 'timeless', 'type': 'CPU'} | span)}",
         f"{base}profiles?{urlencode({'service': 'broken', 'type': 'CPU'} | span)}",
     ]
-    made.append(f"{base}services?{urlencode(span)}")
+    made += [f"{base}services?{urlencode(span)}", f"{base}regressions"]
+    made.append(f"{base}functions?{urlencode({'find': 'scan'} | span)}")
     versions = {"version": "1.0", "b.version": "1.1"}
     made.append(f"{base}compare?{urlencode(cpu | versions)}")
     return made

@@ -11,6 +11,9 @@ Schema = dict[str, list[str]]  # lines by table
 # them, and they stay when a table or a column is renamed.
 _GENERATED = re.compile(r"\b\w+_([0-9a-f]{8}\w*|pkey|key|check|not_null|id_seq)\b")
 
+# A restored dump has the same conditions with casts and parentheses in other places.
+_CASTS = re.compile(r"::(character varying|text)(\[\])?|[()]")
+
 _POSTGRESQL = (
     """
     SELECT table_name, concat_ws(' ', column_name, data_type, character_maximum_length,
@@ -46,7 +49,8 @@ def read_applied() -> list[list[str]]:
 
 
 def _postgresql() -> list[tuple[str, str]]:
-    return [row for query in _POSTGRESQL for row in _select(query)]
+    rows = [row for query in _POSTGRESQL for row in _select(query)]
+    return [(table, _CASTS.sub("", line)) for table, line in rows]
 
 
 def _sqlite() -> list[tuple[str, str]]:

@@ -3,8 +3,9 @@
 data/ has a folder for each version, with an archive for each database, made by make_data.py of that
 version: hour blocks, some of them covered by day blocks, a late one that is not, level 0 blocks,
 head rows, a quarantined row and a quarantined block, rows of deduplication, keys, quotas, users,
-deployments, native frames, a saved view, a note and a saved tree. `0.3 after 0.2` was made by
-version 0.2 and opened by 0.3: its blocks have the format of 0.2.
+deployments, native frames, a saved view, a note and a saved tree; since 0.4 an access token, an
+invitation, a webhook, an alert rule and a finding, too. `0.3 after 0.2` was made by version 0.2 and
+opened by 0.3: its blocks have the format of 0.2.
 """
 
 import json
@@ -23,8 +24,8 @@ from tests.upgrades.schema import read_schema
 
 # Fields for the scripts of the page, which come with the page and change with it.
 PAGE_ONLY = {"functions"}
-# Tables that migrations since the oldest supported release add.
-NEW_TABLES = {
+# Tables that migrations since 0.3 add, up to 0.4.
+NEW_SINCE_0_3 = {
     *("profiles_exportjob", "profiles_exportpart"),
     *("profiles_deletionjob", "projects_accesstoken", "projects_invitation"),
     "projects_authorizationcode",
@@ -38,15 +39,18 @@ NEW_TABLES = {
     *("scheduler_sampleneed", "usersessions_usersession"),
 }
 # Tables to which they add columns or indexes.
-CHANGED_TABLES = {
+CHANGED_SINCE_0_3 = {
     *("projects_apikey", "projects_auditentry", "projects_member", "projects_project"),
     "projects_user",
 }
+# Those that migrations since the last release add and change.
+NEW_TABLES = set[str]()
+CHANGED_TABLES = set[str]()
 Results = tuple[dict[str, Any], dict[str, Any]]
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture(scope="module", params=["0.3", "0.3 after 0.2"])
+@pytest.fixture(scope="module", params=["0.3", "0.3 after 0.2", "0.4"])
 def results(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, django_db_setup: None
 ) -> Iterator[Results]:
@@ -58,6 +62,7 @@ def results(
     if request.param == "0.3 after 0.2":  # names of profiles were others, and are not recognised
         recorded |= {"uploads": [], "issued_name": ""}
         (folder / "answers.json").write_text(json.dumps(recorded))
+    recorded["is_0_3"] = request.param != "0.4"
     dump = folder / "data" / "dump.sql"
     with run_dump(folder / "data", dump.read_text() if dump.exists() else "") as environment:
         command = [sys.executable, "-m", "tests.upgrades.today", str(folder / "answers.json")]
@@ -90,14 +95,16 @@ def assert_contains(response: object, recorded: object, at: str) -> None:
 
 
 def test_old_tables_stay_unchanged(results: Results) -> None:
-    _, today = results
+    recorded, today = results
     old, old_applied = today["found"]
     schema, applied = today["migrated"]
-    unchanged = set(old) - CHANGED_TABLES
+    changed = CHANGED_TABLES | (CHANGED_SINCE_0_3 if recorded["is_0_3"] else set())
+    unchanged = set(old) - changed
     assert {table: schema.get(table) for table in unchanged} == {
         table: old[table] for table in unchanged
     }
-    assert set(schema) - set(old) == NEW_TABLES
+    new = NEW_TABLES | (NEW_SINCE_0_3 if recorded["is_0_3"] else set())
+    assert set(schema) - set(old) == new
     assert [migration for migration in old_applied if migration not in applied] == []
 
 
@@ -145,8 +152,9 @@ def test_repeated_uploads_are_recognised(results: Results) -> None:
 
 
 def test_credentials_are_valid(results: Results) -> None:
-    """API keys (the queries above used one), passwords, and signed names of profiles."""
+    """API keys (the queries above used one), tokens, passwords, and signed names of profiles."""
     recorded, today = results
     assert today["revoked"] == 401
     assert today["signed_in"] == [302, 200]
+    assert today["alert_rules"] == (None if recorded["is_0_3"] else ["stopped_reporting"])
     assert today["issued"] == ("CPU" if recorded["issued_name"] else "")

@@ -38,6 +38,10 @@ TABLES = {
     "snapshots": "SELECT count(*) FROM profiles_resultsnapshot",
     "views": "SELECT count(*) FROM projects_savedview",
     "notes": "SELECT count(*) FROM projects_annotation",
+    "invitations": "SELECT count(*) FROM projects_invitation",
+    "webhooks": "SELECT count(*) FROM projects_webhook",
+    "alert_rules": "SELECT count(*) FROM alerts_alertrule",
+    "findings": "SELECT count(*) FROM findings_finding",
 }
 
 
@@ -53,6 +57,7 @@ def main(recorded: dict[str, Any]) -> dict[str, Any]:
         "rows": before,
         "answers": _responses(recorded),
         "revoked": _status_with_revoked_key(recorded),
+        "alert_rules": _list_alert_rules(recorded) if "token" in recorded else None,
         "issued": _check_name(recorded) if recorded["issued_name"] else "",
         "signed_in": [entered, page],
         "pages": pages,
@@ -75,6 +80,13 @@ def _responses(recorded: dict[str, Any]) -> dict[str, Any]:
 def _status_with_revoked_key(recorded: dict[str, Any]) -> int:
     client = Client(recorded["project"], recorded["keys"]["revoked"])
     return client.request("GET", next(iter(recorded["answers"]))).status_code
+
+
+def _list_alert_rules(recorded: dict[str, Any]) -> list[str]:
+    """Return the kinds of the project's alert rules, with the personal access token."""
+    client = Client(recorded["project"], recorded["token"])
+    path = f"/api/v1/projects/{recorded['project']}/alert-rules"
+    return [each["kind"] for each in client.request("GET", path).json()["rows"]]
 
 
 def _upload(recorded: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:

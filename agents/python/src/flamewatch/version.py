@@ -1,3 +1,3 @@
 """Version of the agent, sent in its User-Agent header and in its profiles."""
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from flamewatch.version import __version__
+
 AGENT = Path(__file__).parents[2]
 Run = Callable[..., Any]
 
@@ -22,7 +24,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(AGENT, copy, ignore=left_out)
     command = [sys.executable, "-m", "build", "--no-isolation"]
     subprocess.run(command, cwd=copy, check=True, capture_output=True)
-    assert [path.name for path in copy.glob("dist/*.tar.gz")] == ["flamewatch_agent-0.2.0.tar.gz"]
+    assert [path.name for path in copy.glob("dist/*.tar.gz")] == [
+        f"flamewatch_agent-{__version__}.tar.gz"
+    ]
     (built,) = copy.glob("dist/*.whl")
     return built
 
@@ -48,7 +52,7 @@ def test_on_an_unsupported_platform_the_installation_fails_with_a_reason(
 
 @pytest.mark.server
 def test_one_wheel_serves_all_versions(wheel: Path) -> None:
-    assert wheel.name.startswith("flamewatch_agent-0.2.0-cp311-abi3-linux_")
+    assert wheel.name.startswith(f"flamewatch_agent-{__version__}-cp311-abi3-linux_")
 
 
 @pytest.mark.server

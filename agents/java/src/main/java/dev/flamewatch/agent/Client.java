@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 
 /** Client of the two API calls of an agent. */
 final class Client {
-    static final String VERSION = "0.2.0";
+    static final String VERSION = "0.3.0";
 
     private static final Duration PARKED = Duration.ofSeconds(120); // servers park a handshake for about 50 s
     private static final Duration UPLOAD = Duration.ofSeconds(60);
