@@ -79,13 +79,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
+    """Note the variables that fixtures of the whole run set."""
+    before = _environment()
+    value = yield
+    if fixturedef.scope == "session":
+        _COMMON.update(_environment().items() - before.items())
+    return value
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None]:
     """Fail the last test of a file that leaves a changed environment to the files after it."""
     yield
-    if nextitem is None or nextitem.path != item.path:
-        changed = {name for name, _ in _BEFORE.items() ^ _environment().items()}
-        os.environ.update(_BEFORE)
-        for name in changed - _BEFORE.keys():
+    if nextitem and nextitem.path != item.path:
+        changed = {name for name, _ in _COMMON.items() ^ _environment().items()}
+        os.environ.update(_COMMON)
+        for name in changed - _COMMON.keys():
             del os.environ[name]
         if changed:
             pytest.fail(f"Tests of this file changed the variables {', '.join(sorted(changed))}.")
@@ -95,7 +105,7 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
 
 
-_BEFORE = _environment()
+_COMMON = _environment()  # of all tests
 
 
 def _uses_database(item: pytest.Item) -> bool:

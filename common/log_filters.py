@@ -1,5 +1,6 @@
 """Filters of log records."""
 
+import asyncio
 import logging
 import re
 
@@ -24,6 +25,17 @@ class ClientErrorFilter(logging.Filter):
             record.exc_info = record.exc_text = None
             return getattr(getattr(record, "request", None), "path", "") != _POLLED_PATH
         return True
+
+
+class CancelledRequestFilter(logging.Filter):
+    """Drop uvicorn's record of each request that it cancels when it stops.
+
+    It has a traceback of the program's own code. One line before says how many there are.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        kind = record.exc_info[0] if record.exc_info else None
+        return not (kind is asyncio.CancelledError and record.name == "uvicorn.error")
 
 
 class SecretPathFilter(logging.Filter):

@@ -480,6 +480,7 @@ LOGGING = {
         "json": {"()": "common.json_log.JsonFormatter"},
     },
     "filters": {
+        "cancelled_requests": {"()": "common.log_filters.CancelledRequestFilter"},
         "client_errors": {"()": "common.log_filters.ClientErrorFilter"},
         "secret_paths": {"()": "common.log_filters.SecretPathFilter"},
     },
@@ -487,7 +488,7 @@ LOGGING = {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": LOG_FORMAT,
-            "filters": ["client_errors", "secret_paths"],
+            "filters": ["cancelled_requests", "client_errors", "secret_paths"],
         }
     },
     "root": {"handlers": ["stderr"], "level": env.log_level("FLAMEWATCH_LOG_LEVEL", "WARNING")},

@@ -133,6 +133,8 @@ def _serve(options: Namespace, agents: int) -> int:
     except KeyboardInterrupt:
         pass  # Ctrl-C or SIGTERM: uvicorn raises the signal again after its shutdown
     finally:
+        for each in (signal.SIGINT, signal.SIGTERM):  # a second Ctrl-C must not leave parts running
+            signal.signal(each, signal.SIG_IGN)
         _all_at_once([part.stop for part in (celery, services) if part])
     return 0 if server.started else 1
 

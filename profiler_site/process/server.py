@@ -9,6 +9,7 @@ import gc
 import socket
 import sys
 from collections.abc import Awaitable, Callable
+from types import FrameType
 
 import uvicorn
 
@@ -86,6 +87,14 @@ class Server(uvicorn.Server):
         self._on_serving = on_serving
         self._before_stop = before_stop
         self._grpc_server = grpc_server
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop; ignore further signals, for which uvicorn would skip the rest of it.
+
+        Stopping takes 2 s at most, and what the server has counted is stored then.
+        """
+        if not self.should_exit:
+            super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

@@ -66,6 +66,20 @@ def test_the_graph_has_most_of_the_window(
     assert sum(heights) / size[1] >= ROOM[size]
 
 
+def test_the_tools_of_the_graph_are_one_row_on_a_small_laptop(
+    page: Page, url: str, project: Project
+) -> None:
+    two_metrics = (("samples", "count"), ("cpu", "microseconds"))  # which have a field to choose
+    of = shop.deployment(project, service="deep")
+    at = shop.minutes_before(timezone.now(), 5)
+    shop.send(of, at, DEEP, sample_types=two_metrics)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{url}?service=deep")
+    settle(page, "flame")
+    heights = "() => [...document.querySelectorAll('.bars')].map((row) => row.offsetHeight)"
+    assert max(page.evaluate(heights)) < 60
+
+
 # Names of form fields that are wider than the card around them, which cuts them off. Tables scroll.
 CUT_FIELDS = """
 () => [...document.querySelectorAll('.card label.input > *')]

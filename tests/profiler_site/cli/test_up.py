@@ -1,6 +1,7 @@
 """`flamewatch up`, as a process."""
 
 import contextlib
+import signal
 import socket
 import subprocess
 import time
@@ -76,6 +77,22 @@ def test_ctrl_c_ends_the_server_cleanly_and_keeps_its_data() -> None:
         assert "Traceback" not in server.log.read_text()
         with pytest.raises(RuntimeError, match="already exists"):
             server.add_project("Another")
+
+
+def test_second_ctrl_c_does_not_interrupt_the_end() -> None:
+    with running_server() as server:
+        address = ("127.0.0.1", int(server.url.rpartition(":")[2]))
+        with socket.create_connection(address) as unfinished:
+            unfinished.sendall(
+                b"POST /account/login/ HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"
+            )
+            urllib.request.urlopen(f"{server.url}/ok").read()  # the other request has arrived, too
+            server.process.send_signal(signal.SIGINT)
+            time.sleep(0.3)  # within the second that unfinished requests get
+            assert server.interrupt() == 0
+        log = server.log.read_text()
+        assert "Cancel 1 running task(s)" in log
+        assert "Traceback" not in log
 
 
 def test_sigterm_ends_the_server_and_the_services_of_the_demo() -> None:
