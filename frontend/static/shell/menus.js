@@ -1,5 +1,7 @@
 // Menus: <details data-menu> opens without scripts. This module closes it on Escape, on a click
-// outside, and when another menu opens.
+// outside, and when another menu opens, and moves what opens beyond the window into it.
+
+const MARGIN = 8; // px
 
 /** @param {ParentNode} root @param {Node} [but] */
 export function closeMenus(root, but) {
@@ -8,8 +10,24 @@ export function closeMenus(root, but) {
   }
 }
 
+/** Move the contents of an open menu to the left if the window ends before them. @param {Element} menu */
+function fitIntoWindow(menu) {
+  const contents = menu.querySelector(':scope > .pop');
+  if (!(contents instanceof HTMLElement)) return;
+  contents.style.translate = '';
+  const beyond = contents.getBoundingClientRect().right + MARGIN - document.documentElement.clientWidth;
+  if (beyond > MARGIN) contents.style.translate = `${-beyond}px`;
+}
+
 /** @param {Document} page */
 export function watchMenus(page) {
+  page.addEventListener(
+    'toggle',
+    ({ target }) => {
+      if (target instanceof Element && target.matches('details[data-menu][open]')) fitIntoWindow(target);
+    },
+    true, // it does not bubble
+  );
   page.addEventListener('click', (event) => {
     closeMenus(page, event.target instanceof Node ? event.target : undefined);
   });

@@ -80,6 +80,14 @@ def test_the_tools_of_the_graph_are_one_row_on_a_small_laptop(
     assert max(page.evaluate(heights)) < 60
 
 
+# Width of the page's contents. Charts follow the width of the window a little later.
+NEEDED_WIDTH = """async (width) => {
+    const { documentElement: page } = document;
+    for (let i = 0; i < 20 && page.scrollWidth > width; i++) {
+        await new Promise(requestAnimationFrame);
+    }
+    return page.scrollWidth;
+}"""
 # Names of form fields that are wider than the card around them, which cuts them off. Tables scroll.
 CUT_FIELDS = """
 () => [...document.querySelectorAll('.card label.input > *')]
@@ -94,23 +102,46 @@ def test_no_page_scrolls_sideways_or_cuts_off_fields(
     page: Page, project: Project, alice: User, sign_in: Callable[[User], None]
 ) -> None:
     every_page.furnish(project, alice, timezone.now())
-    page.set_viewport_size({"width": 390, "height": 844})
-    sideways: dict[str, int] = {}
-    cut: dict[str, list[str]] = {}
+    sideways: dict[tuple[str, int], int] = {}
+    cut: dict[tuple[str, int], list[str]] = {}
     for strangers in (True, False):
         for each in every_page.PAGES:
             if each.stranger != strangers:
                 continue
             page.goto(each.address)
             page.wait_for_load_state("networkidle")
-            width: int = page.evaluate("document.documentElement.scrollWidth")
-            if width > 390:
-                sideways[each.name] = width
-            if fields := page.evaluate(CUT_FIELDS):
-                cut[each.name] = fields
+            for width in (1280, 1024, 768, 390):
+                page.set_viewport_size({"width": width, "height": 844})
+                needed: int = page.evaluate(NEEDED_WIDTH, width)
+                if needed > width:
+                    sideways[each.name, width] = needed
+                if fields := page.evaluate(CUT_FIELDS):
+                    cut[each.name, width] = fields
         sign_in(alice)
     assert sideways == {}
     assert cut == {}
+
+
+def test_a_menu_near_the_edge_opens_inside_the_window(page: Page, shop_url: str) -> None:
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.goto(shop_url)
+    drawn(page)
+    page.locator("summary", has_text="Options").click()
+    expect(page.get_by_label("Order")).to_be_in_viewport(ratio=1)
+    assert page.evaluate(NEEDED_WIDTH, 1024) == 1024
+
+
+def test_links_of_the_bar_fit_beside_a_long_name_in_spanish(
+    page: Page, shop_url: str, project: Project
+) -> None:
+    Project.objects.filter(pk=project.pk).update(name="A project of a rather long name")
+    page.context.add_cookies([{"name": "django_language", "value": "es", "url": shop_url}])
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(shop_url)
+    links = page.get_by_role("navigation", name="Proyecto").get_by_role("link")
+    expect(links).to_have_count(10)
+    for link in links.all():
+        expect(link).to_be_in_viewport(ratio=1)
 
 
 def test_a_skip_link_leads_to_the_graph_and_one_to_the_content(page: Page, shop_url: str) -> None:
