@@ -81,7 +81,7 @@ def _read_fields(message: Message) -> AnnotationFields:
     link = json_message.read_text(message, "link", "link").strip()
     if problem := annotations.link_problem(link):
         raise BadField("link", problem)
-    note_time = json_message.parse_time(time, "time") if time else timezone.now()
+    note_time = json_message.parse_time(time, "time") if "time" in message else timezone.now()
     return AnnotationFields(text, None if found["function"] else note_time, link=link, **found)
 
 

@@ -88,6 +88,7 @@ def test_list_is_filtered_by_range_and_service_and_paged(agent: Client, reader: 
         ({"text": None}, "text"),
         ({"text": "  "}, "text"),
         ({"text": "x" * 501}, "text"),
+        ({"time": ""}, "time"),
         ({"time": "yesterday"}, "time"),
         ({"time": "2026-11-20T12:00:00"}, "time"),
         ({"service": "x" * 256}, "service"),
