@@ -197,8 +197,12 @@ def test_invalid_token_says_how_to_log_in(cli: CommandLine) -> None:
     assert "flamewatch login" in done.stderr
 
 
-def test_invalid_arguments_exit_with_2(cli: CommandLine) -> None:
+def test_invalid_arguments_exit_with_2_and_the_usage_of_the_command(cli: CommandLine) -> None:
     assert cli.run("top").returncode == 2
+    done = cli.run("keys", "create", "ci", "--scope", "read", "--colour", "red")
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: flamewatch keys create ")
+    assert done.stderr.endswith("create: error: unrecognized arguments: --colour red\n")
 
 
 def test_upload_needs_no_key_after_login(cli: CommandLine, tmp_path: Path) -> None:

@@ -146,6 +146,21 @@ GROUPS = {
 BROKEN_PIPE = 141  # as of a program that SIGPIPE ended
 
 
+class CommandParser(ArgumentParser):
+    """Parser whose commands show their own usage if an argument is unknown.
+
+    By default, the parser of all commands reports it, with the usage of none of them.
+    """
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Namespace | None = None
+    ) -> tuple[Namespace, list[str]]:
+        parsed, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return parsed, unknown
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Return 0 on success, 1 on failure unless the command has another code for it.
 
@@ -167,7 +182,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def build_parser() -> ArgumentParser:
-    parser = ArgumentParser(prog="flamewatch", description="Use a Flamewatch server.")
+    parser: ArgumentParser = CommandParser(
+        prog="flamewatch", description="Use a Flamewatch server."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for point in entry_points(group="flamewatch.commands"):
         point.load()(commands)
