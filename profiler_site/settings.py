@@ -1,12 +1,12 @@
 """Django settings, all from environment variables; see docs/reference/settings.md."""
 
 import logging
-import os
 import ssl
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from common.cores import count_cores
 from profiler_site.configuration import env, mail, secret_key, sign_on_providers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -85,7 +85,7 @@ IGNORED_LABELS = env.names(
 
 # -- Query API ------------------------------------------------------------------------
 QUERY_SECONDS = env.seconds("FLAMEWATCH_QUERY_SECONDS", 20.0, lowest=0.1)
-QUERY_WORKERS = env.integer("FLAMEWATCH_QUERY_WORKERS", max(2, os.cpu_count() or 2))
+QUERY_WORKERS = env.integer("FLAMEWATCH_QUERY_WORKERS", max(2, count_cores()))
 # Of one build of blocks by the worker process of compaction.
 COMPACTION_SECONDS = env.seconds("FLAMEWATCH_COMPACTION_SECONDS", 300.0, lowest=1.0)
 COMPACTION_MEMORY_BYTES = env.integer(
@@ -315,6 +315,7 @@ CELERY_BROKER_USE_SSL = (
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TIMEZONE = "UTC"
+CELERY_WORKER_CONCURRENCY = count_cores()  # Celery itself counts all cores of the machine
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
 # -- E-mail: without a mail server none is sent, and no page offers any ----------------

@@ -5,12 +5,12 @@ the process, and nothing could stop them. pprof itself is decoded by compiled co
 whose work is counted before it is done (decode_pool.py).
 """
 
-import os
 from collections.abc import Callable
 from typing import TypeVar
 
 from django.conf import settings
 
+from common.cores import count_cores
 from common.worker_processes.messages import JobLimits
 from common.worker_processes.pool import WorkerPool
 from common.worker_processes.program import WorkerProgram
@@ -28,7 +28,7 @@ from projects.usage.rejections import RejectionReason
 
 # More than cores: three projects with files that take half a minute leave one for all others. Two
 # start with the server, the others when they are needed.
-WORKERS = max(4, min(8, os.cpu_count() or 2))
+WORKERS = max(4, min(8, count_cores()))
 # With the body, at most 16 MiB by default, the memory that a project's uploads may use.
 MAX_RESULT_BYTES = 48 * 2**20
 # A tenth of the CPU time of a thread of the server, where both want a core.

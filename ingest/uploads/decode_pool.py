@@ -6,7 +6,6 @@ decoded by worker processes (decode_workers.py), for each of which a thread wait
 """
 
 import asyncio
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
@@ -16,6 +15,7 @@ from django.conf import settings
 from django.core.signals import setting_changed
 from django.dispatch import receiver
 
+from common.cores import count_cores
 from common.fair_threads import FairLimits, FairThreads
 from common.thread_pool import Job
 from ingest.uploads import decode_workers
@@ -29,9 +29,9 @@ from projects.usage.rejections import RejectionReason
 
 # At least 2: on two cores a single thread takes 10 % less CPU time for small profiles, but decodes
 # a third fewer large ones.
-THREADS = max(2, min(8, os.cpu_count() or 2))
+THREADS = max(2, min(8, count_cores()))
 # One project uses all but one, so that its large uploads leave one for others.
-WORKERS = max(3, min(8, (os.cpu_count() or 2) + 1))
+WORKERS = max(3, min(8, count_cores() + 1))
 LARGE_MESSAGE_BYTES = 2**19  # of a message that is parsed in the thread for large ones
 # Bodies as they are sent. Decoding this many bytes takes 4.5 ms; a worker adds 0.5 ms.
 WORKER_BYTES = 128 * 2**10

@@ -5,7 +5,6 @@ snapshot, so that a profile that compaction moves in the meantime is neither los
 twice.
 """
 
-import os
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from django.db import connection
 from django.db.models import BinaryField, Q, QuerySet, Value
 from psycopg.types.json import set_json_loads
 
+from common.cores import count_cores
 from common.thread_pool import ThreadPool
 from profiles.engine.accumulators.merge import LIMIT
 from profiles.engine.coverage import Coverage, ScanStats
@@ -377,4 +377,4 @@ def _canonical(profile_type: str, totals: Sequence[tuple[str, str, int]]) -> tup
     return canonical(profile_type, tuple(Metric(name, unit) for name, unit, _ in totals))
 
 
-_unpackers = ThreadPool("head-unpacker", os.cpu_count() or 1)
+_unpackers = ThreadPool("head-unpacker", count_cores())
