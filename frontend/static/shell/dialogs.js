@@ -7,6 +7,8 @@ export function raiseDialogs(root) {
     dialog.removeAttribute('open');
     const opener = document.activeElement;
     dialog.showModal();
+    // It has the focus now. htmx would move it there again a little later, while a person goes on.
+    for (const focused of dialog.querySelectorAll('[autofocus]')) focused.removeAttribute('autofocus');
     dialog.addEventListener('close', () => {
       dialog.remove();
       focusAgain(opener);

@@ -74,10 +74,25 @@ def test_keyboard_removes_a_member_after_a_question(
     members_page.keyboard.press("Enter")
     expect(modal).to_be_visible()
     expect(dialog.get_by_role("button", name="Keep member")).to_be_focused()
-    # Not by Tab: htmx focuses the first button once more when it has settled.
-    dialog.get_by_role("button", name="Remove").press("Enter")
+    members_page.keyboard.press("Tab")
+    expect(dialog.get_by_role("button", name="Remove")).to_be_focused()
+    members_page.keyboard.press("Enter")
     expect(members_page.locator(".toast")).to_have_text("bob was removed")
     assert not Member.objects.filter(user=bob).exists()
+
+
+@pytest.mark.usefixtures("bob")
+def test_dialog_does_not_take_the_focus_back_from_a_quick_person(members_page: Page) -> None:
+    members_page.reload()
+    members_page.evaluate("""() => {
+        const focusOther = () => document.querySelector('dialog:modal .danger').focus();
+        const note = () => { globalThis.focused = document.activeElement.textContent.trim(); };
+        document.addEventListener('htmx:afterSwap', focusOther, { once: true });
+        document.addEventListener('htmx:afterSettle', note, { once: true });
+    }""")
+    members_page.get_by_role("link", name="Remove bob").press("Enter")
+    members_page.wait_for_function("() => globalThis.focused !== undefined")
+    assert members_page.evaluate("globalThis.focused") == "Remove member"
 
 
 def test_people_are_a_table_for_screen_readers_also_as_cards(members_page: Page) -> None:
