@@ -81,10 +81,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
     """Note the variables that fixtures of the whole run set."""
+    if fixturedef.scope != "session":
+        return (yield)
     before = _environment()
     value = yield
-    if fixturedef.scope == "session":
-        _COMMON.update(_environment().items() - before.items())
+    _COMMON.update(_environment().items() - before.items())
     return value
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from functools import cache
 from math import ceil
 from pathlib import Path, PurePosixPath
 
@@ -9,10 +10,12 @@ _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUPS = Path("/proc/self/cgroup")
 
 
+@cache
 def count_cores(cgroups: Path = _CGROUPS, own_groups: Path = _OWN_GROUPS) -> int:
     """Return the cores by CPU affinity and by the limits of CPU time of the control groups.
 
-    A limit of one core and a half counts as two. The result is at least 1.
+    A limit of one core and a half counts as two. The result is at least 1, and the same for the
+    life of the process.
     """
     limits = [ceil(limit) for limit in _read_limits(cgroups, own_groups)]
     return max(1, min([len(os.sched_getaffinity(0)), *limits]))

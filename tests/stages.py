@@ -1,9 +1,9 @@
 """Stages of the three levels of tests; docs/development/testing.md has the table."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from common.cores import count_cores
 from tests.paths import ROOT
 
 AGENT = "agents/python/tests"
@@ -12,7 +12,7 @@ CONFORMANCE = "agents/conformance"  # all agents, each with a process of its own
 PAGES_IN_BROWSER = "tests/frontend/browser"
 # Files that take minutes: begun last, one would run alone at the end of its stage.
 _LONGEST_FIRST = frozenset({"tests/attacks/test_rejected_conversions.py"})
-CORES = len(os.sched_getaffinity(0))
+CORES = count_cores()
 
 
 @dataclass(frozen=True, slots=True)

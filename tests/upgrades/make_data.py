@@ -32,27 +32,14 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.test import Client as Browser  # noqa: E402
 
-from alerts.models import AlertRule  # noqa: E402
-from findings.models import Finding  # noqa: E402
 from profiler_site.process.migration import migrate  # noqa: E402
 from profiles.compaction import pending_series, plan  # noqa: E402
 from profiles.compaction.compactor import Compactor  # noqa: E402
-from profiles.models import Block, DeduplicationKey, Profile, ResultSnapshot  # noqa: E402
+from profiles.models import Block, Profile, ResultSnapshot  # noqa: E402
 from projects import annotations, invitations, saved_views  # noqa: E402
 from projects.audit import NO_CLIENT  # noqa: E402
 from projects.credentials import access_tokens, keys  # noqa: E402
-from projects.models import (  # noqa: E402
-    Annotation,
-    Invitation,
-    Member,
-    Project,
-    Quota,
-    Role,
-    SavedView,
-    TokenScope,
-    User,
-    Webhook,
-)
+from projects.models import Member, Project, Quota, Role, TokenScope, User  # noqa: E402
 from projects.project_ids import create_project  # noqa: E402
 from projects.webhooks.settings import create_webhook  # noqa: E402
 from tests.findings.factory import add_finding  # noqa: E402
@@ -60,6 +47,7 @@ from tests.fuzz.seeds import build_native  # noqa: E402
 from tests.ingest.client import Client  # noqa: E402
 from tests.profiles.pprof_proto import Profile as Pprof  # noqa: E402
 from tests.profiles.pprofs import upload  # noqa: E402
+from tests.upgrades.rows import count_rows  # noqa: E402
 
 PASSWORD = "a sentence works well"
 DAY = datetime(2024, 3, 1, tzinfo=UTC)
@@ -128,11 +116,46 @@ def main(target: Path) -> None:
     bob = User.objects.create_user("bob@example.org", PASSWORD)
     Member.objects.create(project=project, user=bob, role=Role.MEMBER)
     Quota.objects.create(project=project, retention_days=10_000, profiles_per_minute=10_000)
+    issued = create_keys(project, alice)
+    _, token = access_tokens.create(alice, "ci", tuple(TokenScope), 10_000)
+    invite_and_notify(project, alice)
+    add_finding(project)
+    client = Client(project.project_id, issued["write"])
+    fill(project, client)
+    saved = save(project, alice)
+    handshake = client.captured_request()
+    responses = query_all(Client(project.project_id, issued["read"]))
+    blocks = Block.objects.values_list("resolution", "is_level0", "day_block", "quarantined")
+    assert len({(level, part, bool(by), bad) for level, part, by, bad in blocks}) >= 5, blocks
+    target.write_text(
+        json.dumps(
+            {
+                "project": project.project_id,
+                "password": PASSWORD,
+                "keys": issued,
+                "token": token,
+                "issued_name": handshake["name"],
+                "issued_at": time.time(),
+                "uploads": [uploads[0], uploads[-1], *arrived(project)],
+                "rows": count_rows(),
+                "answers": responses,
+                "pages": saved,
+            },
+            indent=1,
+        )
+    )
+
+
+def create_keys(project: Project, alice: User) -> dict[str, str]:
     _, write = keys.create(project, "agents", actor=alice)
     _, read = keys.create(project, "reader", write=False, read=True, actor=alice)
     row, revoked = keys.create(project, "old laptop", read=True, actor=alice)
     keys.revoke(row, actor=alice)
-    _, token = access_tokens.create(alice, "ci", tuple(TokenScope), 10_000)
+    return {"write": write, "read": read, "revoked": revoked}
+
+
+def invite_and_notify(project: Project, alice: User) -> None:
+    """Create an invitation and a webhook."""
     invitations.create(project, ["carol@example.org"], Role.VIEWER, actor=alice)
     create_webhook(
         project,
@@ -143,49 +166,15 @@ def main(target: Path) -> None:
         actor=alice,
         origin=NO_CLIENT,
     )
-    add_finding(project)
-    client = Client(project.project_id, write)
-    fill(project, client)
-    saved = save(project, alice)
-    handshake = client.captured_request()
-    reader = Client(project.project_id, read)
+
+
+def query_all(reader: Client) -> dict[str, object]:
     responses = {}
     for path in requests():
         response = reader.request("GET", path)
         assert response.status_code == 200, (path, response.text)
         responses[path] = response.json()
-    blocks = Block.objects.values_list("resolution", "is_level0", "day_block", "quarantined")
-    assert len({(level, part, bool(by), bad) for level, part, by, bad in blocks}) >= 5, blocks
-    target.write_text(
-        json.dumps(
-            {
-                "project": project.project_id,
-                "password": PASSWORD,
-                "keys": {"write": write, "read": read, "revoked": revoked},
-                "token": token,
-                "issued_name": handshake["name"],
-                "issued_at": time.time(),
-                "uploads": [uploads[0], uploads[-1], *arrived(project)],
-                "rows": {
-                    "profiles": Profile.objects.count(),
-                    "quarantined": Profile.objects.filter(quarantined=True).count(),
-                    "blocks": Block.objects.count(),
-                    "quarantined_blocks": Block.objects.filter(quarantined=True).count(),
-                    "deduplication": DeduplicationKey.objects.count(),
-                    "snapshots": ResultSnapshot.objects.count(),
-                    "views": SavedView.objects.count(),
-                    "notes": Annotation.objects.count(),
-                    "invitations": Invitation.objects.count(),
-                    "webhooks": Webhook.objects.count(),
-                    "alert_rules": AlertRule.objects.count(),
-                    "findings": Finding.objects.count(),
-                },
-                "answers": responses,
-                "pages": saved,
-            },
-            indent=1,
-        )
-    )
+    return responses
 
 
 def fill(project: Project, client: Client) -> None:

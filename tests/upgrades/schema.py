@@ -11,8 +11,9 @@ Schema = dict[str, list[str]]  # lines by table
 # them, and they stay when a table or a column is renamed.
 _GENERATED = re.compile(r"\b\w+_([0-9a-f]{8}\w*|pkey|key|check|not_null|id_seq)\b")
 
-# A restored dump has the same conditions with casts and parentheses in other places.
-_CASTS = re.compile(r"::(character varying|text)(\[\])?|[()]")
+# Lists of texts: a restored dump casts each text instead of the array.
+_CAST_TEXT = re.compile(r"\(('[^']*'::character varying)\)::text")
+_CAST_ARRAY = re.compile(r"\((ARRAY\[[^]]*\])\)::text\[\]")
 
 _POSTGRESQL = (
     """
@@ -50,7 +51,7 @@ def read_applied() -> list[list[str]]:
 
 def _postgresql() -> list[tuple[str, str]]:
     rows = [row for query in _POSTGRESQL for row in _select(query)]
-    return [(table, _CASTS.sub("", line)) for table, line in rows]
+    return [(table, _CAST_ARRAY.sub(r"\1", _CAST_TEXT.sub(r"\1", line))) for table, line in rows]
 
 
 def _sqlite() -> list[tuple[str, str]]:

@@ -17,7 +17,6 @@ django.setup()
 
 
 from django.conf import settings  # noqa: E402
-from django.db import connection  # noqa: E402
 from django.test import Client as Browser  # noqa: E402
 from django.test.utils import override_settings  # noqa: E402
 
@@ -26,29 +25,14 @@ from profiler_site.celery import app  # noqa: E402
 from profiler_site.process.migration import migrate  # noqa: E402
 from projects.models import Project  # noqa: E402
 from tests.ingest.client import Client  # noqa: E402
+from tests.upgrades.rows import count_rows  # noqa: E402
 from tests.upgrades.schema import read_applied, read_schema  # noqa: E402
-
-# As in the database, whatever the models are called today.
-TABLES = {
-    "profiles": "SELECT count(*) FROM profiles_profile",
-    "quarantined": "SELECT count(*) FROM profiles_profile WHERE quarantined",
-    "blocks": "SELECT count(*) FROM profiles_block",
-    "quarantined_blocks": "SELECT count(*) FROM profiles_block WHERE quarantined",
-    "deduplication": "SELECT count(*) FROM profiles_deduplicationkey",
-    "snapshots": "SELECT count(*) FROM profiles_resultsnapshot",
-    "views": "SELECT count(*) FROM projects_savedview",
-    "notes": "SELECT count(*) FROM projects_annotation",
-    "invitations": "SELECT count(*) FROM projects_invitation",
-    "webhooks": "SELECT count(*) FROM projects_webhook",
-    "alert_rules": "SELECT count(*) FROM alerts_alertrule",
-    "findings": "SELECT count(*) FROM findings_finding",
-}
 
 
 def main(recorded: dict[str, Any]) -> dict[str, Any]:
     found = [read_schema(), read_applied()]
     migrate()
-    before = _rows()
+    before = count_rows()
     project = Project.objects.get(project_id=recorded["project"])
     entered, page, pages = _open_pages(recorded)
     return {
@@ -62,13 +46,13 @@ def main(recorded: dict[str, Any]) -> dict[str, Any]:
         "signed_in": [entered, page],
         "pages": pages,
         "uploads": [_upload(recorded, each["message"]) for each in recorded["uploads"]],
-        "rows_after_uploads": _rows(),
+        "rows_after_uploads": count_rows(),
         "compacted": _compact(project.pk),
         "answers_after_compaction": _responses(recorded),
         "uploads_after_compaction": [
             _upload(recorded, each["message"]) for each in recorded["uploads"]
         ],
-        "rows_at_the_end": _rows(),
+        "rows_at_the_end": count_rows(),
     }
 
 
@@ -121,20 +105,11 @@ def _read_json(browser: Browser, path: str) -> Any:
     return json.loads(gzip.decompress(response.content))
 
 
-def _rows() -> dict[str, int]:
-    counts = {}
-    with connection.cursor() as cursor:
-        for name, query in TABLES.items():
-            cursor.execute(query)
-            counts[name] = int(cursor.fetchone()[0])
-    return counts
-
-
 def _compact(project: int) -> dict[str, int]:
     """Run the compaction task by its name, which is stored in queues."""
     app.loader.import_default_modules()
     app.tasks["profiles.tasks.roll_up_project"](project)
-    return _rows()
+    return count_rows()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 // Menus: <details data-menu> opens without scripts. This module closes it on Escape, on a click
 // outside, and when another menu opens, and moves what opens beyond the window into it.
 
-const MARGIN = 8; // px
+const MARGIN = 8; // px, between the contents and the edge of the window
 
 /** @param {ParentNode} root @param {Node} [but] */
 export function closeMenus(root, but) {
@@ -15,8 +15,8 @@ function fitIntoWindow(menu) {
   const contents = menu.querySelector(':scope > .pop');
   if (!(contents instanceof HTMLElement)) return;
   contents.style.translate = '';
-  const beyond = contents.getBoundingClientRect().right + MARGIN - document.documentElement.clientWidth;
-  if (beyond > MARGIN) contents.style.translate = `${-beyond}px`;
+  const beyond = contents.getBoundingClientRect().right - document.documentElement.clientWidth;
+  if (beyond > 0) contents.style.translate = `${-beyond - MARGIN}px`;
 }
 
 /** @param {Document} page */
