@@ -1,5 +1,6 @@
 """Processes of a server under test, as /proc shows them."""
 
+import contextlib
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -8,13 +9,21 @@ _PROC = Path("/proc")
 def descendants(pid: int) -> list[int]:
     """Return a process and all that it has started, directly or not."""
     found = [pid]
-    for task in (_PROC / str(pid) / "task").iterdir():
-        try:
-            children = (task / "children").read_text().split()
-        except FileNotFoundError:  # the thread has ended
-            continue
-        for child in children:
-            found += descendants(int(child))
+    for child in children(pid):
+        found += descendants(child)
+    return found
+
+
+def children(pid: int) -> list[int]:
+    """Return the processes that a process has started, and those that it has adopted.
+
+    None if it has ended.
+    """
+    found: list[int] = []
+    with contextlib.suppress(FileNotFoundError):
+        for task in (_PROC / str(pid) / "task").iterdir():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended
+                found += map(int, (task / "children").read_text().split())
     return found
 
 

@@ -29,6 +29,7 @@ QUICK = {
 }
 PASSWORD = "a sentence works well"
 PORTS_TRIED = 3
+LOG_LINES = 40  # shown with a test that fails
 COMMAND = [sys.executable, "-m", "profiler_site.cli.main"]
 _CREATE_TOKEN = """
 from projects.credentials import access_tokens
@@ -162,6 +163,10 @@ def server_in(
     server = _start_somewhere(folder, arguments, environment, checkout)
     try:
         yield server
+    except BaseException as error:
+        lines = server.log.read_text(errors="replace").splitlines()[-LOG_LINES:]
+        error.add_note("\n".join(["The server's log ends with:", *lines]))
+        raise
     finally:
         server.process.kill()
         server.process.wait()

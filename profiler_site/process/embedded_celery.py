@@ -43,10 +43,12 @@ class EmbeddedCelery:
         self._worker_thread = _daemon("celery-worker", self._worker.start)
 
     def start(self) -> None:
+        # Beat runs this task for the first time after 60 s; resume interrupted work at once. It is
+        # sent before there are other threads: the in-memory broker adds a queue without a lock, so
+        # that the worker could replace the one that has the message.
+        app.send_task(ROLL_UP)
         self._worker_thread.start()
         self._beat.start()
-        # Beat runs this task for the first time after 60 s; resume interrupted work at once.
-        app.send_task(ROLL_UP)
 
     def stop(self, seconds: float = 1.0) -> None:
         deadline = time.monotonic() + seconds

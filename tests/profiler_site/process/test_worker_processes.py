@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from common.worker_processes.pool import MIN_WORKERS
-from tests.processes import descendants, is_running, read_name
+from tests.processes import children, descendants, is_running, read_name
 from tests.server import RunningServer, running_server
 from tests.waiting import until
 
@@ -34,9 +34,13 @@ class WorkerIds(NamedTuple):
 
 
 def find_workers(server: RunningServer) -> WorkerIds | None:
-    """Return the worker processes once all of them run."""
+    """Return the worker processes once all of them run.
+
+    They are children of the server: between the process that forks and a worker there is another
+    one for a moment, with the same name.
+    """
     found = WorkerIds([], [])
-    for pid in descendants(server.process.pid):
+    for pid in children(server.process.pid):
         name = read_name(pid)
         if name in UPLOAD_NAMES:
             found.uploads.append(pid)
