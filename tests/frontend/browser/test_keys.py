@@ -33,6 +33,7 @@ def test_a_new_key_is_shown_in_a_dialog_once(keys_page: Page) -> None:
     dialog = keys_page.get_by_role("dialog", name="Key “laptop” created")
     expect(dialog).to_be_visible()
     expect(dialog.locator("#new-key")).to_have_text(re.compile(r"^fw_\w{49}$"))
+    expect(keys_page.locator("dialog:modal")).to_have_count(1)  # closes on Escape
     keys_page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     expect(keys_page.locator("#keys tbody tr")).to_have_count(2)
@@ -71,6 +72,27 @@ def test_rotation_shows_the_new_key_and_keeps_the_old_one(keys_page: Page) -> No
     keys_page.get_by_role("dialog").get_by_role("button", name="Rotate key").click()
     dialog = keys_page.get_by_role("dialog", name="Key “production” created")
     expect(dialog.locator("#new-key")).to_have_text(re.compile(r"^fw_\w{49}$"))
+    expect(keys_page.locator("dialog:modal")).to_have_count(1)  # closes on Escape
     keys_page.keyboard.press("Escape")
     expect(keys_page.locator("#keys .expand")).to_contain_text("The old key")
     expect(keys_page.get_by_role("link", name="Finish rotation production")).to_be_visible()
+
+
+def test_all_buttons_of_a_dialog_are_inside_a_narrow_window(keys_page: Page) -> None:
+    keys_page.set_viewport_size({"width": 360, "height": 740})
+    keys_page.get_by_role("link", name="Key file production").click()
+    buttons = keys_page.get_by_role("dialog").get_by_role("button")
+    expect(buttons).to_have_count(3)
+    left = buttons.evaluate_all("all => Math.min(...all.map(e => e.getBoundingClientRect().left))")
+    assert left > 0
+    height = keys_page.get_by_role("dialog").evaluate("dialog => dialog.clientHeight")
+    assert height < 400  # no taller than its content
+
+
+def test_list_of_keyboard_shortcuts_begins_at_its_top(keys_page: Page) -> None:
+    keys_page.goto("/p/acme-shop/flame?service=shop&type=CPU")
+    keys_page.set_viewport_size({"width": 390, "height": 500})
+    keys_page.keyboard.press("?")
+    dialog = keys_page.get_by_role("dialog", name="Keyboard shortcuts")
+    expect(dialog.get_by_role("heading", name="Keyboard shortcuts")).to_be_focused()
+    assert dialog.evaluate("dialog => [dialog.scrollTop, dialog.scrollHeight > 500]") == [0, True]
