@@ -13,6 +13,7 @@ from projects.models import Agent, Deployment, Project, Quota
 from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes
+from tests.profiles.compaction.unlimited_retention import sum_days
 from tests.profiles.contexts import query_context
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +42,7 @@ CPU = ProfileType.CPU
 def roll_up(project: Project) -> None:
     later = max(rows.NOON, timezone.now()) + timedelta(days=4)
     Compactor(project.pk, later).build_level1()
-    Compactor(project.pk, later).build_level2()
+    sum_days(project.pk, later)
 
 
 def at(hours: float) -> datetime:

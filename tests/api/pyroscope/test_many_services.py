@@ -12,6 +12,7 @@ from projects.models import Project
 from tests.api.pyroscope.conftest import CPU, HOUR, NOON_MS, Call
 from tests.ingest.client import Client
 from tests.profiles import rows
+from tests.profiles.compaction.unlimited_retention import sum_days
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SERVICES = 12
@@ -41,7 +42,7 @@ def fleet(project: Project, other_project: Project, request: pytest.FixtureReque
         if request.param != "head":
             Compactor(each.pk, later).build_level1()
         if request.param == "days":
-            Compactor(each.pk, later).build_level2()
+            sum_days(each.pk, later)
 
 
 @pytest.fixture

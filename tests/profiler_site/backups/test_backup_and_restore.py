@@ -27,6 +27,7 @@ from tests.ingest.client import Client
 from tests.profiler_site.backups.conftest import Installation
 from tests.profiler_site.backups.read_installation import read
 from tests.profiles import rows
+from tests.profiles.compaction.unlimited_retention import sum_days
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 BOTH_STORES = pytest.mark.parametrize("store", ["file", "s3"], indirect=True)
@@ -53,7 +54,7 @@ def quiet(
         for minute in range(4):
             rows.stored(of, {"main;a": 5 + hour, "main;b": minute}, minutes=60 * hour + minute)
     Compactor(project.pk, timezone.now() + later).build_level1()
-    Compactor(project.pk, timezone.now() + later).build_level2()
+    sum_days(project.pk, timezone.now() + later)
     rows.stored(of, {"main;a": 7}, minutes=300)
     assert Block.objects.exists()
     assert Profile.objects.exists()
@@ -93,7 +94,7 @@ def load(quiet: Project, later: timedelta) -> Iterator[Callable[[], int]]:
 
     def compact() -> None:
         Compactor(quiet.pk, timezone.now() + later).build_level1()
-        Compactor(quiet.pk, timezone.now() + later).build_level2()
+        sum_days(quiet.pk, timezone.now() + later)
         blob_sweep.sweep(timezone.now() + 2 * later)
 
     threads = [in_thread(upload, stop), in_thread(compact, stop)]

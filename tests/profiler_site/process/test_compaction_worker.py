@@ -25,6 +25,7 @@ from tests.profiler_site.process import build_jobs
 from tests.profiler_site.process.test_query_workers import database_url
 from tests.profiles import rows
 from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes, stock
+from tests.profiles.compaction.unlimited_retention import sum_days
 from tests.server import prepared_data
 
 pytestmark = [
@@ -71,7 +72,7 @@ def later() -> datetime:
 
 def compact(project: Project, later: datetime) -> None:
     Compactor(project.pk, later).build_level1()
-    Compactor(project.pk, later).build_level2()
+    sum_days(project.pk, later)
 
 
 def test_all_levels_and_cuts_are_built_by_the_worker(

@@ -9,6 +9,7 @@ from django.utils import timezone
 from projects.models import Deployment, Project
 from tests.profiles import rows
 from tests.profiles.compaction.long_heads import FEW, lower_row_counts
+from tests.profiles.compaction.unlimited_retention import unlimited_retention
 
 
 @pytest.fixture
@@ -17,9 +18,10 @@ def shop(project: Project) -> Deployment:
 
 
 @pytest.fixture
-def later() -> datetime:
-    """Return a time at which every stored hour and day is long closed."""
-    return max(rows.NOON, timezone.now()) + timedelta(days=3)
+def later() -> Iterator[datetime]:
+    """Return a time at which every stored hour and day is long closed, and none is too old."""
+    with unlimited_retention():
+        yield max(rows.NOON, timezone.now()) + timedelta(days=3)
 
 
 @pytest.fixture

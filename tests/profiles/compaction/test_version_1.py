@@ -21,12 +21,14 @@ from profiles.storage.insert import insert
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
+from tests.profiles.compaction.unlimited_retention import sum_days
 from tests.profiles.contexts import query_context
 from tests.profiles.engine.encoding.native_profile import BUILD_ID, native_profile
 
 pytestmark = pytest.mark.django_db
 FILES = Path(__file__).parents[1] / "engine" / "encoding" / "version_1"
 HOUR = datetime.fromtimestamp(1_800_000_000, UTC)  # of the profile in hour.bin
+LATER = max(HOUR, datetime.now(UTC)) + timedelta(days=3)
 DAY = timedelta(days=1)
 BUILD = f"[build-id {BUILD_ID}]"
 # Self values in nanoseconds by function and file. Both versions have the same symbolised functions,
@@ -87,7 +89,7 @@ def test_a_row_of_version_1_is_compacted_with_one_of_today(
     store_old_row(shop, HOUR)
     store_new(shop, HOUR + timedelta(minutes=1))
     assert_both_versions_are_summed(selection)
-    assert Compactor(selection.project, HOUR + DAY * 3).build_level1() == 2
+    assert Compactor(selection.project, LATER).build_level1() == 2
     assert not Profile.objects.exists()
     assert_both_versions_are_summed(selection)
 
@@ -100,8 +102,8 @@ def test_a_block_of_version_1_is_read_and_rolled_up_with_todays_profiles(
     assert open_hour(read(get_location(block))).count == 1
     store_new(shop, HOUR + timedelta(minutes=5) + timedelta(hours=2) * is_other_hour)
     assert_both_versions_are_summed(selection)
-    assert Compactor(selection.project, HOUR + DAY * 3).build_level1() == 1
+    assert Compactor(selection.project, LATER).build_level1() == 1
     assert_both_versions_are_summed(selection)
-    assert Compactor(selection.project, HOUR + DAY * 3).build_level2()
+    assert sum_days(selection.project, LATER)
     assert Block.objects.get(resolution=Resolution.DAY).profiles == 2
     assert_both_versions_are_summed(selection)

@@ -17,6 +17,7 @@ from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes, stock
+from tests.profiles.compaction.unlimited_retention import sum_days
 from tests.profiles.contexts import query_context
 from tests.profiles.deletion.run_jobs import run_pass, run_to_end
 from tests.profiles.queries.compaction_stages import STAGES, compact_to
@@ -75,7 +76,7 @@ def test_day_block_is_summed_again_without_the_deleted_profiles(project: Project
     selection = DeletionSelection("shop", zone="eu")
     run_to_end(jobs.request_deletion(project, selection, actor=None))
     assert not Block.objects.filter(resolution=Resolution.DAY).exists()
-    Compactor(project.pk, max(rows.NOON, timezone.now()) + 5 * DAY).build_level2()
+    sum_days(project.pk, max(rows.NOON, timezone.now()) + 5 * DAY)
     days = Block.objects.filter(resolution=Resolution.DAY)
     assert sum(day.profiles for day in days) == sum(each.zone == "us" for each in sent)
 
@@ -134,7 +135,7 @@ def test_deletion_that_has_read_a_replaced_block_is_repeated(
         built = real(*args)  # type: ignore[arg-type]
         if not calls:
             calls.append(1)
-            assert Compactor(project.pk, later).build_level2() == 1
+            assert sum_days(project.pk, later) == 1
         return built
 
     monkeypatch.setattr(runner, "build", build_late)

@@ -35,6 +35,7 @@ from profiles.storage.column_files import ColumnFiles
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
+from tests.profiles.compaction.unlimited_retention import sum_days
 from tests.profiles.contexts import query_context
 from tests.profiles.engine.blocks.random_blocks import profile_of
 from tests.profiles.engine.random_trees import tree_of
@@ -75,7 +76,7 @@ def selection(project: Project) -> ProfileSelection:
         rows.stored(rows.deployment(project), stacks, minutes=minutes)
     later = timezone.now() + timedelta(days=3)
     Compactor(project.pk, later).build_level1()
-    Compactor(project.pk, later).build_level2()
+    sum_days(project.pk, later)
     assert not Profile.objects.exists()
     start, end = rows.NOON + timedelta(minutes=5), rows.NOON + timedelta(hours=29)
     return ProfileSelection(project.pk, "shop", ProfileType.CPU, start, end)

@@ -24,6 +24,7 @@ from profiles.query import (
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 from tests.profiles import rows
+from tests.profiles.compaction.unlimited_retention import sum_days
 from tests.profiles.contexts import query_context
 from tests.queries import count_queries
 
@@ -37,7 +38,7 @@ def in_blocks(shop: Deployment) -> Deployment:
         rows.stored(shop, minutes=minutes)
     later = timezone.now() + timedelta(days=3)
     Compactor(shop.project_id, later).build_level1()
-    Compactor(shop.project_id, later).build_level2()
+    sum_days(shop.project_id, later)
     return shop
 
 
