@@ -1,1 +1,1 @@
-addEventListener(`message`,({data:{source:e,names:t}})=>{try{let n=new RegExp(e,`u`);postMessage({found:Uint8Array.from(t,e=>+!!n.test(e))})}catch(e){postMessage({why:e instanceof Error?e.message:String(e)})}});
+addEventListener(`message`,({data:{source:e,flags:t,names:n}})=>{try{let r=new RegExp(e,t);postMessage({found:Uint8Array.from(n,e=>+!!r.test(e))})}catch(e){postMessage({why:e instanceof Error?e.message:String(e)})}});

@@ -70,6 +70,23 @@ def test_n_and_shift_n_step_through_the_matches(page: Page, deep_url: str) -> No
     expect(page.locator("#found")).to_contain_text("17 of 17 matches")
 
 
+def test_a_search_without_matches_offers_to_ignore_case(page: Page, deep_url: str) -> None:
+    page.goto(deep_url)
+    drawn(page)
+    offer = page.get_by_role("button", name="Ignore case")
+    page.locator("#search").fill("unknown")
+    expect(page.locator("#found")).to_contain_text("No matches")
+    expect(offer).to_be_hidden()
+    page.locator("#search").fill("NEEDLE_0.")
+    offer.click()
+    expect(page.locator("#search")).to_have_value(r"/(?i)NEEDLE_0\./")
+    expect(page.locator("#search")).to_be_focused()
+    expect(page.locator("#found")).to_contain_text("1 of 1 match")
+    expect(offer).to_be_hidden()
+    assert in_sight(page, "needle_0.quote")
+    expect(page.locator("#functions tbody tr")).to_have_count(1)  # the server finds it, too
+
+
 def test_the_map_shows_where_matches_are_and_a_click_goes_there(page: Page, deep_url: str) -> None:
     page.goto(deep_url)
     drawn(page)

@@ -1,5 +1,7 @@
 /** Regular expression search in a worker, limited to one second for all names together. */
 
+import { separateFlags } from './matches.js';
+
 const WAIT_MS = 1000;
 
 /** Error of an expression that is invalid (message: the reason) or too slow (message: ""). */
@@ -10,11 +12,11 @@ let busy = null;
 
 /**
  * Test names in a worker; reject with BadExpression if it fails or takes over WAIT_MS.
- * @param {string} source
+ * @param {string} expression
  * @param {string[]} names
  * @returns {Promise<Uint8Array>} 1 where the name matches
  */
-export function testNames(source, names) {
+export function testNames(expression, names) {
   busy?.terminate();
   const worker = new Worker(new URL('./expression-worker.js', import.meta.url), { type: 'module' });
   busy = worker;
@@ -29,6 +31,7 @@ export function testNames(source, names) {
       if (data.found) resolve(data.found);
       else reject(new BadExpression(data.why));
     });
-    worker.postMessage({ source, names });
+    const [source, flags] = separateFlags(expression);
+    worker.postMessage({ source, flags, names });
   });
 }

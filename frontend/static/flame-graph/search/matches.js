@@ -11,6 +11,24 @@ export function parseExpression(text) {
 }
 
 /**
+ * Return an expression, which the server understands too, that finds a text in any case.
+ * @param {string} text
+ */
+export function ignoreCase(text) {
+  return `/(?i)${text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}/`;
+}
+
+/**
+ * Return the arguments of RegExp for an expression with flags at its beginning, as RE2 writes them: `(?i)rank`.
+ * @param {string} expression
+ * @returns {[source: string, flags: string]}
+ */
+export function separateFlags(expression) {
+  const [written, flags = ''] = /^\(\?([ims]+)\)/.exec(expression) ?? [''];
+  return [expression.slice(written.length), `u${flags}`];
+}
+
+/**
  * @typedef {object} Matches
  * @property {Uint8Array} nodes [n] 1 if the node's function matches
  * @property {number[]} order matching nodes, in the order of the graph

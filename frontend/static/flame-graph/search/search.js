@@ -9,7 +9,7 @@ import { getParameter, replaceAddress } from '../navigation/address.js';
 import { followList } from '../navigation/function-list.js';
 import { findElement } from '../../dom.js';
 import { BadExpression, testNames } from './expression.js';
-import { findNames, parseExpression, findMatches } from './matches.js';
+import { findNames, ignoreCase, parseExpression, findMatches } from './matches.js';
 import { getNodeId, nodeWithId } from '../tree/ids.js';
 import { insertValues } from '../../text.js';
 
@@ -115,7 +115,16 @@ function show(tree, text, why) {
   const bad = why === '' ? box.dataset.slow : insertValues(box.dataset.unreadable ?? '', { why: why ?? '' });
   say(box, 'count', why === null ? countMatches(box) : '');
   say(box, 'matched', why === null ? sumMatches(box, tree) : (bad ?? ''));
-  for (const button of box.querySelectorAll('button')) button.hidden = !matches?.order.length;
+  for (const button of box.querySelectorAll('[data-step]'))
+    if (button instanceof HTMLElement) button.hidden = !matches?.order.length;
+  const offer = box.querySelector('[data-ignore-case]');
+  if (offer instanceof HTMLElement) offer.hidden = matches?.order.length !== 0 || !isInOtherCase(tree, text);
+}
+
+/** Return whether names have the text in upper or lower case only. @param {Tree} tree @param {string} text */
+function isInOtherCase(tree, text) {
+  const lower = text.toLowerCase();
+  return parseExpression(text) === null && tree.names.some((name) => name.toLowerCase().includes(lower));
 }
 
 /** @param {HTMLElement} box */
@@ -187,7 +196,16 @@ export function watchSearch(page, graphs) {
   page.addEventListener('click', (event) => {
     const button = event.target instanceof Element ? event.target.closest('#found [data-step]') : null;
     if (button) stepTo(button.getAttribute('data-step') === '1' ? 1 : -1);
+    if (event.target instanceof Element && event.target.closest('#found [data-ignore-case]')) searchInAnyCase();
   });
+}
+
+function searchInAnyCase() {
+  const input = field();
+  if (!input) return;
+  input.value = ignoreCase(input.value);
+  input.focus(); // the button is hidden
+  input.dispatchEvent(new InputEvent('input', { bubbles: true }));
 }
 
 function clear() {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { findNames, parseExpression, findMatches } from '../../../../../frontend/static/flame-graph/search/matches.js';
+import {
+  findMatches,
+  findNames,
+  ignoreCase,
+  parseExpression,
+  separateFlags,
+} from '../../../../../frontend/static/flame-graph/search/matches.js';
 import { readTree } from '../../../../../frontend/static/flame-graph/tree/tree.js';
 import { wireOf } from '../../trees.js';
 
@@ -30,4 +36,22 @@ test('what is folded has no name to be found by', () => {
 test('an expression stands between slashes, as in filters', () => {
   assert.equal(parseExpression('/a|b/'), 'a|b');
   for (const text of ['/a', 'a/', '//', '', '/']) assert.equal(parseExpression(text), null);
+});
+
+/** @param {string} expression */
+function compile(expression) {
+  return new RegExp(...separateFlags(expression));
+}
+
+test('flags at the beginning of an expression apply, as on the server', () => {
+  assert.ok(compile('(?i)^RULE').test('Rule.matches'));
+  assert.ok(!compile('^RULE').test('Rule.matches'));
+  assert.throws(() => compile('(?x)rule'));
+});
+
+test('a text is found in any case, whatever its characters', () => {
+  const text = 'a.b*[c](d)|{e}^$+?\\/é-';
+  const source = parseExpression(ignoreCase(text));
+  assert.ok(source !== null && compile(source).test(text.toUpperCase()));
+  assert.ok(!compile(source).test(text.replace('.', 'x')));
 });
