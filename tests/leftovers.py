@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.processes import children
+
 _PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37  # linux/prctl.h
 _GRACE_SECONDS = 10.0  # for processes that are about to end
 _earlier_processes: set[int] = set()
@@ -16,7 +18,7 @@ _earlier_processes: set[int] = set()
 @contextlib.contextmanager
 def adopted() -> Iterator[None]:
     """Make orphans of our descendants our own children, except for children that exist now."""
-    _earlier_processes.update(_children())
+    _earlier_processes.update(children(os.getpid()))
     try:
         with unchanged_subreaper():
             _set_subreaper(True)
@@ -65,19 +67,11 @@ def _set_subreaper(enabled: bool) -> None:
 def _running() -> list[int]:
     """Reap terminated children; return the process ids of the others."""
     left = []
-    for pid in _children() - _earlier_processes:
+    for pid in set(children(os.getpid())) - _earlier_processes:
         with contextlib.suppress(ChildProcessError):
             if os.waitpid(pid, os.WNOHANG) == (0, 0):
                 left.append(pid)
     return left
-
-
-def _children() -> set[int]:
-    found: set[int] = set()
-    for task in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(FileNotFoundError):
-            found |= {int(pid) for pid in (task / "children").read_text().split()}
-    return found
 
 
 def _command(pid: int) -> str:

@@ -1,6 +1,5 @@
 """`flamewatch up`, as a process."""
 
-import contextlib
 import signal
 import socket
 import subprocess
@@ -13,7 +12,7 @@ import pytest
 
 from common.worker_processes.pool import MIN_WORKERS
 from profiler_site.demo import EXAMPLES
-from tests.processes import read_command, read_name
+from tests.processes import children, is_running, read_command, read_name
 from tests.server import COMMAND, RunningServer, running_server, server_in
 from tests.services import free_port
 from tests.waiting import until
@@ -21,32 +20,14 @@ from tests.waiting import until
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
 
-def children(pid: int) -> list[str]:
-    """Return the process ids of the children; threads may end while they are read."""
-    found: list[str] = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            found += (task / "children").read_text().split()
-    return found
+def is_worker(pid: int) -> bool:
+    return read_name(pid).endswith("-worker")
 
 
-def is_worker(pid: str) -> bool:
-    return read_name(int(pid)).endswith("-worker")
-
-
-def demo_services(pid: int) -> list[str] | None:
+def demo_services(pid: int) -> list[int] | None:
     """Return the processes of the demo once all of them exist."""
-    found = [child for child in children(pid) if b"/examples/" in read_command(int(child))]
+    found = [child for child in children(pid) if b"/examples/" in read_command(child)]
     return found if len(found) == len(EXAMPLES) else None
-
-
-def is_running(pid: str) -> bool:
-    """Return whether a process exists and is not a zombie, which waits for its parent."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state != "Z"
 
 
 @pytest.fixture(scope="module")

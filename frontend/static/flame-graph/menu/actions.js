@@ -3,6 +3,7 @@
 import { getValues, visit } from '../../shell/visit.js';
 import { getParameter } from '../navigation/address.js';
 import { copyText } from '../../page-controls/clipboard.js';
+import { escapeExpression, parseExpression } from '../search/matches.js';
 import { getNodeId } from '../tree/ids.js';
 import { absoluteLink } from '../../page-controls/links.js';
 import { getFile, isLabel, getName, listPath } from '../tree/tree.js';
@@ -20,9 +21,8 @@ const LONGEST = 500; // characters of a filter's value
 
 /** Return the value of a filter that matches this name. @param {string} name */
 function filterValue(name) {
-  const expression = name.length > 2 && name.startsWith('/') && name.endsWith('/');
-  if (!expression) return Array.from(name.slice(0, LONGEST)).join('').trimEnd() || name;
-  return `/${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').slice(0, LONGEST - 2)}/`;
+  if (parseExpression(name) === null) return Array.from(name.slice(0, LONGEST)).join('').trimEnd() || name;
+  return `/${escapeExpression(name).slice(0, LONGEST - 2)}/`;
 }
 
 /** Navigate to the page with one more filter. @param {string} option @param {string} name */

@@ -11,11 +11,16 @@ export function parseExpression(text) {
 }
 
 /**
- * Return an expression, which the server understands too, that finds a text in any case.
+ * Return the source of an expression that finds a text, for the browser and for the server.
  * @param {string} text
  */
+export function escapeExpression(text) {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
+/** Return an expression that finds a text in any case. @param {string} text */
 export function ignoreCase(text) {
-  return `/(?i)${text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}/`;
+  return `/(?i)${escapeExpression(text)}/`;
 }
 
 /**

@@ -175,10 +175,7 @@ function goTo(flame, index) {
 export function watchSearch(page, graphs) {
   searched = graphs;
   page.addEventListener('input', (event) => {
-    if (event.target !== field()) return;
-    replaceAddress('search', field()?.value ?? '');
-    followList();
-    void search();
+    if (event.target === field()) searchAnew();
   });
   page.addEventListener('keydown', (event) => {
     if (event.target !== field()) return;
@@ -200,21 +197,26 @@ export function watchSearch(page, graphs) {
   });
 }
 
+/** Search for the field's text, after a change of it, in the graph and in the list. */
+function searchAnew() {
+  replaceAddress('search', field()?.value ?? '');
+  followList();
+  void search();
+}
+
 function searchInAnyCase() {
   const input = field();
   if (!input) return;
   input.value = ignoreCase(input.value);
   input.focus(); // the button is hidden
-  input.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  searchAnew();
 }
 
 function clear() {
   const input = field();
   if (!input) return;
   input.value = '';
-  replaceAddress('search', '');
-  followList();
-  void search();
+  searchAnew();
   searched()[0]?.view?.focus();
 }
 
