@@ -67,7 +67,6 @@ def test_endpoints_are_offered_as_labels(page: Page, pods: str) -> None:
     expect(listed).to_have_count(2)
     field.fill("/pay")
     field.press("Enter")
-    field.blur()
     expect(page.locator(".chip[data-label='sample.endpoint']")).to_contain_text("/pay")
     expect(page.locator("#functions tbody tr").first).to_contain_text("100%")
 

@@ -3,6 +3,7 @@
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
+import v8 from 'node:v8';
 import zlib from 'node:zlib';
 
 const [, program, agent, name] = process.argv;
@@ -32,5 +33,8 @@ const programs = {
   },
 };
 
+// Otherwise V8 allocates what `keepGarbage` stores among old objects in about every second run, after
+// which it collects garbage for 3 to 10 % of the time instead of 45 %.
+v8.setFlagsFromString('--no-allocation-site-pretenuring');
 createRequire(import.meta.url)(agent).start();
 setInterval(programs[name], 1);
