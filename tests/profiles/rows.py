@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.utils import timezone
+
 from profiles.engine.pprof.decode import DecodedProfile, DecodeLimits, decode_profile
 from profiles.models import TimeSource
 from profiles.storage.insert import insert
@@ -17,6 +19,11 @@ from tests.profiles.pprofs import EXAMPLE, Stacks, pprof
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 _ANY_TOTAL = DecodeLimits(max_total=2**63 - 1)  # profiles may have been stored under another limit
 _numbers = itertools.count()
+
+
+def days_later(days: int) -> datetime:
+    """Return the time so many days after both NOON and now; profiles of both are as old then."""
+    return max(NOON, timezone.now()) + timedelta(days=days)
 
 
 def deployment(

@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 
 import pytest
-from django.utils import timezone
 
 from profiles import retention
 from profiles.compaction.compactor import Compactor
@@ -40,7 +39,7 @@ CPU = ProfileType.CPU
 
 
 def roll_up(project: Project) -> None:
-    later = max(rows.NOON, timezone.now()) + timedelta(days=4)
+    later = rows.days_later(4)
     Compactor(project.pk, later).build_level1()
     sum_days(project.pk, later)
 

@@ -6,14 +6,12 @@ wait to be killed.
 
 import sys
 import time
-from datetime import timedelta
 
 import django
 
 django.setup()
 
 from django.core.management import call_command  # noqa: E402
-from django.utils import timezone  # noqa: E402
 
 from profiles.compaction import blob_sweep, replace  # noqa: E402
 from profiles.compaction.compactor import Compactor  # noqa: E402
@@ -23,7 +21,7 @@ from projects.models import Project, User  # noqa: E402
 from projects.project_ids import create_project  # noqa: E402
 from tests.profiles import rows  # noqa: E402
 
-later = max(rows.NOON, timezone.now()) + timedelta(days=3)
+later = rows.days_later(3)
 
 
 def stop(*_: object) -> None:

@@ -1,10 +1,9 @@
 """Fixtures of the compaction tests."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import pytest
-from django.utils import timezone
 
 from projects.models import Deployment, Project
 from tests.profiles import rows
@@ -21,7 +20,7 @@ def shop(project: Project) -> Deployment:
 def later() -> Iterator[datetime]:
     """Return a time at which every stored hour and day is long closed, and none is too old."""
     with unlimited_retention():
-        yield max(rows.NOON, timezone.now()) + timedelta(days=3)
+        yield rows.days_later(3)
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ def test_crashes_at_any_step_neither_lose_nor_duplicate_profiles(
     seed: int, crashes: list[tuple[str, bool, int]], shop: Deployment
 ) -> None:
     project, chance = shop.project, random.Random(seed)
-    now = max(rows.NOON, timezone.now()) + timedelta(days=6)
+    now = rows.days_later(6)
     for target, after, on_call in [*crashes, ("", False, 0)]:
         arrive(shop, chance, 9, now)
         before = stock(project)
@@ -134,7 +134,7 @@ def test_retention_between_rollups_deletes_expired_profiles_only(
     project: Project, shop: Deployment
 ) -> None:
     chance = random.Random(3)
-    now = max(rows.NOON, timezone.now()) + timedelta(days=5)
+    now = rows.days_later(5)
     arrive(shop, chance, 30)
     work(project, now)
     for step in range(12):

@@ -5,7 +5,6 @@ The argument names the point at which the process waits to be killed; "resume" e
 
 import sys
 import time
-from datetime import timedelta
 
 import django
 
@@ -46,7 +45,7 @@ project = create_project("Shop", User.objects.create_user("alice@example.org", "
 for number in range(12):
     for service, zone in (("shop", "eu"), ("shop", "us"), ("other", "us")):
         rows.stored(rows.deployment(project, service, zone=zone), minutes=number * 10)
-Compactor(project.pk, max(rows.NOON, timezone.now()) + timedelta(days=3)).build_level1()
+Compactor(project.pk, rows.days_later(3)).build_level1()
 job = jobs.request_deletion(project, DeletionSelection(zone="eu"), actor=None)
 if sys.argv[1] == "blob":
     replace._commit = stop  # type: ignore[assignment]

@@ -76,7 +76,7 @@ def test_day_block_is_summed_again_without_the_deleted_profiles(project: Project
     selection = DeletionSelection("shop", zone="eu")
     run_to_end(jobs.request_deletion(project, selection, actor=None))
     assert not Block.objects.filter(resolution=Resolution.DAY).exists()
-    sum_days(project.pk, max(rows.NOON, timezone.now()) + 5 * DAY)
+    sum_days(project.pk, rows.days_later(5))
     days = Block.objects.filter(resolution=Resolution.DAY)
     assert sum(day.profiles for day in days) == sum(each.zone == "us" for each in sent)
 
@@ -110,7 +110,7 @@ def test_profile_captured_after_the_first_pass_stays(project: Project) -> None:
 def test_compaction_that_has_read_deleted_rows_does_not_store_them(project: Project) -> None:
     for number in range(4):
         rows.stored(rows.deployment(project), minutes=number)
-    compactor = Compactor(project.pk, max(rows.NOON, timezone.now()) + 5 * DAY)
+    compactor = Compactor(project.pk, rows.days_later(5))
     for step in [*compactor.plan(BlockLevel.LEVEL_1)]:
         compactor.build(step)
     job = jobs.request_deletion(project, DeletionSelection("shop"), actor=None)
@@ -126,7 +126,7 @@ def test_deletion_that_has_read_a_replaced_block_is_repeated(
     """Compact between the read of a block and its replacement."""
     for zone in ("eu", "us"):
         rows.stored(rows.deployment(project, zone=zone), name_id=zone)
-    later = max(rows.NOON, timezone.now()) + 5 * DAY
+    later = rows.days_later(5)
     Compactor(project.pk, later).build_level1()
     real = build_workers.build
     calls: list[int] = []
@@ -155,7 +155,7 @@ def test_other_project_is_untouched(project: Project, shop_of_bob: Deployment) -
 def test_damaged_block_with_selected_profiles_is_deleted_as_a_whole(project: Project) -> None:
     for zone in ("eu", "us"):
         rows.stored(rows.deployment(project, zone=zone), name_id=zone)
-    Compactor(project.pk, max(rows.NOON, timezone.now()) + 5 * DAY).build_level1()
+    Compactor(project.pk, rows.days_later(5)).build_level1()
     blob = Block.objects.select_related("blob").get().blob
     blobs().put(blob.key, b"x" * blob.size)
     run_to_end(jobs.request_deletion(project, DeletionSelection(zone="eu"), actor=None))
@@ -186,7 +186,7 @@ def test_count_before_the_deletion_is_that_of_the_deletion(project: Project) -> 
 def test_query_planned_before_still_reads_its_blobs(project: Project) -> None:
     """Check that a blob is not deleted while a query may still read it."""
     rows.stored(rows.deployment(project))
-    later = max(rows.NOON, timezone.now()) + 5 * DAY
+    later = rows.days_later(5)
     Compactor(project.pk, later).build_level1()
     location = get_location(Block.objects.select_related("blob").get())
     job = jobs.request_deletion(project, DeletionSelection("shop"), actor=None)
