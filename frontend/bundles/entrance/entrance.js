@@ -1,1 +1,1 @@
-import{C as e}from"../bundles/common.js";customElements.define(`flame-graph`,e);
+import{S as e}from"../bundles/common.js";customElements.define(`flame-graph`,e);

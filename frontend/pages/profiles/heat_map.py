@@ -35,6 +35,15 @@ class TimeMark:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeAxis:
+    """Range of the heat map; the browser replaces the marks with those of its time zone."""
+
+    start: datetime
+    end: datetime
+    marks: list[TimeMark]
+
+
+@dataclass(frozen=True, slots=True)
 class ColorLevel:
     number: int
     path: str  # SVG path of its cells, each one unit wide and high
@@ -63,7 +72,7 @@ class Picture:
     levels: list[ColorLevel]
     lines: str  # SVG path of the grid lines
     weights: list[WeightMark]
-    times: list[TimeMark]
+    times: TimeAxis
     picked: Box | None
     most: str  # profiles of the fullest cell
     step: str  # "10 minutes"
@@ -105,7 +114,7 @@ def picture(result: HeatMapResult, query: ProfileQuery) -> Picture:
         levels=_levels(counts, most),
         lines=_lines(rows, columns),
         weights=_weight_marks(result),
-        times=axis_marks(result),
+        times=build_axis(result),
         picked=_find_picked_box(result, query, bounds),
         most=format_count(most),
         step=span_name(timedelta(seconds=result.step_seconds)),
@@ -116,9 +125,10 @@ def picture(result: HeatMapResult, query: ProfileQuery) -> Picture:
     )
 
 
-def axis_marks(result: HeatMapResult) -> list[TimeMark]:
+def build_axis(result: HeatMapResult) -> TimeAxis:
+    start = result.starts[0]
     end = result.starts[-1] + timedelta(seconds=result.step_seconds)
-    return time_marks(result.starts[0], end)
+    return TimeAxis(start, end, time_marks(start, end))
 
 
 def table(result: HeatMapResult) -> Table:

@@ -87,7 +87,7 @@ def _build_context(page_query: PageQuery, query: ProfileQuery, url: str) -> dict
 def _map(result: HeatMapResult, query: ProfileQuery) -> dict[str, object]:
     """Return the heat map of the whole range, ignoring the selection; its axis without profiles."""
     if not result.coverage.profiles:
-        return {"empty_map": heat_map.axis_marks(result)}
+        return {"empty_map": heat_map.build_axis(result)}
     if query.table:
         return {"map_table": heat_map.table(result)}
     return {"map": heat_map.picture(result, query)}

@@ -6,6 +6,7 @@ import { clock, locale } from '../shell/texts.js';
 import { visitWith } from '../shell/visit.js';
 import { formatCount } from '../units.js';
 import { buildBox, findCell, moveCell, pickCells, countProfiles, readGrid, getTimes } from './cells.js';
+import { showTimeAxis } from './time_axis.js';
 
 /** @type {Record<string, [number, number]>} */
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -79,5 +80,8 @@ function fill(text, words) {
 }
 
 for (const view of document.querySelectorAll('.heat-view')) {
-  if (view instanceof HTMLElement) watch(view);
+  if (!(view instanceof HTMLElement)) continue;
+  watch(view);
+  const axis = view.querySelector('.times');
+  if (axis instanceof SVGElement) showTimeAxis(axis);
 }

@@ -5,7 +5,7 @@
  * changes the parameters listed there.
  */
 
-import { formatForInput, showChartTimes } from './times.js';
+import { formatForInput } from './times.js';
 import { getValues, visitWith, watchReturns } from './visit.js';
 
 /** @typedef {HTMLInputElement | HTMLSelectElement} Field */
@@ -157,6 +157,5 @@ export function watchControls(page) {
   });
   settleControls(page);
   visitWith(early);
-  if (listForms(page).length) showChartTimes(page); // times on the charts
   watchReturns(() => settleControls(page));
 }

@@ -1,5 +1,5 @@
 /**
- * Times in the browser's time zone: in `<time datetime="…">`, on charts and in input fields.
+ * Times in the browser's time zone: in `<time datetime="…">` and in input fields.
  *
  * Of `<time>`, `data-ago` shows the elapsed time ("14 s ago"), `data-day` the day, `data-second` day and time with
  * seconds; otherwise day and time.
@@ -26,9 +26,6 @@ const moment = new Intl.DateTimeFormat(locale(), {
   month: 'short',
   ...clock(),
 });
-
-const minute = new Intl.DateTimeFormat(locale(), clock());
-const weekday = new Intl.DateTimeFormat(locale(), { weekday: 'short', day: 'numeric' });
 
 /**
  * Format an elapsed time as the server does: "now", "14 s ago", "3 min ago", "2 h ago", "5 days
@@ -95,15 +92,6 @@ function nameZone(root) {
   for (const element of root.querySelectorAll('[data-zone]')) {
     const text = element instanceof HTMLElement ? element.dataset.zone : '';
     if (text) element.textContent = text.replace('{}', `UTC${offset < 0 ? '-' : '+'}${hours}:${minutes}`);
-  }
-}
-
-/** Localise the times that the server draws on charts. @param {ParentNode} root */
-export function showChartTimes(root) {
-  for (const text of root.querySelectorAll('text[data-time]')) {
-    const time = new Date(text.getAttribute('data-time') ?? '');
-    const format = text.getAttribute('data-show') === 'day' ? weekday : minute;
-    text.textContent = format.format(time);
   }
 }
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import timezone
@@ -179,10 +180,12 @@ def test_version_label_is_at_the_time_of_its_first_profile(
     assert abs(first - (timezone.now() - timedelta(minutes=30)).timestamp()) < 60
 
 
-def visit_as(browser: Browser, page: Page, language: str, address: str) -> Page:
+def visit_as(
+    browser: Browser, page: Page, language: str, address: str, zone: str = "Europe/Berlin"
+) -> Page:
     """Open a page in a browser of another region, with the same session."""
     other = browser.new_context(
-        locale=language, timezone_id="Europe/Berlin", viewport={"width": 1280, "height": 900}
+        locale=language, timezone_id=zone, viewport={"width": 1280, "height": 900}
     )
     other.add_cookies([{**each} for each in page.context.cookies()])  # type: ignore[typeddict-item]
     shown = other.new_page()
@@ -208,7 +211,30 @@ def test_clock_format_follows_the_locale_of_the_browser(
     strip.press("End")
     expect(strip.locator(".readout b")).to_have_text(re.compile(rf"{clock}$"))
     shown.goto(shop_url.replace("/flame", "/profiles"))
-    expect(shown.locator("svg.heat text[data-time]").first).to_have_text(re.compile(clock))
+    expect(shown.locator("svg.heat .times text").first).to_have_text(re.compile(clock))
+    shown.context.close()
+
+
+@pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Kolkata", "Pacific/Auckland"])
+@pytest.mark.parametrize("span", ["7d", "1d"])
+def test_times_below_the_heat_map_are_round_in_the_time_zone_of_the_browser(
+    browser: Browser, page: Page, shop_url: str, zone: str, span: str
+) -> None:
+    address = f"{shop_url.replace('/flame', '/profiles')}?service=checkout&span={span}"
+    shown = visit_as(browser, page, "en-GB", address, zone)
+    axis = shown.locator("svg.heat .times")
+    start, end = (
+        datetime.fromisoformat(axis.get_attribute(name) or "") for name in ("data-from", "data-to")
+    )
+    labels = axis.locator("text")
+    assert labels.count() >= 2
+    for label in labels.all():
+        share = float((label.get_attribute("x") or "").removesuffix("%")) / 100
+        second = round((start + share * (end - start)).timestamp() / 300) * 300
+        time = datetime.fromtimestamp(second, ZoneInfo(zone))
+        text = f"{time:%a} {time.day}" if span == "7d" else f"{time:%H}:00"
+        expect(label).to_have_text(text)
+        assert (time.hour % (24 if span == "7d" else 6), time.minute) == (0, 0)
     shown.context.close()
 
 

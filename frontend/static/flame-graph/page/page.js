@@ -34,7 +34,6 @@ import { openMenu, watchMenu } from '../menu/menu.js';
 import { showLines, watchLines } from './lines.js';
 import { followList, isListNow, noteList } from '../navigation/function-list.js';
 import { findMenuTarget } from '../menu/frame-menu.js';
-import { showChartTimes } from '../../shell/times.js';
 import { watchPanes } from '../../page-controls/panes.js';
 import { isCallers } from '../tree/rows.js';
 import { field, search, searchFromAddress, watchSearch } from '../search/search.js';
@@ -273,7 +272,6 @@ const IS_CURRENT = {
 
 function settle() {
   settleControls(document);
-  showChartTimes(document);
   showGraphContext();
   if (!graph()?.getAttribute('src')) showSeries(); // otherwise once the graph has its tree
 }
