@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from endpoints.params import values
 from projects.credentials.allowed_services import AllowedServices, clean_services
 from projects.models import ApiKey
 from projects.models.api_key import MAX_ALLOWED_SERVICES, SERVICE_NAME
@@ -18,6 +19,7 @@ from projects.models.api_key import MAX_ALLOWED_SERVICES, SERVICE_NAME
 _MAX_CHARACTERS = MAX_ALLOWED_SERVICES * 257
 _SEPARATORS = re.compile(r"[\s,;]+")
 _MAX_LIFETIME = timedelta(days=3650)
+_MAX_OFFSET = timedelta(hours=14)  # of a time zone from UTC
 
 
 class Scope(models.TextChoices):
@@ -52,10 +54,12 @@ class RestrictionsForm(forms.Form):
     date = forms.DateField(
         label=gettext_lazy("Date"),
         required=False,
-        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        widget=forms.DateInput(attrs={"type": "date", "data-end": "date_end"}, format="%Y-%m-%d"),
         input_formats=["%Y-%m-%d"],
-        help_text=gettext_lazy("For “On a date”: the last day, in UTC."),
+        help_text=gettext_lazy("For “On a date”: the last day."),
     )
+    # When that day ends in the browser's time zone; without scripts it ends in UTC.
+    date_end = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def clean_services(self) -> list[str]:
         text = str(self.cleaned_data["services"])
@@ -64,20 +68,32 @@ class RestrictionsForm(forms.Form):
     def clean(self) -> dict[str, object]:
         cleaned: dict[str, object] = super().clean() or self.cleaned_data
         try:
-            cleaned["expires"] = self._expires(str(cleaned.get("expiry")), cleaned.get("date"))
+            cleaned["expires"] = self._expires(str(cleaned.get("expiry")), self._find_end(cleaned))
         except ValidationError as error:
             self.add_error("date", error)
         return cleaned
 
-    def _expires(self, expiry: str, day: object) -> datetime | None:
+    @staticmethod
+    def _find_end(cleaned: Mapping[str, object]) -> datetime | None:
+        """Return the end of the chosen day, if there is one."""
+        day = cleaned.get("date")
+        if not isinstance(day, date):
+            return None
+        end = datetime.combine(day, time(23, 59, 59), UTC)
+        try:
+            local_end = values.time(str(cleaned.get("date_end")))
+        except ValueError:
+            return end
+        return local_end if abs(local_end - end) <= _MAX_OFFSET else end
+
+    def _expires(self, expiry: str, end: datetime | None) -> datetime | None:
         now = timezone.now()
         if expiry == Expiry.DATE:
-            if not isinstance(day, date):
+            if end is None:
                 raise ValidationError(_("Enter a date."))
-            last = datetime.combine(day, time(23, 59, 59), UTC)
-            if not now < last <= now + _MAX_LIFETIME:
+            if not now < end <= now + _MAX_LIFETIME:
                 raise ValidationError(_("Enter a date from today on, within ten years."))
-            return last
+            return end
         return now + timedelta(days=int(expiry)) if expiry.isdecimal() else None
 
 
@@ -122,5 +138,5 @@ class ChangeForm(RestrictionsForm):
             choices: Sequence[tuple[str, object]] = Expiry.choices
             expiry.choices = [(KEEP, _("No change")), *choices]
 
-    def _expires(self, expiry: str, day: object) -> datetime | None:
-        return self.key.expires if expiry == KEEP else super()._expires(expiry, day)
+    def _expires(self, expiry: str, end: datetime | None) -> datetime | None:
+        return self.key.expires if expiry == KEEP else super()._expires(expiry, end)

@@ -2,6 +2,7 @@
 import { watchCommands } from './commands.js';
 import { watchControls } from './controls.js';
 import { watchCopyButtons } from './copy.js';
+import { watchDates } from './dates.js';
 import { watchDialogs } from './dialogs.js';
 import { watchMenus } from './menus.js';
 import { showCurrentPage, watchCarried } from './nav.js';
@@ -21,6 +22,7 @@ showCurrentPage(document);
 watchCarried(document);
 watchControls(document);
 watchTimes(document);
+watchDates(document);
 fadeToasts(document);
 watchTrouble(document);
 watchSaving(document);

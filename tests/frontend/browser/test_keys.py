@@ -3,8 +3,11 @@
 import json
 import re
 from collections.abc import Callable
+from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from projects.credentials import keys
@@ -37,6 +40,24 @@ def test_a_new_key_is_shown_in_a_dialog_once(keys_page: Page) -> None:
     keys_page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     expect(keys_page.locator("#keys tbody tr")).to_have_count(2)
+
+
+def test_a_key_expires_at_the_end_of_a_day_of_the_browser(keys_page: Page) -> None:
+    day = (timezone.now() + timedelta(days=40)).date()
+    keys_page.get_by_role("link", name="Create API key").click()
+    form = keys_page.get_by_role("dialog", name="Create API key")
+    form.locator("[name=name]").fill("laptop")
+    form.locator("[name=expiry]").select_option("On a date")
+    form.locator("[name=date]").fill(day.isoformat())
+    form.get_by_role("button", name="Create key").click()
+    expect(keys_page.get_by_role("dialog", name="Key “laptop” created")).to_be_visible()
+    expires = ApiKey.objects.get(name="laptop").expires
+    assert expires
+    local = expires.astimezone(ZoneInfo("Europe/Berlin"))
+    assert (local.date(), local.hour, local.minute) == (day, 23, 59)
+    keys_page.keyboard.press("Escape")
+    row = keys_page.locator("#keys tbody tr", has_text="laptop")
+    expect(row).to_contain_text(f"{day.day} {day:%b %Y}")
 
 
 def test_revocation_asks_for_confirmation_and_then_revokes(keys_page: Page) -> None:

@@ -200,6 +200,27 @@ def test_key_is_valid_until_the_end_of_the_chosen_day(
     assert ApiKey.objects.get().expires == end
 
 
+@pytest.mark.parametrize(
+    ("sent", "hours"),
+    [
+        ("{yesterday}T23:59:59.000Z", 0),  # not the day's end in any time zone
+        ("{day}T09:59:59.000Z", -14),
+        ("{day}T22:59:59.000Z", -1),
+        ("{tomorrow}T07:59:59.000Z", 8),
+        ("soon", 0),
+    ],
+)
+def test_chosen_day_ends_in_the_time_zone_of_the_browser(
+    sent: str, hours: int, client: Client, alice: User, project: Project
+) -> None:
+    client.force_login(alice)
+    day = (timezone.now() + 40 * DAY).date()
+    date_end = sent.format(yesterday=day - DAY, day=day, tomorrow=day + DAY)
+    post_new(client, expiry="date", date=f"{day:%Y-%m-%d}", date_end=date_end)
+    end_in_utc = datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC)
+    assert ApiKey.objects.get().expires == end_in_utc + timedelta(hours=hours)
+
+
 @pytest.mark.parametrize("date", ["", "2020-01-01", "9999-12-31", "tomorrow", "0000-00-00"])
 def test_invalid_date_is_rejected(date: str, client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
