@@ -51,8 +51,8 @@ class DeletionSelection:
         parts = [self.service or "all services", self.type]
         parts += [] if self.zone is None else [f"zone {self.zone or '(none)'}"]
         parts += [] if self.version is None else [f"version {self.version or '(none)'}"]
-        parts += [f"from {self.start:%F %T}"] if self.start else []
-        parts += [f"until {self.end:%F %T}"] if self.end else []
+        parts += [f"from {self.start:%F %T} UTC"] if self.start else []
+        parts += [f"until {self.end:%F %T} UTC"] if self.end else []
         return ", ".join(filter(None, parts))
 
 

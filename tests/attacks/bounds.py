@@ -15,7 +15,7 @@ QUIET_SECONDS = 4.0
 ATTACK_SECONDS = 6.0
 # Of an attack that has to reach the quota of a minute, in which a new minute may begin.
 LONGEST_ATTACK_SECONDS = 30.0
-TIMEOUT_SECONDS = 90.0
+TIMEOUT_SECONDS = 200.0
 # Attackers pause between requests, because these attacks are heavy requests, not many of them.
 PAUSE_SECONDS = 0.1
 # Lower latencies are noise on a machine with two cores that also runs the attack.

@@ -1,13 +1,12 @@
 """Forms of the deletion page: the selection, and the name that is typed to confirm it."""
 
-from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from endpoints.params import values
+from frontend.params.time_field import TimeField
 from frontend.text.display_names import type_name
 from profiles.deletion.jobs import DeletionSelection
 from projects.models import Deployment, Project
@@ -23,18 +22,8 @@ class SelectionForm(forms.Form):
     type = forms.ChoiceField(label=gettext_lazy("Profile type"), required=False)
     zone = forms.ChoiceField(label=gettext_lazy("Zone"), required=False)
     version = forms.ChoiceField(label=gettext_lazy("Version"), required=False)
-    start = forms.CharField(
-        label=gettext_lazy("From (UTC)"),
-        max_length=60,
-        required=False,
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
-    )
-    end = forms.CharField(
-        label=gettext_lazy("Until (UTC)"),
-        max_length=60,
-        required=False,
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
-    )
+    start = TimeField(label=gettext_lazy("From"), required=False)
+    end = TimeField(label=gettext_lazy("Until"), required=False)
 
     def __init__(self, project: Project, data: Any = None) -> None:
         super().__init__(data)
@@ -46,12 +35,6 @@ class SelectionForm(forms.Form):
             found = _some(rows.values_list(name, flat=True).distinct())
             none = _("(empty)")
             self._set_choices(name, every, [(f"{_VALUE}{each}", each or none) for each in found])
-
-    def clean_start(self) -> datetime | None:
-        return _parse_time(self.cleaned_data["start"])
-
-    def clean_end(self) -> datetime | None:
-        return _parse_time(self.cleaned_data["end"])
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -102,12 +85,3 @@ def _some(names: Any) -> list[str]:
 
 def _read_value(chosen: str) -> str | None:
     return chosen.removeprefix(_VALUE) if chosen else None
-
-
-def _parse_time(text: str) -> datetime | None:
-    if not text:
-        return None
-    try:
-        return values.time(values.with_zone(text))
-    except ValueError:
-        raise forms.ValidationError(_("Enter a date and a time.")) from None

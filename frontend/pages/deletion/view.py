@@ -12,10 +12,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from frontend.pages.deletion.exports import export_context
 from frontend.pages.deletion.form import ConfirmForm, SelectionForm
 from frontend.pages.deletion.outcome import report_outcome
+from frontend.text.display_names import type_name
 from profiles.deletion import jobs
 from projects.access import project_for
 from projects.audit import Origin
 from projects.models import Project, User
+from projects.profile_types import ProfileType
 
 
 @require_safe
@@ -55,6 +57,7 @@ def delete_selection(request: HttpRequest, project_id: str) -> HttpResponse:
         return redirect("data", project_id)
     context = _context(project) | {
         "selection": selection,
+        "type": type_name(ProfileType(selection.type)) if selection.type else "",
         "confirm": confirm,
         "profiles": jobs.count_profiles(project, selection),
     }

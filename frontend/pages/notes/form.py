@@ -1,29 +1,15 @@
 """Form of a note at a time or at a function."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from endpoints.params import values
+from frontend.params.time_field import TimeField
 from projects.annotations import AnnotationFields, link_problem
 from projects.models import Annotation
 from projects.models.annotation import MAX_FUNCTION, MAX_LINK, MAX_TEXT
-
-
-class _TimeInput(forms.DateTimeInput):
-    """Field for a time in UTC, which a script shows in the browser's time zone."""
-
-    input_type = "datetime-local"
-
-    def format_value(self, value: Any) -> str | None:
-        """Return the time without its zone: browsers show no other text, and discard it."""
-        try:
-            return format_field(values.time(values.with_zone(str(value))))
-        except ValueError:
-            return str(value or "")
 
 
 class NoteForm(forms.Form):
@@ -41,12 +27,7 @@ class NoteForm(forms.Form):
         help_text=gettext_lazy("Optional, https only: a build, an issue or a dashboard."),
         widget=forms.URLInput(),
     )
-    # A script converts it to the browser's time zone and sends it with its offset.
-    at = forms.CharField(
-        label=gettext_lazy("Time"),
-        max_length=60,
-        widget=_TimeInput(attrs={"step": "1"}),
-    )
+    at = TimeField(label=gettext_lazy("Time"), attributes={"step": "1"})
     function = forms.CharField(
         label=gettext_lazy("Function"),
         max_length=MAX_FUNCTION,
@@ -75,12 +56,6 @@ class NoteForm(forms.Form):
             raise forms.ValidationError(_("The link %(problem)s.") % {"problem": problem})
         return link
 
-    def clean_at(self) -> datetime:
-        try:
-            return values.time(values.with_zone(str(self.cleaned_data["at"])))
-        except ValueError:
-            raise forms.ValidationError(_("Enter a date and a time.")) from None
-
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if cleaned.get("version") and not cleaned.get("service"):
@@ -101,18 +76,13 @@ class NoteForm(forms.Form):
         )
 
 
-def list_form_values(row: Annotation) -> dict[str, str]:
+def list_form_values(row: Annotation) -> dict[str, object]:
     """Return the initial values of the form of a stored note."""
     return {
         "text": row.text,
         "link": row.link,
-        "at": format_field(row.at) if row.at else "",
+        "at": row.at,
         "function": row.function,
         "service": row.service,
         "version": row.version,
     }
-
-
-def format_field(time: datetime) -> str:
-    """Format a time for a field without time zone, in UTC."""
-    return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"

@@ -20,7 +20,7 @@ from endpoints.params.reader import LenientReader
 from endpoints.params.selection import SERVICE
 from endpoints.params.view import MAX_NAME
 from frontend.components.results.pagination import paginate
-from frontend.pages.notes.form import NoteForm, format_field, list_form_values
+from frontend.pages.notes.form import NoteForm, list_form_values
 from projects import annotations
 from projects.access import may_annotate, membership
 from projects.annotations import AnnotationLimit
@@ -62,7 +62,7 @@ def new_note(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     reader = LenientReader.from_query(request.GET)
     initial = {
-        "at": format_field(reader.read(AT) or timezone.now()),
+        "at": reader.read(AT) or timezone.now(),
         "service": reader.read(SERVICE),
         "version": reader.read(VERSION),
         "function": reader.read(FUNCTION),

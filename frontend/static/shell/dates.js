@@ -1,16 +1,41 @@
 /**
- * Days in the browser's time zone: with a date field that has `data-end`, the time when its day ends is sent under
- * that name.
+ * Fields of days and times in the browser's time zone. Those of times with `data-utc` have a time of UTC when they
+ * come, show it in local time, and are sent with their offset. With a day whose field has `data-end`, the time when the
+ * day ends is sent under that name.
  */
+
+/** Format a time for a field, in local time. @param {Date} time */
+function formatLocal(time) {
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+/** @param {Document} page */
+function showLocalTimes(page) {
+  for (const field of page.querySelectorAll('input[data-utc]')) {
+    if (!(field instanceof HTMLInputElement)) continue;
+    delete field.dataset.utc;
+    field.dataset.local = '';
+    const [time, given] = [field.value, field.defaultValue].map((text) => new Date(`${text}Z`));
+    // Another one after a reload: browsers show what had been entered.
+    if (time?.getTime() === given?.getTime()) field.value = formatLocal(time);
+  }
+}
+
+/** @param {FormDataEvent} event */
+function sendWithOffsets({ target, formData }) {
+  if (!(target instanceof HTMLFormElement)) return;
+  for (const field of target.elements) {
+    if (!(field instanceof HTMLInputElement)) continue;
+    const isTime = field.dataset.local !== undefined;
+    const name = isTime ? field.name : field.dataset.end;
+    const time = new Date(isTime ? field.value : `${field.value}T23:59:59`);
+    if (name && !Number.isNaN(time.getTime())) formData.set(name, time.toISOString());
+  }
+}
 
 /** @param {Document} page */
 export function watchDates(page) {
-  page.addEventListener('formdata', ({ target, formData }) => {
-    if (!(target instanceof HTMLFormElement)) return;
-    for (const field of target.elements) {
-      if (!(field instanceof HTMLInputElement) || !field.dataset.end) continue;
-      const end = new Date(`${field.value}T23:59:59`);
-      if (!Number.isNaN(end.getTime())) formData.set(field.dataset.end, end.toISOString());
-    }
-  });
+  showLocalTimes(page);
+  page.addEventListener('htmx:afterSwap', () => showLocalTimes(page));
+  page.addEventListener('formdata', sendWithOffsets);
 }

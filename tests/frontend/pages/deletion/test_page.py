@@ -1,5 +1,7 @@
 """Deletion of profiles and of the project on the page, and restoring the project."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -23,8 +25,10 @@ def owner(client: Client, project: Project, alice: User) -> Client:
 
 
 def test_selection_is_described_and_counted_before_it_is_confirmed(owner: Client) -> None:
-    page = owner.get(f"{PAGE}/profiles?service=shop&zone=%3Deu").content.decode()
-    assert "shop, zone eu" in page
+    query = "service=shop&type=CPU&zone=%3Deu&version=%3D1&start=2026-11-20T10:00"
+    page = owner.get(f"{PAGE}/profiles?{query}").content.decode()
+    described = re.sub(r"\s+", " ", re.sub("<[^>]*>", "", page))
+    assert "shop · CPU time · Zone eu · Version 1 · From Fri 20 Nov, 10:00:00 UTC" in described
     assert "1 profile" in page
     assert "Type shop to confirm" in page
     assert not DeletionJob.objects.exists()
