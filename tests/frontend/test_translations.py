@@ -36,6 +36,14 @@ ENGLISH = {"Accept-Language": "en-GB,en;q=0.9"}
 HTML_LANGUAGES = {"es": "es", "zh-hans": "zh-Hans"}
 DATE_FILTER = re.compile(r"\|date:[\"']([^\"']*)[\"']")
 NAMES_OF_DAYS_AND_MONTHS = re.compile(r"(?<!\\)[DlMFNjn]")
+# By language: texts that are not in the style that the head of its catalog asks for.
+OTHER_STYLES = {
+    "es": re.compile(  # formal: usted, or such an imperative at the beginning of a sentence
+        r"\b[Uu]sted\b|(?:^|[.:] )(?:Abra|Añada|Cambie|Cree|Elija|Elimine|Escriba|Espere|Haga"
+        r"|Indique|Inicie|Introduzca|Pida|Revoque|Seleccione|Solicite|Suba|Use|Verifique|Vuelva)\b"
+    ),
+    "zh-hans": re.compile(r"[\u4e00-\u9fff][:;,!?]|[:;,!?]\s?[\u4e00-\u9fff]"),  # half width
+}
 PLACEHOLDER = re.compile(r"%\(\w+\)(?:\.\d+)?\w|\{[\w-]*\}|%%|</?code>")
 
 
@@ -103,6 +111,12 @@ def test_translations_have_the_placeholders_of_their_texts(catalog: Path) -> Non
         if found != expected and not (plural and found > expected):
             different.append((original, text))
     assert different == []
+
+
+@pytest.mark.parametrize("language", OTHER_STYLES)
+def test_translations_have_one_style(language: str) -> None:
+    found = texts(CATALOGS[language].with_suffix(".mo")).values()
+    assert [text for text in found if OTHER_STYLES[language].search(text)] == []
 
 
 def texts(compiled: Path) -> dict[str | tuple[str, int], str]:
