@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from frontend.pages.profiles.params import ProfileQuery
 from frontend.params.formats import precise_time_text, total_range_text
 from frontend.text.time_ranges import span_name
-from frontend.text.units import format_count, format_value
+from frontend.text.units import format_value
 from profiles.query import HeatMapResult
 
 LEVELS = 5  # of colour
@@ -74,7 +74,7 @@ class Picture:
     weights: list[WeightMark]
     times: TimeAxis
     picked: Box | None
-    most: str  # profiles of the fullest cell
+    most: int  # profiles of the fullest cell
     step: str  # "10 minutes"
     start: int  # start of the first column, in ms since 1970
     step_ms: float
@@ -116,7 +116,7 @@ def picture(result: HeatMapResult, query: ProfileQuery) -> Picture:
         weights=_weight_marks(result),
         times=build_axis(result),
         picked=_find_picked_box(result, query, bounds),
-        most=format_count(most),
+        most=most,
         step=span_name(timedelta(seconds=result.step_seconds)),
         start=round(result.starts[0].timestamp() * 1000),
         step_ms=result.step_seconds * 1000,

@@ -28,7 +28,7 @@ QUERY = ProfileQuery(PageParams(service="shop", type=ProfileType.CPU))
 
 def test_rows_are_ordered_from_the_largest_total() -> None:
     drawn = picture(RESULT, QUERY)
-    assert (drawn.columns, drawn.rows, drawn.most) == (4, 2, "10")
+    assert (drawn.columns, drawn.rows, drawn.most) == (4, 2, 10)
     assert drawn.counts == "0 0 0 5 1 5 0 10"
     assert drawn.bounds == "2000000000..3000000000 1000000000..1999999999"
     assert [mark.text for mark in drawn.weights] == ["1 s", "2 s", "3 s"]

@@ -122,6 +122,16 @@ def test_order_heaviest_lists_the_largest_totals_first(
     assert '<th scope="col" class="num" aria-sort="descending">' in html
 
 
+@pytest.mark.parametrize(("profiles", "text"), [(1, "1 profile"), (3, "3 profiles")])
+def test_legend_of_the_map_has_the_profiles_of_the_fullest_cell(
+    profiles: int, text: str, signed_in: Client, checkout: Deployment, now: datetime
+) -> None:
+    for second in range(profiles):
+        add(checkout, now - timedelta(minutes=30, microseconds=second), 100)
+    legend = shown(signed_in, **CPU, span="1h").partition('class="i5"></i>')[2]
+    assert re.match(rf"\s*</span>\s*{text}\s*<a", legend)
+
+
 def test_selected_region_lists_its_profiles_only(
     signed_in: Client, checkout: Deployment, now: datetime
 ) -> None:
