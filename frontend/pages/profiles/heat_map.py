@@ -72,7 +72,7 @@ class Picture:
     levels: list[ColorLevel]
     lines: str  # SVG path of the grid lines
     weights: list[WeightMark]
-    times: TimeAxis
+    axis: TimeAxis
     picked: Box | None
     most: int  # profiles of the fullest cell
     step: str  # "10 minutes"
@@ -114,7 +114,7 @@ def picture(result: HeatMapResult, query: ProfileQuery) -> Picture:
         levels=_levels(counts, most),
         lines=_lines(rows, columns),
         weights=_weight_marks(result),
-        times=build_axis(result),
+        axis=build_axis(result),
         picked=_find_picked_box(result, query, bounds),
         most=most,
         step=span_name(timedelta(seconds=result.step_seconds)),

@@ -4,20 +4,15 @@
  * day ends is sent under that name.
  */
 
-/** Format a time for a field, in local time. @param {Date} time */
-function formatLocal(time) {
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
-}
+import { formatForInput } from './times.js';
 
 /** @param {Document} page */
 function showLocalTimes(page) {
   for (const field of page.querySelectorAll('input[data-utc]')) {
     if (!(field instanceof HTMLInputElement)) continue;
-    delete field.dataset.utc;
-    field.dataset.local = '';
     const [time, given] = [field.value, field.defaultValue].map((text) => new Date(`${text}Z`));
     // Another one after a reload: browsers show what had been entered.
-    if (time?.getTime() === given?.getTime()) field.value = formatLocal(time);
+    if (time?.getTime() === given?.getTime()) field.value = formatForInput(time, true);
   }
 }
 
@@ -26,7 +21,7 @@ function sendWithOffsets({ target, formData }) {
   if (!(target instanceof HTMLFormElement)) return;
   for (const field of target.elements) {
     if (!(field instanceof HTMLInputElement)) continue;
-    const isTime = field.dataset.local !== undefined;
+    const isTime = field.dataset.utc !== undefined;
     const name = isTime ? field.name : field.dataset.end;
     const time = new Date(isTime ? field.value : `${field.value}T23:59:59`);
     if (name && !Number.isNaN(time.getTime())) formData.set(name, time.toISOString());
@@ -36,6 +31,5 @@ function sendWithOffsets({ target, formData }) {
 /** @param {Document} page */
 export function watchDates(page) {
   showLocalTimes(page);
-  page.addEventListener('htmx:afterSwap', () => showLocalTimes(page));
   page.addEventListener('formdata', sendWithOffsets);
 }

@@ -95,9 +95,14 @@ function nameZone(root) {
   }
 }
 
-/** Format a time for an input of type datetime-local. @param {Date} time */
-export function formatForInput(time) {
+/**
+ * Format a time for an input of type datetime-local, to the minute or to the second.
+ * @param {Date} time
+ * @param {boolean} [hasSeconds]
+ */
+export function formatForInput(time, hasSeconds = false) {
   const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
   const date = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
-  return `${date}T${two(time.getHours())}:${two(time.getMinutes())}`;
+  const seconds = hasSeconds ? `:${two(time.getSeconds())}` : '';
+  return `${date}T${two(time.getHours())}:${two(time.getMinutes())}${seconds}`;
 }
