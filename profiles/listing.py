@@ -1,7 +1,7 @@
 """Paginated list of a project's profiles, newest first, for the ListProfiles API."""
 
 import time
-from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -21,7 +21,7 @@ from profiles.queries.reports.profile_page import (
     next_in_head,
     read_mark,
 )
-from profiles.queries.scan_input import BlockInput, block_inputs
+from profiles.queries.scan_input import block_inputs
 from profiles.queries.selection import InvalidQuery, ProfileOrder, ProfileSelection, View
 from projects.models import Deployment
 from projects.profile_types import ProfileType
@@ -136,8 +136,10 @@ def page(
         entries = next_in_head(_head(context, listing), ProfileOrder.NEWEST, behind, size)
         # Once the head fills the page, older blocks cannot contribute to it.
         oldest = entries[-1].time if len(entries) == size else None
-        blocks = _open_blocks(context, listing, behind, oldest)
-        entries += next_in_blocks(context, blocks, ProfileOrder.NEWEST, behind, size)
+        blocks = _blocks(context, listing, behind, oldest)
+        with closing(read_block_rows(blocks)) as rows:
+            inputs = block_inputs(context, row_filter(context, _selection(listing)), rows)
+            entries += next_in_blocks(context, inputs, ProfileOrder.NEWEST, behind, size)
         entries = sorted(entries, reverse=True)[:size]
         by_pk = deployments_by_pk(context, (each.deployment for each in entries))
     return [ListedProfile(each, by_pk.get(each.deployment)) for each in entries]
@@ -157,10 +159,10 @@ def _head(context: QueryContext, listing: ProfileListing) -> QuerySet[Profile]:
     return Profile.objects.filter(allowed, project=listing.project, **given)
 
 
-def _open_blocks(
+def _blocks(
     context: QueryContext, listing: ProfileListing, behind: Key | None, oldest: datetime | None
-) -> Iterator[BlockInput]:
-    """Yield the hour blocks' inputs by latest profile, newest first, opening each when used."""
+) -> QuerySet[Block]:
+    """Return the hour blocks by latest profile, newest first."""
     restrictions = {
         "service": listing.service,
         "type": listing.type,
@@ -173,8 +175,7 @@ def _open_blocks(
     rows = Block.objects.filter(
         allowed, project=listing.project, resolution=Resolution.PROFILE, **given
     )
-    matching = row_filter(context, _selection(listing))
-    return block_inputs(context, matching, read_block_rows(rows.order_by("-last")))
+    return rows.order_by("-last")
 
 
 def _selection(listing: ProfileListing) -> ProfileSelection:

@@ -4,7 +4,7 @@ The statements with which most queries begin are written by hand, because Django
 CPU time to build them than the database takes to execute them. Their texts contain no user input.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Generator, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
@@ -269,15 +269,19 @@ def row_filter(context: QueryContext, selection: ProfileSelection) -> RowFilter:
     )
 
 
-def read_block_rows(blocks: QuerySet[Block]) -> Iterator[BlockRow]:
-    """Yield the rows of the blocks, fetched from the database in chunks of 200."""
+def read_block_rows(blocks: QuerySet[Block]) -> Generator[BlockRow]:
+    """Yield the rows of the blocks, fetched from the database in chunks of 200.
+
+    Close the generator, which closes the database's cursor: an iterator left to the garbage
+    collector closes it in any thread and at any time, even inside another transaction.
+    """
     fields = (
         *("pk", "service", "type", "resolution", "start", "end", "last"),
         *("blob__key", "offset", "length", "profiles"),
         *(f"summary__{name}" for name in _SUMMARY_FIELDS),
     )
-    rows = blocks.values_list(*fields)
-    return map(_block_row, rows.iterator(chunk_size=200))
+    for row in blocks.values_list(*fields).iterator(chunk_size=200):
+        yield _block_row(row)
 
 
 def _block_rows(
