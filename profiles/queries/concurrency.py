@@ -57,7 +57,8 @@ async def run_query(
     Queries of one project share its limits; those of a client without a project have the
     client's. Cancellation removes queued work from the queue. Running work ends with
     DeadlinePassed at its next check, and occupies its thread until then. `kind` is a label of
-    metrics, one of a bounded number. Raise TooManyQueriesWaiting if the queue is full.
+    metrics, one of a bounded number. Raise DeadlinePassed at the deadline, even if the work has not
+    ended, and TooManyQueriesWaiting if the queue is full.
     """
     record = QueryRecord(kind, QueryFacts(project_id=project_id))
     context = QueryContext(
@@ -75,17 +76,22 @@ async def run_query(
         record.finish(QueryStatus.REJECTED)
         raise TooManyQueriesWaiting(full) from None
     status = QueryStatus.ERROR
+    timeout = asyncio.timeout(None if deadline is None else deadline - time.monotonic())
     try:
-        result = await asyncio.wrap_future(future)
+        async with timeout:
+            result = await asyncio.wrap_future(future)
         status = QueryStatus.OK
         return result
     except DeadlinePassed:
         status = QueryStatus.TIMEOUT
         raise
+    except TimeoutError:
+        if not timeout.expired():
+            raise
+        status = QueryStatus.TIMEOUT
+        raise DeadlinePassed from None
     except asyncio.CancelledError:
-        # The caller's own time-out cancels it too.
-        is_late = deadline is not None and time.monotonic() >= deadline
-        status = QueryStatus.TIMEOUT if is_late else QueryStatus.CANCELLED
+        status = QueryStatus.CANCELLED
         raise
     except InvalidQuery:
         status = QueryStatus.INVALID
