@@ -13,6 +13,7 @@ from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.postgresql.creation import DatabaseCreation
 from django.test import TransactionTestCase, override_settings
+from django.utils import timezone
 from pytest_django import Settings
 
 from alerts.models import AlertRule
@@ -48,6 +49,13 @@ def nothing_remembered() -> None:
     for django_cache in caches.all():
         django_cache.clear()
     result_cache().clear()
+
+
+@pytest.fixture
+def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stop the clock of `timezone.now`, for limits of a minute: the next one would start at 0."""
+    now = timezone.now().replace(second=30)
+    monkeypatch.setattr(timezone, "now", lambda: now)
 
 
 @pytest.fixture(scope="session", autouse=True)

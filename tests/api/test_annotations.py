@@ -179,6 +179,7 @@ def test_the_notes_of_people_are_never_replaced(
     assert Annotation.objects.get().text == "kept"
 
 
+@pytest.mark.usefixtures("stopped_clock")
 def test_each_request_counts_as_a_query_of_its_project(agent: Client, settings: Settings) -> None:
     settings.QUERIES_PER_MINUTE = 1
     assert create(agent).status_code == 201

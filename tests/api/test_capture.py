@@ -123,6 +123,7 @@ def test_a_field_that_cannot_be_used_is_400_and_named(
     assert_error_response(capture(agent, **change), 400, "INVALID_ARGUMENT", f"{field}: ")
 
 
+@pytest.mark.usefixtures("stopped_clock")
 def test_a_capture_counts_as_a_query_of_its_project(agent: Client, settings: Settings) -> None:
     settings.QUERIES_PER_MINUTE = 2
     for _ in range(2):

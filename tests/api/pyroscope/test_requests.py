@@ -164,10 +164,11 @@ def test_a_message_of_64_kib_is_the_limit(shops: None, reader: Client) -> None:
     assert "65,536 bytes" in response.json()["message"]
 
 
+@pytest.mark.usefixtures("stopped_clock")
 def test_calls_count_as_queries(call: Call, settings: Any) -> None:
     settings.QUERIES_PER_MINUTE = 1
-    statuses = {call("ProfileTypes").status_code for _ in range(4)}
-    assert statuses == {200, 429}
+    statuses = [call("ProfileTypes").status_code for _ in range(2)]
+    assert statuses == [200, 429]
     assert call("Series").json()["code"] == "resource_exhausted"
 
 

@@ -222,6 +222,7 @@ def test_message_over_the_size_limit_is_413(agent: Client, settings: Settings) -
     assert_status(send(agent, gzip.compress(b"\0" * 10**6), Content_Encoding="gzip"), 413, 3, "500")
 
 
+@pytest.mark.usefixtures("stopped_clock")
 def test_quota_is_429_only_if_nothing_was_stored(agent: Client, project: Project) -> None:
     Quota.objects.create(project=project, profiles_per_minute=1)
     partial = success(send(agent, sample("1.10-timestamps.pb")))

@@ -86,7 +86,7 @@ def test_profile_over_the_size_quota_is_rejected_without_a_retry_delay(project: 
     admit(project, 16 * 2**20)
 
 
-def test_a_projects_usage_does_not_count_for_another(project: Project) -> None:
+def test_a_projects_usage_does_not_count_for_another(project: Project, clock: Clock) -> None:
     other = Project.objects.create(project_id="other-project", name="Other")
     Quota.objects.update_or_create(project=None, defaults={"profiles_per_minute": 1})
     admit(project)
