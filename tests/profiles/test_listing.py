@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -33,10 +34,15 @@ def test_page_closes_its_cursor_before_the_last_block(
     events: list[str] = []
     open_cursor = connection.chunked_cursor
 
-    def record_cursor() -> object:
-        cursor = open_cursor()
+    def record_cursor() -> Any:
+        cursor: Any = open_cursor()
         close = cursor.close
-        cursor.close = lambda: (close(), events.append("close"))
+
+        def record_close() -> None:
+            events.append("close")
+            close()
+
+        cursor.close = record_close
         events.append("open")
         return cursor
 
