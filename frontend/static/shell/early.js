@@ -61,3 +61,11 @@
   document.addEventListener('change', ({ target }) => targets.push(target), { signal: stop.signal });
   Object.assign(globalThis, { earlyChanges: { targets, stop } });
 }
+
+// Languages like `en-US@posix` (Chromium on Linux without a locale) or "", for which Intl throws, in our
+// modules as in uPlot: the page's language takes their place.
+try {
+  new Intl.Locale(navigator.language);
+} catch {
+  Object.defineProperty(navigator, 'language', { value: document.documentElement.lang || 'en' });
+}

@@ -1,5 +1,6 @@
 """Time ranges: chosen once, carried by every link, picked in a calendar, never a dead end."""
 
+import json
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -213,6 +214,21 @@ def test_clock_format_follows_the_locale_of_the_browser(
     shown.goto(shop_url.replace("/flame", "/profiles"))
     expect(shown.locator("svg.heat .times text").first).to_have_text(re.compile(clock))
     shown.context.close()
+
+
+@pytest.mark.parametrize("language", ["en-US@posix", ""])  # the first: Linux without a locale
+def test_page_works_with_an_invalid_language_of_the_browser(
+    page: Page, shop_url: str, language: str
+) -> None:
+    get = f"configurable: true, get: () => {json.dumps(language)}"
+    page.add_init_script(f"Object.defineProperty(navigator, 'language', {{ {get} }})")
+    page.goto(shop_url)
+    drawn(page)
+    expect(page.locator("#range time").first).to_have_text(re.compile(r"\d:\d\d"))
+    page.locator("#range-menu > summary").click()
+    expect(page.locator("#range-menu .calendar button[data-day]").first).to_be_visible()
+    page.goto(shop_url.replace("/flame", "/history"))
+    expect(page.locator(".uplot").first).to_be_visible()
 
 
 @pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Kolkata", "Pacific/Auckland"])
