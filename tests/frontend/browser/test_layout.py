@@ -122,6 +122,24 @@ def test_no_page_scrolls_sideways_or_cuts_off_fields(
     assert cut == {}
 
 
+# Texts that their box cuts off or that overlap the next one: lines of what was found, and numbers.
+CUT_TEXTS = """() => [...document.querySelectorAll('.over, .over .line, #functions td.num')]
+    .filter((each) => each.checkVisibility())
+    .filter((each) => each.scrollHeight > each.clientHeight + 1
+        || (each.matches('td') && each.scrollWidth > each.clientWidth))
+    .map((each) => each.textContent.trim())"""
+
+
+def test_texts_fit_their_boxes_with_a_large_font(page: Page, shop_url: str) -> None:
+    settings = page.context.new_cdp_session(page)
+    settings.send("Page.setFontSizes", {"fontSizes": {"standard": 28}})
+    page.goto(shop_url)
+    drawn(page)
+    expect(page.locator("#functions td.num").first).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == "28px"
+    assert page.evaluate(CUT_TEXTS) == []
+
+
 def test_a_menu_near_the_edge_opens_inside_the_window(page: Page, shop_url: str) -> None:
     page.set_viewport_size({"width": 1024, "height": 768})
     page.goto(shop_url)
