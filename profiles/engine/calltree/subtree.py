@@ -44,11 +44,28 @@ def fold(
     before[:, nodes] = np.array([*folded.values()], np.int64).reshape(-1, 2).T
     total = totals(tree.parent, tree.self[0] + before[1], check)
     # A parent's total is never less than its child's, and the parent comes first: it remains.
-    inside = np.zeros(len(total), bool)
-    below = tree.parent >= 0
-    inside[np.lexsort((-total, below))[:max_nodes]] = True
-    inside |= ~below
+    inside = _mark_largest(tree.parent < 0, total, max_nodes)
     return _only(tree, inside, check), _fold_nodes(tree, inside, total, before, check)
+
+
+def _mark_largest(
+    root: NDArray[np.bool_], total: NDArray[np.int64], count: int
+) -> NDArray[np.bool_]:
+    """Mark all roots, and of the other nodes the largest, `count` together; of equals the first.
+
+    There must be more than `count` nodes.
+    """
+    inside = root.copy()
+    left = count - np.count_nonzero(root)
+    if left <= 0:
+        return inside
+    others = np.flatnonzero(~root)
+    totals_of_others = total[others]
+    least = np.partition(totals_of_others, -left)[-left]
+    inside[others[totals_of_others > least]] = True
+    equals = others[totals_of_others == least]
+    inside[equals[: count - np.count_nonzero(inside)]] = True
+    return inside
 
 
 def _fold_nodes(

@@ -26,6 +26,9 @@ def test_folding_keeps_every_total(stacks: Stacks, most: int) -> None:
     assert after == [before[node] for node in drawn.id.tolist()]
     lost = sum(count for count, _ in left_out.values())
     assert lost == len(tree.id) - len(drawn.id)
+    below_roots = sorted(before[node] for node in tree.id[tree.parent >= 0].tolist())
+    shown = sorted(before[node] for node in drawn.id[drawn.parent >= 0].tolist())
+    assert shown == below_roots[len(below_roots) - len(shown) :]
 
 
 @settings(max_examples=examples(100), deadline=None)
