@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from frontend.components.functions.packages import Kind, Package, PackageCollector, find_prefix
+from frontend.components.functions.packages import Kind, Package, find_package
 from profiles.query import FunctionRow
 
 _OWN, _LIBRARIES = 4, 8
@@ -33,8 +33,7 @@ class PackageColours:
         self, functions: Iterable[FunctionRow], check: Callable[[], None] = lambda: None
     ) -> None:
         """Assign the colours; `check` is called for each function and may raise."""
-        self._collector = PackageCollector()
-        self._shares = _sum_shares(functions, self._collector, check)
+        self._shares = _sum_shares(functions, check)
         self._tokens = {
             **_assign_colours(self._shares, ("own",), "own", _OWN),
             **_assign_colours(self._shares, ("library", "stdlib"), "lib", _LIBRARIES),
@@ -42,7 +41,7 @@ class PackageColours:
 
     def find_token(self, name: str, file: str) -> str:
         """Return the colour of a function's package, one of PACKAGE_TOKENS."""
-        return self._package_token(self._collector.find_package(name, file))
+        return self._package_token(find_package(name, file).package)
 
     def find_swatch_class(self, name: str, file: str) -> str:
         """Return the CSS class of a swatch beside a function."""
@@ -63,9 +62,8 @@ class PackageColours:
             for name_index, file_index in zip(frames["name"], frames["file"], strict=True):
                 check()
                 name, file = names[name_index], files[file_index]
-                package = self._collector.find_package(name, file)
+                package, prefix = find_package(name, file)
                 package_column.append(indexes.setdefault(package, len(indexes)))
-                prefix = find_prefix(name, file)
                 prefix_column.append(len(prefix) if prefix.isascii() else len(_units(prefix)) // 2)
         shares = {share.package: share for share in self._shares}
         document["packages"] = [
@@ -94,16 +92,14 @@ class _Share:
     area: float = 0.0  # sum of its functions' totals: the size of its frames in a graph
 
 
-def _sum_shares(
-    functions: Iterable[FunctionRow], collector: PackageCollector, check: Callable[[], None]
-) -> list[_Share]:
+def _sum_shares(functions: Iterable[FunctionRow], check: Callable[[], None]) -> list[_Share]:
     """Sum the values of packages, by self value, largest first; omit packages without any."""
     shares: dict[str, _Share] = {}
     for function in functions:
         check()
         if function.total <= 0:
             continue
-        package = collector.find_package(function.name, function.file)
+        package, _ = find_package(function.name, function.file)
         share = shares.setdefault(package.key, _Share(package))
         share.self += function.self
         share.area += function.total

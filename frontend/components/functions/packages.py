@@ -11,7 +11,7 @@
 - a function without a file whose name has no package: an unknown one
 
 It comes from the path of the source file, or from the function's name in languages that put the
-package there. Scripts of the console get it with each tree (flame_packages.py).
+package there. Scripts of the console get it with each tree (package_colours.py).
 
 Some regular expressions take quadratic time for hostile names: 25 ms at most, because a name has at
 most 4,096 bytes (MAX_NAME_BYTES of the engine).
@@ -19,11 +19,18 @@ most 4,096 bytes (MAX_NAME_BYTES of the engine).
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from frontend.text.display_names import SplitName, split_name
 
 Kind = Literal["own", "library", "stdlib", "native", "unknown"]
+
+
+# Functions of a process whose packages are cached, and characters of their names and files: about
+# 10 MB. Functions with longer names are not cached.
+_CACHED_FUNCTIONS = 20_000
+_MAX_CACHED_LENGTH = 512
 
 
 class Package(NamedTuple):
@@ -37,6 +44,16 @@ class Package(NamedTuple):
     def key(self) -> str:
         """Return a text that identifies the package."""
         return f"{self.kind} {self.path}"
+
+
+class NamedPackage(NamedTuple):
+    """Package of a function, and the beginning of the function's name that is the package.
+
+    The beginning ends with the dot; "" for none.
+    """
+
+    package: Package
+    prefix: str
 
 
 _Rule = Callable[[str, str], Package | None]  # of a function's name and its file, with slashes
@@ -71,61 +88,46 @@ _HEADS = _expression(
 _EXTENSION = _expression(r"\.[^.]+\Z")
 
 
-def find_package(name: str, file: str) -> Package:
-    """Return the package of a function by its name and its source file, "" if unknown."""
+def find_package(name: str, file: str) -> NamedPackage:
+    """Return the package of a function by its name and its source file, "" if unknown.
+
+    The selections of a project mostly have the same functions: those used last are cached.
+    """
+    if len(name) + len(file) > _MAX_CACHED_LENGTH:
+        return _find(name, file)
+    return _find_cached(name, file)
+
+
+def split_function(name: str, file: str) -> SplitName:
+    """Split a function's name for a list, where the package is truncated first."""
+    package, prefix = find_package(name, file)
+    if not prefix:
+        return split_name(name)
+    return SplitName(package.name + _SEPARATOR, name[len(prefix) :])
+
+
+def _find(name: str, file: str) -> NamedPackage:
     path = _with_slashes(file)
     for rule in _RULES:
         if found := rule(name, path):
-            return found
-    return NATIVE if path else _UNKNOWN  # a file without an ending is a binary
+            return NamedPackage(found, _find_prefix(name, path))
+    # A file without an ending is a binary.
+    return NamedPackage(NATIVE if path else _UNKNOWN, _find_prefix(name, path))
 
 
-def find_prefix(name: str, file: str) -> str:
-    """Return the beginning of a function's name that is its package, with the dot; "" for none."""
-    path = _with_slashes(file)
-    if _is_go(name, path):
+_find_cached = lru_cache(_CACHED_FUNCTIONS)(_find)
+
+
+def _find_prefix(name: str, file: str) -> str:
+    if _is_go(name, file):
         prefix = name[: _go_import_length(name)]
-    elif _is_java(name, path):
+    elif _is_java(name, file):
         prefix = _java_package(name)
     else:
         return ""
     if name[len(prefix) :].startswith("."):
         prefix = name[: len(prefix) + 1]
     return prefix if len(prefix) < len(name) else ""
-
-
-def split_function(name: str, file: str) -> SplitName:
-    """Split a function's name for a list, where the package is truncated first."""
-    prefix = find_prefix(name, file)
-    if not prefix:
-        return split_name(name)
-    return SplitName(find_package(name, file).name + _SEPARATOR, name[len(prefix) :])
-
-
-class PackageCollector:
-    """Packages of functions, determined once for files whose functions all have the same one."""
-
-    def __init__(self) -> None:
-        self._by_file: dict[str, Package] = {}
-
-    def find_package(self, name: str, file: str) -> Package:
-        if not _is_of_its_file(name, file):
-            return find_package(name, file)
-        found = self._by_file.get(file)
-        if not found:
-            found = self._by_file[file] = find_package(name, file)
-        return found
-
-
-_WHOLE_ENDINGS = _words("py pyx pyi go js mjs cjs ts mts cts jsx tsx")
-
-
-def _is_of_its_file(name: str, file: str) -> bool:
-    """Return whether all functions of the file belong to the same package."""
-    ending = _find_ending(file)
-    if ending not in _WHOLE_ENDINGS or (ending == "go" and "/" not in file):
-        return False
-    return not name.startswith("(") and "+0" not in name
 
 
 def _with_slashes(file: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from frontend.components.functions.package_colours import PACKAGE_TOKENS, PackageColours
-from frontend.components.functions.packages import find_package, find_prefix, split_function
+from frontend.components.functions.packages import find_package, split_function
 from frontend.pages.embed.theme import LESS, MORE, THEMES, TOKENS
 from frontend.text.display_names import SplitName, split_name
 from profiles.query import FunctionRow
@@ -46,7 +46,7 @@ def document_of(frames: Sequence[tuple[str, str]]) -> dict[str, Any]:
 def test_package_is_derived_from_name_and_file(
     name: str, file: str, kind: str, package: str
 ) -> None:
-    found = find_package(name, file)
+    found = find_package(name, file).package
     assert (found.kind, found.name) == (kind, package)
 
 
@@ -58,19 +58,18 @@ def test_packages_of_a_selection_have_the_expected_colours(case: dict[str, Any])
 
 
 def test_packages_of_equal_names_differ_in_their_paths() -> None:
-    one = find_package("github.com/a/logfmt.F", "github.com/a/logfmt@v1.0.0/x.go")
-    other = find_package("github.com/b/logfmt.F", "github.com/b/logfmt@v1.0.0/x.go")
+    one = find_package("github.com/a/logfmt.F", "github.com/a/logfmt@v1.0.0/x.go").package
+    other = find_package("github.com/b/logfmt.F", "github.com/b/logfmt@v1.0.0/x.go").package
     assert one.name == other.name
     assert one.path != other.path
 
 
 @pytest.mark.parametrize(("name", "file", "leaf"), CASES["leaves"])
 def test_a_list_splits_a_name_after_its_package(name: str, file: str, leaf: str) -> None:
-    prefix = find_prefix(name, file)
+    package, prefix = find_package(name, file)
     assert name == prefix + leaf
     if prefix:
-        package = find_package(name, file).name
-        assert split_function(name, file) == SplitName(f"{package}\u00a0·\u00a0", leaf)
+        assert split_function(name, file) == SplitName(f"{package.name}\u00a0·\u00a0", leaf)
     else:
         assert split_function(name, file) == split_name(name)
 
