@@ -1,6 +1,5 @@
 """Views of Pyroscope's query API: unary calls of the Connect protocol, and documents in JSON."""
 
-import gzip
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -10,10 +9,11 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError, Message
+from isal import igzip
 
 from api.pyroscope import analysis, labels, render, stack_traces, time_series
 from api.pyroscope.proto import querier_pb2 as pb
-from api.response import COMPRESSION, WORTH_COMPRESSING, may_compress
+from api.response import WORTH_COMPRESSING, may_compress
 from common.asgi import get_scope
 from endpoints import credentials, json_message
 from endpoints.api_view import WireView
@@ -81,7 +81,7 @@ def run_compressed(
     """Return the result of a query, and whether it is compressed, also in a worker process."""
     body = function(context, *args)
     if may_compress and len(body) >= WORTH_COMPRESSING:
-        return gzip.compress(body, COMPRESSION, mtime=0), True
+        return igzip.compress(body, mtime=0), True
     return body, False
 
 

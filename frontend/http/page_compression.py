@@ -1,28 +1,36 @@
 """Compression of pages and of the data that their scripts request."""
 
-import gzip
 import secrets
 from collections.abc import Iterable, Iterator
 from gzip import GzipFile
 from io import BytesIO
 from typing import cast
 
+import zstandard
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.middleware.gzip import GZipMiddleware
+from isal import igzip
 
 _LEVEL = 6  # gzip level, Django's for other responses
-_DATA_LEVEL = 5  # gzip level: higher ones save a few percent for twice the time
 # Files for download are compressed already, or are stored as they are.
 _COMPRESSED_TYPES = ("text/", "application/json", "image/svg+xml")
 
 
-def gzip_json(body: bytes) -> HttpResponse:
+def compress_json(request: HttpRequest, body: bytes) -> HttpResponse:
     """Return the compressed JSON that a page's script requests; all browsers accept gzip.
+
+    Browsers that use HTTPS accept zstd too: as small as zlib's gzip, in a fifth of its time. ISA-L
+    is as fast, for a tenth more bytes.
 
     Unlike pages it contains no CSRF token, and so needs no random padding against BREACH.
     """
-    response = HttpResponse(gzip.compress(body, _DATA_LEVEL, mtime=0), "application/json")
-    response["Content-Encoding"] = "gzip"
+    accepted = request.headers.get("Accept-Encoding", "").replace(" ", "").split(",")
+    if "zstd" in accepted:
+        response = HttpResponse(zstandard.compress(body), "application/json")
+        response["Content-Encoding"] = "zstd"
+    else:
+        response = HttpResponse(igzip.compress(body, mtime=0), "application/json")
+        response["Content-Encoding"] = "gzip"
     response["Cache-Control"] = "private, no-store"
     return response
 

@@ -19,7 +19,7 @@ from frontend.components.results.query_errors import (
     require_selection,
     text_errors,
 )
-from frontend.http.page_compression import gzip_json
+from frontend.http.page_compression import compress_json
 from frontend.page_query import query_context
 from frontend.pages.compare import view_model as compare_page
 from frontend.pages.compare.changes import columns, table
@@ -82,7 +82,7 @@ def compare_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     context = query_context(request, project)
     document = compare_document(context, _result(request, project, context))
     PackageColours(()).add_columns(document, context.check)  # for the labels of frames
-    return gzip_json(dumps(document))
+    return compress_json(request, dumps(document))
 
 
 @require_safe

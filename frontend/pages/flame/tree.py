@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 
 from endpoints.params.reader import LenientReader
 from frontend.components.results.query_errors import json_errors, require_selection
-from frontend.http.page_compression import gzip_json
+from frontend.http.page_compression import compress_json
 from frontend.page_query import query_context
 from frontend.pages.flame.merged_tree import MergedPage, find_or_merge
 from frontend.params.page_params import PREVIEW, SEEN, page_params
@@ -38,7 +38,7 @@ def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     selection = require_selection(params, project, now)
     context = query_context(request, project)
     page = find_or_merge(context, params, selection, reader.read(SEEN))
-    return gzip_json(_body(context, page, reader.read(PREVIEW)))
+    return compress_json(request, _body(context, page, reader.read(PREVIEW)))
 
 
 def _body(context: QueryContext, page: MergedPage, may_be_preview: bool) -> bytes:

@@ -1,9 +1,9 @@
 """Encoder of call trees as pprof profiles (profile.proto), for `go tool pprof` and others."""
 
-import gzip
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from isal import igzip
 
 from profiles.engine.calltree.tree import Label, Tree
 from profiles.engine.cancellation import Check, check_each, never_cancel
@@ -11,7 +11,6 @@ from profiles.engine.metrics import Metric
 from profiles.engine.pprof.binaries import Binary, find_address, parse_mapping
 from profiles.engine.pprof.varint import bytes_field, int_field, pack_field, varint
 
-LEVEL = 6  # gzip level
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
 _PAGE = 4096  # bytes; memory is mapped in whole pages
 _TIME, _DURATION, _PERIOD_TYPE, _COMMENT, _DEFAULT_TYPE = 9, 10, 11, 13, 14
@@ -48,7 +47,7 @@ def encode(
         head += bytes_field(_PERIOD_TYPE, _value_type(period_type, strings))
     head += b"".join(int_field(_COMMENT, strings.number(comment)) for comment in comments)
     head += int_field(_DEFAULT_TYPE, strings.number(default))
-    return gzip.compress(b"".join(_parts(tree, strings, head, check)), LEVEL, mtime=0)
+    return igzip.compress(b"".join(_parts(tree, strings, head, check)), mtime=0)
 
 
 def _parts(tree: Tree, strings: "_Strings", head: bytes, check: Check) -> Iterator[bytes]:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import cast
 
 import pytest
+import zstandard
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.test import Client, RequestFactory
 
-from frontend.http.page_compression import PageCompressionMiddleware
+from frontend.http.page_compression import PageCompressionMiddleware, compress_json
 
 REQUEST = RequestFactory().get("/", headers={"accept-encoding": "gzip, br"})
 PART = "<p>a part of a page</p>" * 100
@@ -57,3 +58,25 @@ def test_page_is_compressed_only_if_the_client_accepts_it(client: Client) -> Non
     assert not plain.has_header("Content-Encoding")
     assert b"</html>" in plain.content
     assert len(compressed.content) < len(plain.content) / 2
+
+
+@pytest.mark.parametrize(
+    ("accepted", "coding"),
+    [
+        ("gzip, deflate, br, zstd", "zstd"),
+        ("gzip, deflate", "gzip"),
+        ("gzip, zstd;q=0", "gzip"),
+        (None, "gzip"),
+    ],
+)
+def test_json_is_compressed_with_zstd_for_clients_that_accept_it(
+    accepted: str | None, coding: str
+) -> None:
+    headers = {} if accepted is None else {"accept-encoding": accepted}
+    body = b'{"self": [1, 2, 3]}' * 100
+    response = compress_json(RequestFactory().get("/", headers=headers), body)
+    assert response["Content-Encoding"] == coding
+    content = response.content
+    sent = zstandard.decompress(content) if coding == "zstd" else gzip.decompress(content)
+    assert sent == body
+    assert len(response.content) < len(body) / 10
