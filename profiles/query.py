@@ -9,6 +9,7 @@ what they read.
 from profiles.engine.calltree.pattern_costs import FramePattern, PatternCost
 from profiles.engine.calltree.patterns import BadFilterPattern, is_expression, matcher
 from profiles.engine.calltree.peek import Neighbour
+from profiles.engine.calltree.top import FunctionRow
 from profiles.engine.coverage import Coverage, Missing
 from profiles.engine.exports.csv_file import encode as encode_csv
 from profiles.engine.exports.csv_file import encode_rows as encode_csv_rows
@@ -39,7 +40,6 @@ from profiles.queries.focus import (
     run_tree_and_top,
 )
 from profiles.queries.functions import (
-    FunctionRow,
     LinesResult,
     TopResult,
     run_lines,

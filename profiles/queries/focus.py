@@ -5,17 +5,12 @@ from typing import Any
 
 from profiles.engine.calltree.peek import Neighbour, Peek, peek
 from profiles.engine.calltree.subtree import fold
-from profiles.engine.calltree.top import function_cost
+from profiles.engine.calltree.top import FunctionRow, function_cost
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage
 from profiles.engine.metrics import Metric
 from profiles.queries.context import QueryContext
-from profiles.queries.functions import (
-    FunctionRow,
-    TopResult,
-    function_row,
-    list_top,
-)
+from profiles.queries.functions import TopResult, list_top
 from profiles.queries.merge_query import Merged
 from profiles.queries.result_codec import encodable
 from profiles.queries.selection import Group, InvalidQuery, Selection, View
@@ -139,7 +134,7 @@ def _focus(
         metric=merged.metric,
         metrics=merged.metrics,
         coverage=merged.sum.coverage,
-        row=function_row(row) if row else None,
+        row=row,
         callers=callers,
         callees=callees,
         callers_folded=callers_folded,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from profiles.engine.calltree.top import FunctionCost, lines, top
+from profiles.engine.calltree.top import FunctionRow, lines, top
 from profiles.engine.coverage import Coverage
 from profiles.engine.metrics import Metric
 from profiles.queries.context import QueryContext
@@ -15,16 +15,7 @@ from profiles.queries.views import apply_filters, apply_view
 _LARGE = 200  # a function's total is large from this part of all values: half a percent
 
 
-@encodable_row
-@dataclass(frozen=True, slots=True)
-class FunctionRow:
-    """Function in a list, with sums over the matching profiles."""
-
-    name: str
-    file: str
-    self: int
-    total: int  # recursion counted once
-    count: int  # distinct stacks that reach it
+encodable_row(FunctionRow)
 
 
 @encodable
@@ -105,12 +96,8 @@ def list_top(
     split_by = view.split if view.root is not None else None
     view_of_list = replace(view, shape=Shape.TOP_DOWN, split=split_by)
     tree = apply_view(context, merged.sum.tree, view_of_list)
-    rows = tuple(function_row(cost) for cost in top(tree, check=context.check))
+    rows = tuple(top(tree, check=context.check))
     selected = int(merged.sum.tree.self.sum())
     return TopResult(
         selection, view, merged.metric, merged.metrics, merged.sum.coverage, rows, selected
     )
-
-
-def function_row(cost: FunctionCost) -> FunctionRow:
-    return FunctionRow(cost.name, cost.file, cost.self, cost.total, cost.count)

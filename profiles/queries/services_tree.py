@@ -11,11 +11,10 @@ from profiles.engine.accumulators.merge import Merge
 from profiles.engine.calltree.focus import focus_tree
 from profiles.engine.calltree.reshape import count_on_path, select_stacks, with_values
 from profiles.engine.calltree.subtree import fold
-from profiles.engine.calltree.top import function_cost, top
+from profiles.engine.calltree.top import FunctionRow, function_cost, top
 from profiles.engine.calltree.tree import Frames, Tree
 from profiles.engine.metrics import Metric
 from profiles.queries.context import QueryContext
-from profiles.queries.functions import FunctionRow, function_row
 from profiles.queries.scan import explain_errors, require_64_bits
 from profiles.queries.selection import MetricNotFound, ProfileSelection, View
 from profiles.queries.tree_merge import TreeMerge
@@ -50,7 +49,7 @@ class ServicesTree:
 
     def functions(self) -> tuple[FunctionRow, ...]:
         """List the functions of all stacks, by self, then total, then name."""
-        return tuple(map(function_row, top(self.tree, check=self.context.check)))
+        return tuple(top(self.tree, check=self.context.check))
 
     def focus(self, name: str, max_nodes: int) -> FunctionFocus:
         """Return a function's callers and callees, with at most `max_nodes` nodes each.
@@ -58,11 +57,11 @@ class ServicesTree:
         Raise InvalidQuery if the stacks are too long to be inverted.
         """
         check = self.context.check
-        cost = function_cost(self.tree, name, check=check)
+        row = function_cost(self.tree, name, check=check)
         with explain_view_errors():
             both = focus_tree(self.tree, name, check)
         sides = (FoldedTree(*fold(side, max_nodes, check)) for side in (both.callers, both.callees))
-        return FunctionFocus(function_row(cost) if cost else None, *sides)
+        return FunctionFocus(row, *sides)
 
     def with_prefix(self, call_site: Sequence[str]) -> "ServicesTree":
         """Keep the stacks that begin with these functions, from the root."""

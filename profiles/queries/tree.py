@@ -9,7 +9,7 @@ from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage
 from profiles.engine.metrics import Metric
 from profiles.queries.context import QueryContext
-from profiles.queries.functions import TopResult, function_row, list_top, run_top
+from profiles.queries.functions import TopResult, list_top, run_top
 from profiles.queries.merge_query import Merged
 from profiles.queries.result_codec import encodable
 from profiles.queries.selection import Group, Selection, Shape, View
@@ -92,8 +92,8 @@ def run_top_below(
     name = frames.strings[frames.name[drawn.tree.frame[node]]]
     if drawn.folded:
         return name, run_top(context, drawn.selection, replace(drawn.view, root=node_id))
-    costs = top(below(drawn.tree, node, context.check), check=context.check)
-    return name, replace(whole, rows=tuple(function_row(cost) for cost in costs))
+    rows = top(below(drawn.tree, node, context.check), check=context.check)
+    return name, replace(whole, rows=tuple(rows))
 
 
 def preview(context: QueryContext, result: TreeResult) -> TreeResult | None:

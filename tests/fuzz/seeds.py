@@ -11,6 +11,7 @@ import numpy as np
 from profiles.engine.blocks import BlockProfile, build_day, build_hour, open_hour
 from profiles.engine.calltree.functions import find_functions
 from profiles.engine.calltree.peek import Neighbour, Peek
+from profiles.engine.calltree.top import FunctionRow
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage, Missing, Reason, ScanStats
 from profiles.engine.encoding.codec import encode
@@ -21,7 +22,7 @@ from profiles.queries import result_codec
 from profiles.queries.compare import CompareResult, FunctionChange, Intervals, TotalChange
 from profiles.queries.compare_sides import Untested, UntestedReason
 from profiles.queries.focus import FocusResult
-from profiles.queries.functions import FunctionRow, TopResult
+from profiles.queries.functions import TopResult
 from profiles.queries.reports.history import SeriesSums, TimeSpan
 from profiles.queries.selection import FilterOption, ProfileSelection, View, ViewFilter
 from profiles.queries.tree import TreeResult

@@ -15,7 +15,7 @@ from profiles.engine.cancellation import Check, never_cancel
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionCost:
+class FunctionRow:
     """Values of one metric for a function, identified by name and file."""
 
     name: str
@@ -34,7 +34,7 @@ class LineValues:
     total: int  # recursion counted once
 
 
-def top(tree: Tree, metric: int = 0, check: Check = never_cancel) -> list[FunctionCost]:
+def top(tree: Tree, metric: int = 0, check: Check = never_cancel) -> list[FunctionRow]:
     """List the functions of a tree grouped by function, by self, total, name and file.
 
     Self and total are in descending order. Frames that are values of a label are left out.
@@ -46,14 +46,14 @@ def top(tree: Tree, metric: int = 0, check: Check = never_cancel) -> list[Functi
     is_label = tree.frames.is_label
     listed = np.ones(len(names), bool) if is_label is None else ~is_label[functions.frame]
     columns = zip(names, files, *sums.tolist(), strict=True)
-    rows = [FunctionCost(*row) for row in compress(columns, listed.tolist())]
+    rows = [FunctionRow(*row) for row in compress(columns, listed.tolist())]
     rows.sort(key=lambda row: (-row.self, -row.total, row.name, row.file))
     return rows
 
 
 def function_cost(
     tree: Tree, name: str, metric: int = 0, check: Check = never_cancel
-) -> FunctionCost | None:
+) -> FunctionRow | None:
     """Sum the cost of the functions with this name, in any file; None if there is none.
 
     `file` of the result is empty if there are several files.
@@ -64,7 +64,7 @@ def function_cost(
     own = tree.self[metric]
     reached = own[count_on_path(tree, calls, check) > 0]
     files = {tree.frames.strings[i] for i in tree.frames.file[tree.frame[calls]].tolist()}
-    return FunctionCost(
+    return FunctionRow(
         name=name,
         file=files.pop() if len(files) == 1 else "",
         self=int(own[calls].sum()),
