@@ -79,13 +79,13 @@ def _request(connection: http.client.HTTPConnection, site: Site, kind: str) -> t
     return response.status, response.read().decode()[:500]
 
 
-def upload_body() -> bytes:
-    """Build an upload with the current time, because the time makes it a new profile."""
+def upload_body(time_ns: int = 0) -> bytes:
+    """Build an upload with this time, by default now, because the time makes it a new profile."""
     message = {
         "profileType": "WALL",
         "deployment": _DEPLOYMENT,
         "duration": "10s",
-        "profileBytes": sample_at(time.time_ns()),
+        "profileBytes": sample_at(time_ns or time.time_ns()),
     }
     return json.dumps(message).encode()
 

@@ -17,7 +17,7 @@ import httpx
 
 from tests.attacks.neighbour import upload_body
 from tests.attacks.overload.load import LoadResult, OfferedLoad
-from tests.attacks.pages import flame_path, store
+from tests.attacks.pages import store
 from tests.attacks.server import PeakUsage, Site, Uploader, attacked_site, watched
 from tests.end_to_end.browser_forms import signed_in
 
@@ -26,6 +26,7 @@ SUSTAINED_CONNECTIONS = 8  # that upload without pause to find the sustainable r
 CONNECTIONS = 128  # of uploads during the overload
 QUERIES = 20  # page queries at a time
 HEAVY_PROFILES = 12  # merged by each page query
+OPENED_PROFILES = 60  # merged by each flame graph of the quiet project
 PAUSE_SECONDS = 0.2  # between two requests of the quiet project
 TIMEOUT_SECONDS = 120.0
 MANY = 10**7  # quotas that are no limit here
@@ -185,12 +186,19 @@ def _stored(site: Site, tenant: Uploader) -> int:
 
 
 class QuietProject:
-    """Project whose agent uploads, and whose member opens a flame graph, a few times a second."""
+    """Project whose agent uploads, and whose member opens a flame graph, a few times a second.
+
+    The graph has the same profiles each time, not those of the uploads: it would grow with them.
+    """
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self.acknowledged = 0
         self._numbers = count()
+        self._opened_until = int(time.time()) - 1
+        self.acknowledged = 0
+        with httpx.Client(base_url=site.server.url, timeout=TIMEOUT_SECONDS) as agent:
+            for minute in range(1, OPENED_PROFILES + 1):
+                self._upload(agent, self._opened_until - 60 * minute).raise_for_status()
 
     @contextlib.contextmanager
     def visiting(self) -> Iterator[Latencies]:
@@ -216,16 +224,24 @@ class QuietProject:
                 for thread in threads:
                     thread.join()
 
-    def _upload(self, client: httpx.Client) -> httpx.Response:
+    def _upload(self, client: httpx.Client, unix_seconds: int = 0) -> httpx.Response:
         tenant = self._site.neighbour
         path = f"{tenant.profiles}:createOffline"
-        response = client.post(path, content=upload_body(), headers=tenant.headers)
+        body = upload_body(unix_seconds * 10**9)
+        response = client.post(path, content=body, headers=tenant.headers)
         self.acknowledged += response.status_code == 200
         return response
 
     def _open(self, client: httpx.Client) -> httpx.Response:
-        path = flame_path(self._site.neighbour, next(self._numbers))
-        return client.get(path.replace("service=shop&type=CPU", "service=neighbour&type=WALL"))
+        # Each opening has another range, with the same profiles.
+        start = self._opened_until - 2 * 3600 - next(self._numbers)
+        query = {
+            **{"service": "neighbour", "type": "WALL"},
+            "start": datetime.fromtimestamp(start, UTC).isoformat(),
+            "end": datetime.fromtimestamp(self._opened_until, UTC).isoformat(),
+        }
+        path = f"/p/{self._site.neighbour.project}/flame/tree?{urlencode(query)}"
+        return client.get(path)
 
 
 def _repeat(
