@@ -27,10 +27,10 @@ from frontend.text.display_names import SplitName, split_name
 Kind = Literal["own", "library", "stdlib", "native", "unknown"]
 
 
-# Functions of a process whose packages are cached, and characters of their names and files: about
-# 10 MB. Functions with longer names are not cached.
+# Functions of a process whose packages are cached: about 10 MB. Those with more characters in their
+# names and files together are not, so that strange names take 30 MB at most.
 _CACHED_FUNCTIONS = 20_000
-_MAX_CACHED_LENGTH = 512
+_MAX_CACHED_LENGTH = 256
 
 
 class Package(NamedTuple):
