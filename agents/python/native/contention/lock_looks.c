@@ -1,13 +1,25 @@
 #include "contention/lock_looks.h"
 
+#include <semaphore.h>
+
 #include "interpreter/offsets.h"
 
-LockLook lock_look, rlock_look;
+#define MUTEX_LOCKED 1
+
+LockLook rlock_look;
 
 static bool call(PyObject *lock, const char *method) {
   PyObject *result = PyObject_CallMethod(lock, method, NULL);
   Py_XDECREF(result);
   return result != NULL;
+}
+
+static bool looks_free(LockLook look, PyObject *lock) {
+  const char *itself = (const char *)lock + LOCK_ITSELF;
+  int value = 0;
+  if (look == LOOK_BYTE)
+    return !(__atomic_load_n(itself, __ATOMIC_RELAXED) & MUTEX_LOCKED);
+  return !sem_getvalue((sem_t *)word_at(itself, 0), &value) && value > 0;
 }
 
 static bool fits(PyObject *module, const char *name, PyObject *lock, int needed) {
@@ -26,26 +38,21 @@ static bool can_be_read(LockLook look, PyObject *lock) {
   return look == LOOK_BYTE || (peek(&at, (uintptr_t)lock + LOCK_ITSELF, sizeof at) && peek(&copy, at, sizeof copy));
 }
 
-static bool looks_right(LockLook look, PyObject *lock, bool recursive) {
-  bool right = looks_free(look, lock) && !(recursive && looks_mine(look, lock));
+static bool looks_right(LockLook look, PyObject *lock) {
+  bool right = looks_free(look, lock) && !looks_mine(look, lock);
   for (int turn = 0; right && turn < 2; turn++) {
-    right = call(lock, "acquire") && !looks_free(look, lock) && (!recursive || looks_mine(look, lock));
-    right = call(lock, "release") && looks_free(look, lock) && !(recursive && looks_mine(look, lock)) && right;
+    right = call(lock, "acquire") && !looks_free(look, lock) && looks_mine(look, lock);
+    right = call(lock, "release") && looks_free(look, lock) && !looks_mine(look, lock) && right;
   }
   return right;
 }
 
-static LockLook learn(PyObject *module, const char *maker, const char *type, LockLook expected, bool recursive) {
-  PyObject *lock = PyObject_CallMethod(module, maker, NULL);
-  bool readable = lock && fits(module, type, lock, recursive ? RLOCK_OWNER + 8 : LOCK_ITSELF + 8) &&
-                  can_be_read(expected, lock) && looks_right(expected, lock, recursive);
-  Py_XDECREF(lock);
-  PyErr_Clear();
-  return readable ? expected : LOOK_UNKNOWN;
-}
-
 void learn_lock_looks(PyObject *module, int version) {
   LockLook expected = version < 0x030e ? LOOK_SEMAPHORE : LOOK_BYTE;
-  lock_look = learn(module, "allocate_lock", "LockType", expected, false);
-  rlock_look = learn(module, "RLock", "RLock", expected, true);
+  PyObject *lock = PyObject_CallMethod(module, "RLock", NULL);
+  bool readable =
+      lock && fits(module, "RLock", lock, RLOCK_OWNER + 8) && can_be_read(expected, lock) && looks_right(expected, lock);
+  Py_XDECREF(lock);
+  PyErr_Clear();
+  rlock_look = readable ? expected : LOOK_UNKNOWN;
 }

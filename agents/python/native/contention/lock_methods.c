@@ -127,10 +127,10 @@ static PyObject *call_noargs(const Method *method, PyObject *self) {
   return result;
 }
 
-/* Return whether the call will (almost certainly) not wait. */
+/* Return whether the thread holds the lock already. A lock that looks free is tried all the same: a
+   thread that was just woken may take it first, and the wait for it would be missed. */
 static inline bool is_at_once(int i, PyObject *self) {
-  bool recursive = i == RLOCK_ACQUIRE || i == RLOCK_ENTER;
-  return looks_free(recursive ? rlock_look : lock_look, self) || (recursive && looks_mine(rlock_look, self));
+  return (i == RLOCK_ACQUIRE || i == RLOCK_ENTER) && looks_mine(rlock_look, self);
 }
 
 /* A C function does not receive its method, so each method has one function per calling
