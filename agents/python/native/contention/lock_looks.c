@@ -50,8 +50,8 @@ static bool looks_right(LockLook look, PyObject *lock) {
 void learn_lock_looks(PyObject *module, int version) {
   LockLook expected = version < 0x030e ? LOOK_SEMAPHORE : LOOK_BYTE;
   PyObject *lock = PyObject_CallMethod(module, "RLock", NULL);
-  bool readable =
-      lock && fits(module, "RLock", lock, RLOCK_OWNER + 8) && can_be_read(expected, lock) && looks_right(expected, lock);
+  bool readable = lock && fits(module, "RLock", lock, RLOCK_OWNER + 8) && can_be_read(expected, lock) &&
+                  looks_right(expected, lock);
   Py_XDECREF(lock);
   PyErr_Clear();
   rlock_look = readable ? expected : LOOK_UNKNOWN;
