@@ -29,8 +29,9 @@ def test_memory_in_use_is_counted(run_other: Run) -> None:
     assert run_other("heap.py", "whole")["before"]["keep.<locals>.<genexpr>"][2] == 100
 
 
-def test_waits_for_locks_are_seen(run_other: Run) -> None:
-    assert run_other("contention.py", "free") == {"free": 0, "recursive": 0, "held": 100}
+def test_calls_of_locks_are_tried(run_other: Run) -> None:
+    expected = {"free": 200, "recursive": 200, "held": 101}
+    assert run_other("contention.py", "free") == expected
 
 
 def test_awaiting_tasks_are_found(run_other: Run) -> None:
