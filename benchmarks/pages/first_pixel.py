@@ -26,7 +26,6 @@ from urllib.parse import urlencode
 from playwright.sync_api import (
     Browser,
     BrowserContext,
-    Page,
     Playwright,
     ViewportSize,
     sync_playwright,
@@ -151,13 +150,14 @@ def _round(
                 return
         with _browser(playwright) as browser:
             context = _context(browser, server, side.cookies)
+            list_page = f"{path.removesuffix('/flame')}/services"
             found = {
                 "after a restart, first visit": _opened(context, address("shop", 0)),
                 "warm": _opened(context, address("shop", 1)),
-                "warm, from the services": _followed(context, address("shop", 2)),
+                "warm, from the services": _opened(context, address("shop", 2), list_page),
                 "274,000 nodes": _opened(context, address("wide", 3)),
                 "274,000 nodes, warm": _opened(context, address("wide", 4)),
-                "274,000 nodes, from the services": _followed(context, address("wide", 5)),
+                "274,000 nodes, from the services": _opened(context, address("wide", 5), list_page),
             }
         for case, times in found.items():
             side.times.setdefault(case, []).append(times)
@@ -189,24 +189,13 @@ def _signed_in(browser: Browser, server: RunningServer) -> Any:
     return context.storage_state()
 
 
-def _opened(context: BrowserContext, address: str) -> Times:
-    """Open the page in a new tab."""
+def _opened(context: BrowserContext, address: str, shown_before: str = "") -> Times:
+    """Open the page in a new tab, or in one that shows another page before."""
     page = context.new_page()
     page.add_init_script(_OBSERVED)
+    if shown_before:
+        page.goto(shown_before, wait_until="networkidle")
     page.wait_for_timeout(SETTLED_MS)
-    return _timed(page, address)
-
-
-def _followed(context: BrowserContext, address: str) -> Times:
-    """Open the page in a tab that shows the list of services."""
-    page = context.new_page()
-    page.add_init_script(_OBSERVED)
-    page.goto(address.partition("/flame?")[0] + "/services", wait_until="networkidle")
-    page.wait_for_timeout(SETTLED_MS)
-    return _timed(page, address)
-
-
-def _timed(page: Page, address: str) -> Times:
     # Waiting for a function or a load state would run Playwright's script in the page: some 20 ms.
     with page.expect_console_message(lambda message: message.text == "painted"):
         page.goto(address, wait_until="commit")

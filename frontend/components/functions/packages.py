@@ -108,11 +108,10 @@ def split_function(name: str, file: str) -> SplitName:
 
 def _find(name: str, file: str) -> NamedPackage:
     path = _with_slashes(file)
-    for rule in _RULES:
-        if found := rule(name, path):
-            return NamedPackage(found, _find_prefix(name, path))
+    found = (package for rule in _RULES if (package := rule(name, path)))
     # A file without an ending is a binary.
-    return NamedPackage(NATIVE if path else _UNKNOWN, _find_prefix(name, path))
+    package = next(found, NATIVE if path else _UNKNOWN)
+    return NamedPackage(package, _find_prefix(name, path))
 
 
 _find_cached = lru_cache(_CACHED_FUNCTIONS)(_find)
