@@ -123,7 +123,8 @@ def test_no_page_scrolls_sideways_or_cuts_off_fields(
 
 
 # Texts that their box cuts off or that overlap the next one: lines of what was found, and numbers.
-CUT_TEXTS = """() => [...document.querySelectorAll('.over, .over .line, #functions td.num')]
+CUT_TEXTS = """() => [...document.querySelectorAll(
+        '.over, .over .line, .path-bar, #functions td.num')]
     .filter((each) => each.checkVisibility())
     .filter((each) => each.scrollHeight > each.clientHeight + 1
         || (each.matches('td') && each.scrollWidth > each.clientWidth))
@@ -137,6 +138,25 @@ def test_texts_fit_their_boxes_with_a_large_font(page: Page, shop_url: str) -> N
     drawn(page)
     expect(page.locator("#functions td.num").first).to_be_visible()
     assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == "28px"
+    assert page.evaluate(CUT_TEXTS) == []
+
+
+# Spacing of texts that a reader may set: WCAG 2.2, criterion 1.4.12.
+TEXT_SPACING = """() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(`* { line-height: 1.5 !important; letter-spacing: 0.12em !important;
+        word-spacing: 0.16em !important; } p { margin-bottom: 2em !important; }`);
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_texts_fit_their_boxes_with_text_spacing(page: Page, shop_url: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(shop_url)
+    drawn(page)
+    expect(page.locator("#functions td.num").first).to_be_attached()
+    page.evaluate(TEXT_SPACING)
     assert page.evaluate(CUT_TEXTS) == []
 
 
