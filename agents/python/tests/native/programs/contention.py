@@ -77,6 +77,7 @@ def fight(make: "type[threading.Lock] | type[threading.RLock]") -> None:
     def work(acquire, lock) -> None:  # type: ignore[no-untyped-def]
         for _ in range(80):
             acquire(lock)
+            time.sleep(0.001)  # else a thread may take its lock again before others, all 80 times
 
     for function, about in functions.items():
         threads.append(threading.Thread(target=work, args=(function, about)))
