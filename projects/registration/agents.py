@@ -79,7 +79,8 @@ def derive_identity(header: str, *, key: int, user_agent: str, peer: str) -> str
 async def find(deployment: int, agent: AgentSeen) -> int | None:
     """Return the agent's pk, after inserting its row if it is new.
 
-    Return None for an agent without a row, whose deployment may store no more today.
+    A handshake names all types of its agent; those of an upload are added to the ones that it has
+    sent before. Return None for an agent without a row, whose deployment may store no more today.
     """
     agent = _shorten_texts(agent)
     key = _AgentKey(deployment, agent.identity, agent)
@@ -87,6 +88,9 @@ async def find(deployment: int, agent: AgentSeen) -> int | None:
         cached = await _agents.get_or_load(key)
     except NoValue:
         return None
+    if agent.delivery is not Delivery.HANDSHAKE and not agent.types >= cached.last.types:
+        agent = replace(agent, types=agent.types | cached.last.types)
+        key = replace(key, agent=agent)
     changed = cached.last != agent
     cached.last = agent
     _seen.note(cached.pk, _AgentSighting(timezone.now(), key, changed))

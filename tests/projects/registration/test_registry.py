@@ -196,6 +196,19 @@ def test_unchanged_agent_is_not_written_again(project: Project) -> None:
     assert queries == []
 
 
+def test_a_client_that_sends_one_type_at_a_time_has_all_of_them(project: Project) -> None:
+    sends = [replace(ANNA, types=frozenset({one}), delivery=Delivery.PUSH) for one in CPU_WALL]
+    for agent in sends:
+        registered = see(project, agent=agent)
+    write_behind.write_now()
+    assert row_of(registered).types == ["CPU", "WALL"]
+    for agent in sends:
+        see(project, agent=agent)
+    with count_queries() as queries:
+        write_behind.write_now()
+    assert not [query for query in queries if "user_agent" in query]
+
+
 def test_a_profile_is_remembered_of_its_deployment(project: Project) -> None:
     registered = see(project)
     registry.note_profiled(registered.deployment, ProfileType.CPU)
