@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from projects import audit
-from projects.models import Deployment, Project, User
+from projects.models import Agent, Delivery, Deployment, Project, User, running_agents
+from projects.models.agent import MAX_REPORT_GAP
 from projects.profile_types import NEVER_REQUESTED, ProfileType
 from projects.usage import quotas
 from scheduler import user_captures
@@ -54,10 +57,12 @@ def request_capture(
     QueueUnavailable.
     """
     quotas.require_room_blocking(project.pk)
-    targets = _targets(project, service, zone, version)
+    deployments = _find_deployments(project, service, zone, version)
+    pks = set(deployments.values_list("pk", flat=True))
+    targets = [target for target in queue_of_process().targets() if target.deployment in pks]
     matching = [target for target in targets if type in target.types - NEVER_REQUESTED]
     if not matching:
-        raise NoMatchingAgent(_no_agent_message(service, type, targets))
+        raise NoMatchingAgent(_no_agent_message(service, deployments, type, targets))
     target = max(matching, key=lambda target: target.agents)
     if queue_of_process().count_user_requests(target.deployment, type) >= MAX_PENDING:
         raise TooManyPending(
@@ -90,21 +95,32 @@ def _new_request(target: CaptureTarget, kind: ProfileType) -> CaptureRequest:
     )
 
 
-def _targets(
+def _find_deployments(
     project: Project, service: str, zone: str | None, version: str | None
-) -> list[CaptureTarget]:
-    """Return the targets among the project's deployments that match the filters."""
+) -> QuerySet[Deployment]:
     deployments = Deployment.objects.filter(project=project, service=service)
     if zone is not None:
         deployments = deployments.filter(zone=zone)
     if version is not None:
         deployments = deployments.filter(version=version)
-    matching = set(deployments.values_list("pk", flat=True))
-    return [target for target in queue_of_process().targets() if target.deployment in matching]
+    return deployments
 
 
-def _no_agent_message(service: str, kind: ProfileType, targets: Sequence[CaptureTarget]) -> str:
+def _no_agent_message(
+    service: str,
+    deployments: QuerySet[Deployment],
+    kind: ProfileType,
+    targets: Sequence[CaptureTarget],
+) -> str:
     if not targets:
+        lately = timezone.now() - MAX_REPORT_GAP
+        connected = Agent.objects.filter(
+            running_agents(), deployment__in=deployments, last_seen__gte=lately
+        )
+        if connected.filter(delivery=Delivery.PUSH).exists():
+            return _(
+                "The agents of %(service)s send on their own, and take no capture requests."
+            ) % {"service": service}
         return _("No agent of %(service)s has connected recently.") % {"service": service}
     types = sorted({kind for target in targets for kind in target.types - NEVER_REQUESTED})
     return _("No agent of %(service)s offers %(type)s. Available types: %(types)s.") % {

@@ -33,7 +33,7 @@ class Agent(models.Model):
     identity = models.CharField(_("identity"), max_length=64)
     hostname = models.CharField(_("host name"), max_length=255, blank=True)
     user_agent = models.CharField(_("user agent"), max_length=255, blank=True)
-    # ProfileType values of the last handshake or upload
+    # ProfileType values of the last handshake, or of all uploads
     types = models.JSONField(_("profile types"), default=list)
     # Last way in which it reported.
     delivery = models.CharField(

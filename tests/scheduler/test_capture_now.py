@@ -1,12 +1,13 @@
 """Capture now: assignment to the next free agent, audit and limits."""
 
+from datetime import timedelta
 from functools import partial
 
 import pytest
 from django.utils import timezone
 
 from common import database_pool
-from projects.models import AuditEntry, Deployment, Project, User
+from projects.models import Agent, AuditEntry, Delivery, Deployment, Project, User
 from projects.profile_types import ProfileType
 from scheduler import capture_now
 from scheduler.capture_now import MAX_PENDING, NoMatchingAgent, TooManyPending
@@ -101,6 +102,22 @@ async def test_an_error_reports_that_no_agent_is_parked(
 ) -> None:
     with pytest.raises(NoMatchingAgent, match="No agent of shop"):
         await ask(project, alice)
+
+
+async def test_the_error_explains_that_agents_send_on_their_own(
+    project: Project, alice: User, shop: int
+) -> None:
+    now = timezone.now()
+    add = partial(
+        Agent.objects.create,
+        **{"deployment_id": shop, "identity": "a", "delivery": Delivery.PUSH},
+        **{"first_seen": now, "last_seen": now, "reporting_since": now - timedelta(minutes=5)},
+    )
+    await database_pool.run(add)
+    with pytest.raises(NoMatchingAgent, match="agents of shop send on their own"):
+        await ask(project, alice)
+    with pytest.raises(NoMatchingAgent, match="No agent of shop"):
+        await ask(project, alice, zone="b")
 
 
 async def test_agents_of_another_project_are_not_used(

@@ -12,7 +12,7 @@ from frontend.pages.agents.agent_list import SEEN_WITHIN
 from frontend.pages.agents.params import AgentQuery
 from frontend.params.formats import span_text
 from profiles.query import QueryContext, run_deployment_counts
-from projects.models import Deployment, Project, running_agents
+from projects.models import Delivery, Deployment, Project, running_agents
 from projects.models.agent import MAX_REPORT_GAP
 from projects.profile_types import NEVER_REQUESTED, ProfileType
 from scheduler.long_poll import queue_of_process
@@ -25,6 +25,7 @@ PAGE_SIZE = 12  # rows of about 2 kB: a fragment stays below 30 kB
 class DeploymentRow:
     deployment: Deployment
     agents: int  # connected
+    only_pushes: bool  # its agents send on their own, and take no capture requests
     counts: list[tuple[ProfileType, int]]  # profiles of the last 24 hours
     offers: list[ProfileType]  # types that can be captured now
 
@@ -59,8 +60,11 @@ def list_deployments(
     found = rows.count() if query.filtered else everything
     pages = paginate(found, PAGE_SIZE, query.page)
     lately = Q(agents__last_seen__gte=now - MAX_REPORT_GAP)
-    connected = Count("agents", filter=lately & running_agents("agents__"))
-    ordered = rows.annotate(connected=connected).order_by("service", "-last_seen", "pk")
+    running = lately & running_agents("agents__")
+    ordered = rows.annotate(
+        connected=Count("agents", filter=running),
+        pushing=Count("agents", filter=running & Q(agents__delivery=Delivery.PUSH)),
+    ).order_by("service", "-last_seen", "pk")
     on_page = list(ordered[pages.first : pages.behind])
     keys = [deployment.pk for deployment in on_page]
     counts = run_deployment_counts(context, keys, now - SEEN_WITHIN, now)
@@ -108,6 +112,7 @@ def _build_row(
     return DeploymentRow(
         deployment=deployment,
         agents=agents,
+        only_pushes=0 < agents == getattr(deployment, "pushing", 0),
         counts=[(each, counts[each]) for each in ProfileType if each in counts],
         offers=[each for each in ProfileType if each in offered],
     )

@@ -180,6 +180,24 @@ def test_page_without_the_long_poll_queue_shows_the_rest(
     assert "No agents connected" in shown(signed_in, show="deployments")
 
 
+def test_a_deployment_whose_agents_push_takes_no_capture_requests(
+    signed_in: Client, project: Project
+) -> None:
+    long_ago = timezone.now() - timedelta(minutes=5)
+    add_agent(
+        project,
+        "collector-1",
+        service="gateway",
+        delivery=Delivery.PUSH,
+        reporting_since=long_ago,
+    )
+    html = shown(signed_in, show="deployments")
+    assert "Sends on its own" in html
+    assert "No agents connected" not in html
+    add_agent(project, "gw-1", service="gateway")  # waits for requests, but does not poll now
+    assert "No agents connected" in shown(signed_in, show="deployments")
+
+
 def test_search_matches_host_service_and_version(signed_in: Client, project: Project) -> None:
     add_agent(project, "web-1")
     add_agent(project, "gw-1", service="gateway", version="v3")
