@@ -156,7 +156,7 @@ def _grpc_server(host: str) -> GrpcServer | None:
     except PortTaken as taken:
         if os.environ.get(_GRPC_PORT):
             raise
-        print(f"{taken} This server runs without gRPC.", file=sys.stderr, flush=True)
+        print(f"This server runs without gRPC. {taken}", file=sys.stderr, flush=True)
         return None
     return GrpcServer(host, port)
 
