@@ -23,13 +23,17 @@ SECONDS = 0.8
 
 
 def runs() -> bool:
-    return time.monotonic() < END
+    return CLOCK() < END
 
 
 def begin_run() -> None:
-    """Begin the time of the run after an import that compiles expressions, whose share is small."""
-    global END
-    END = time.monotonic() + 4 * SECONDS
+    """Begin the run after an import that compiles expressions, whose share is small.
+
+    It is measured in CPU time: in seconds of a busy machine, that share would be large.
+    """
+    global CLOCK, END
+    CLOCK = time.process_time
+    END = CLOCK() + 4 * SECONDS
 
 
 def regex_compile() -> None:
@@ -321,5 +325,6 @@ def plain_work() -> None:
         total += sum(number * number for number in range(1000))
 
 
-END = time.monotonic() + SECONDS
+CLOCK = time.monotonic
+END = CLOCK() + SECONDS
 globals()[sys.argv[1]]()
