@@ -1,7 +1,6 @@
 """Paginated list of a project's profiles, newest first, for the ListProfiles API."""
 
 import time
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -137,9 +136,9 @@ def page(
         # Once the head fills the page, older blocks cannot contribute to it.
         oldest = entries[-1].time if len(entries) == size else None
         blocks = _blocks(context, listing, behind, oldest)
-        with closing(read_block_rows(blocks)) as rows:
-            inputs = block_inputs(context, row_filter(context, _selection(listing)), rows)
-            entries += next_in_blocks(context, inputs, ProfileOrder.NEWEST, behind, size)
+        rows = read_block_rows(blocks)
+        inputs = block_inputs(context, row_filter(context, _selection(listing)), rows)
+        entries += next_in_blocks(context, inputs, ProfileOrder.NEWEST, behind, size)
         entries = sorted(entries, reverse=True)[:size]
         by_pk = deployments_by_pk(context, (each.deployment for each in entries))
     return [ListedProfile(each, by_pk.get(each.deployment)) for each in entries]
@@ -175,7 +174,7 @@ def _blocks(
     rows = Block.objects.filter(
         allowed, project=listing.project, resolution=Resolution.PROFILE, **given
     )
-    return rows.order_by("-last")
+    return rows.order_by("-last", "pk")
 
 
 def _selection(listing: ProfileListing) -> ProfileSelection:

@@ -4,10 +4,11 @@ The statements with which most queries begin are written by hand, because Django
 CPU time to build them than the database takes to execute them. Their texts contain no user input.
 """
 
-from collections.abc import Generator, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
+from itertools import count
 from typing import Any, NamedTuple
 
 import orjson
@@ -50,6 +51,7 @@ _BLOCK_ROWS = (
 # The parameter before the range is its start minus LONGEST: the lower bound of the index scan.
 _SUMMARY_FIELDS = ("by_labels", "moments", "metrics")
 _JSON_FIELD = {"postgresql": "b.summary -> '{}'", "sqlite": "json_extract(b.summary, '$.{}')"}
+_BLOCK_ROWS_AT_ONCE = 200
 _HOURS = f"b.resolution = '{Resolution.PROFILE}'"
 _LARGEST = (
     f"b.resolution = '{Resolution.DAY}' AND b.start >= %s AND b.\"end\" <= %s "  # noqa: S608
@@ -269,19 +271,24 @@ def row_filter(context: QueryContext, selection: ProfileSelection) -> RowFilter:
     )
 
 
-def read_block_rows(blocks: QuerySet[Block]) -> Generator[BlockRow]:
-    """Yield the rows of the blocks, fetched from the database in chunks of 200.
+def read_block_rows(blocks: QuerySet[Block]) -> Iterator[BlockRow]:
+    """Yield the rows of the blocks, in chunks with a statement each.
 
-    Close the generator, which closes the database's cursor: an iterator left to the garbage
-    collector closes it in any thread and at any time, even inside another transaction.
+    Call it in a snapshot, with blocks in a unique order. The caller may take some rows only:
+    `QuerySet.iterator` would leave an open cursor to the garbage collector then, which closes it in
+    any thread and at any time, even inside another transaction.
     """
     fields = (
         *("pk", "service", "type", "resolution", "start", "end", "last"),
         *("blob__key", "offset", "length", "profiles"),
         *(f"summary__{name}" for name in _SUMMARY_FIELDS),
     )
-    for row in blocks.values_list(*fields).iterator(chunk_size=200):
-        yield _block_row(row)
+    rows = blocks.values_list(*fields)
+    for first in count(0, _BLOCK_ROWS_AT_ONCE):
+        chunk = list(rows[first : first + _BLOCK_ROWS_AT_ONCE])
+        yield from map(_block_row, chunk)
+        if len(chunk) < _BLOCK_ROWS_AT_ONCE:
+            return
 
 
 def _block_rows(

@@ -1,53 +1,48 @@
-"""List of a project's profiles: the database's cursors."""
+"""List of a project's profiles: the statements that read the rows of its blocks."""
 
-import gc
-from collections.abc import Iterator
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
+from unittest.mock import Mock
 
 import pytest
 from django.db import connection
 
 from profiles import listing
 from profiles.listing import ProfileListing
+from profiles.queries import plan
 from projects.models import Project
 from tests.profiles import rows
 from tests.profiles.contexts import query_context
 from tests.profiles.queries.compaction_stages import compact_to
 
-
-@pytest.fixture
-def no_garbage_collector() -> Iterator[None]:
-    gc.disable()
-    yield
-    gc.enable()
+pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.django_db
-@pytest.mark.usefixtures("no_garbage_collector")
-def test_page_closes_its_cursor_before_the_last_block(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for hour in range(3):
+def store_hours(project: Project, hours: int) -> None:
+    for hour in range(hours):
         rows.stored(rows.deployment(project), minutes=60 * hour)
     compact_to(project, "hours")
-    events: list[str] = []
-    open_cursor = connection.chunked_cursor
 
-    def record_cursor() -> Any:
-        cursor: Any = open_cursor()
-        close = cursor.close
 
-        def record_close() -> None:
-            events.append("close")
-            close()
+def times_on_page(project: Project, size: int) -> list[datetime]:
+    page = listing.page(query_context(project.pk), ProfileListing(project.pk), size)
+    return [each.profile.time for each in page]
 
-        cursor.close = record_close
-        events.append("open")
-        return cursor
 
-    monkeypatch.setattr(connection, "chunked_cursor", record_cursor)
-    [newest] = listing.page(query_context(project.pk), ProfileListing(project.pk), 1)
-    assert newest.profile.time == rows.NOON + timedelta(hours=2)
-    # PostgreSQL has no such cursors with the server's settings.
-    assert events == (["open", "close"] if connection.vendor == "sqlite" else [])
+def test_a_full_page_leaves_no_cursor_to_the_garbage_collector(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store_hours(project, 3)
+    open_cursor = Mock(wraps=connection.chunked_cursor)
+    monkeypatch.setattr(connection, "chunked_cursor", open_cursor)
+    assert times_on_page(project, 1) == [rows.NOON + timedelta(hours=2)]
+    assert not open_cursor.called
+
+
+@pytest.mark.parametrize("hours", [4, 5])
+def test_blocks_beyond_the_first_chunk_are_read(
+    project: Project, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    monkeypatch.setattr(plan, "_BLOCK_ROWS_AT_ONCE", 2)
+    store_hours(project, hours)
+    newest_first = [rows.NOON + timedelta(hours=hour) for hour in reversed(range(hours))]
+    assert times_on_page(project, 100) == newest_first

@@ -10,7 +10,6 @@ MOST_VALUES most frequent values of each, and those of head rows.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -253,9 +252,9 @@ def _count_blocks_by_deployment(
     for type_, summary in inside.values_list("type", "summary__deployments"):
         for pk, (count, *_) in summary.items():
             yield int(pk), type_, count
-    with closing(read_block_rows(blocks.filter(cut_off(project, start, end)))) as cut:
-        inputs = block_inputs(context, RowFilter(micros(start), micros(end)), cut)
-        for each, columns, matching in profile_facts(context, inputs):
-            pks, counts = np.unique(columns.deployment[matching], return_counts=True)
-            for pk, count in zip(pks.tolist(), counts.tolist(), strict=True):
-                yield pk, each.opened.row.type, count
+    cut = read_block_rows(blocks.filter(cut_off(project, start, end)).order_by("pk"))
+    inputs = block_inputs(context, RowFilter(micros(start), micros(end)), cut)
+    for each, columns, matching in profile_facts(context, inputs):
+        pks, counts = np.unique(columns.deployment[matching], return_counts=True)
+        for pk, count in zip(pks.tolist(), counts.tolist(), strict=True):
+            yield pk, each.opened.row.type, count
