@@ -11,8 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from projects import audit
-from projects.models import Agent, Delivery, Deployment, Project, User, running_agents
-from projects.models.agent import MAX_REPORT_GAP
+from projects.models import Agent, Delivery, Deployment, Project, User, filter_connected
 from projects.profile_types import NEVER_REQUESTED, ProfileType
 from projects.usage import quotas
 from scheduler import user_captures
@@ -113,11 +112,10 @@ def _no_agent_message(
     targets: Sequence[CaptureTarget],
 ) -> str:
     if not targets:
-        lately = timezone.now() - MAX_REPORT_GAP
-        connected = Agent.objects.filter(
-            running_agents(), deployment__in=deployments, last_seen__gte=lately
+        pushing = Agent.objects.filter(
+            filter_connected(timezone.now()), deployment__in=deployments, delivery=Delivery.PUSH
         )
-        if connected.filter(delivery=Delivery.PUSH).exists():
+        if pushing.exists():
             return _(
                 "The agents of %(service)s send on their own, and take no capture requests."
             ) % {"service": service}

@@ -1,7 +1,7 @@
 """Models of tenants and of the objects that belong to them."""
 
 from projects.models.access_token import AccessToken, TokenScope
-from projects.models.agent import Agent, Delivery, running_agents
+from projects.models.agent import Agent, Delivery, filter_connected, running_agents
 from projects.models.agent_report import AgentReport
 from projects.models.annotation import Annotation
 from projects.models.api_key import ApiKey
@@ -55,5 +55,6 @@ __all__ = [
     "Webhook",
     "WebhookDelivery",
     "WebhookFormat",
+    "filter_connected",
     "running_agents",
 ]

@@ -3,7 +3,7 @@
 Senders of single files have rows too. They count as imports, not as agents.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import models
 from django.db.models import F, Q
@@ -75,3 +75,8 @@ def running_agents(prefix: str = "") -> Q:
         f"{prefix}last_seen__gte": F(f"{prefix}reporting_since") + MIN_REPORTING_TIME,
     }
     return Q(**{f"{prefix}delivery": Delivery.HANDSHAKE}) | Q(**pushes)
+
+
+def filter_connected(now: datetime, prefix: str = "") -> Q:
+    """Return the condition for running agents that have reported lately."""
+    return running_agents(prefix) & Q(**{f"{prefix}last_seen__gte": now - MAX_REPORT_GAP})

@@ -6,8 +6,7 @@ from datetime import datetime
 
 from django.db.models import Count
 
-from projects.models import Agent, running_agents
-from projects.models.agent import MAX_REPORT_GAP
+from projects.models import Agent, filter_connected
 
 
 def count_live_agents(project: int, now: datetime) -> Mapping[str, Counter[str]]:
@@ -15,11 +14,9 @@ def count_live_agents(project: int, now: datetime) -> Mapping[str, Counter[str]]
 
     Senders of files are no agents. One statement.
     """
-    rows = Agent.objects.filter(deployment__project=project, last_seen__gte=now - MAX_REPORT_GAP)
+    agents = Agent.objects.filter(filter_connected(now), deployment__project=project).order_by()
+    groups = agents.values_list("deployment__service", "deployment__zone").annotate(Count("pk"))
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    groups = rows.filter(running_agents()).order_by()
-    for service, zone, number in groups.values_list(
-        "deployment__service", "deployment__zone"
-    ).annotate(Count("pk")):
+    for service, zone, number in groups:
         counts[service][zone] = number
     return counts

@@ -12,8 +12,7 @@ from frontend.pages.agents.agent_list import SEEN_WITHIN
 from frontend.pages.agents.params import AgentQuery
 from frontend.params.formats import span_text
 from profiles.query import QueryContext, run_deployment_counts
-from projects.models import Delivery, Deployment, Project, running_agents
-from projects.models.agent import MAX_REPORT_GAP
+from projects.models import Delivery, Deployment, Project, filter_connected
 from projects.profile_types import NEVER_REQUESTED, ProfileType
 from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.interface import CaptureTarget, QueueUnavailable
@@ -59,11 +58,10 @@ def list_deployments(
     everything = all_deployments.count()
     found = rows.count() if query.filtered else everything
     pages = paginate(found, PAGE_SIZE, query.page)
-    lately = Q(agents__last_seen__gte=now - MAX_REPORT_GAP)
-    running = lately & running_agents("agents__")
+    connected = filter_connected(now, "agents__")
     ordered = rows.annotate(
-        connected=Count("agents", filter=running),
-        pushing=Count("agents", filter=running & Q(agents__delivery=Delivery.PUSH)),
+        connected=Count("agents", filter=connected),
+        pushing=Count("agents", filter=connected & Q(agents__delivery=Delivery.PUSH)),
     ).order_by("service", "-last_seen", "pk")
     on_page = list(ordered[pages.first : pages.behind])
     keys = [deployment.pk for deployment in on_page]
